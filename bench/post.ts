@@ -18,22 +18,22 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 5
 const ORDERS = 40
-/** Pause before each measurement of either side. A signal comes after a pause too, when caches, clocks and threads have
- *  gone cold. */
+/** Pause before each measurement of either side. In real use, a signal also comes after a pause in which caches, clocks
+ *  and threads have gone cold. */
 const PAUSE_MS = 250
-/** Triggers before the first measurement, which create a price and compile the code. */
+/** Triggers before the first measurement. They create a price, and the code is compiled. */
 const WARM = 20
 const FOLLOWER = fileURLToPath(new URL('./follower.ts', import.meta.url))
 let databases = 0
 
-/** Microseconds of each part, for the orders of one run. */
+/** Duration of each part in microseconds, for the orders of one run. */
 interface Times {
   readonly commit: number[]
   readonly post: number[]
   readonly order: number[]
 }
 
-/** One durable row: the minimum before an order. */
+/** Commits one durable row, which is the minimum before an order. */
 function bareCommit(path: string): () => number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -48,7 +48,7 @@ function bareCommit(path: string): () => number {
   }
 }
 
-/** From the call until the first byte reaches the server. */
+/** Measures the time from the call until the first byte reaches the server. */
 function barePost(server: Server): () => Promise<number> {
   const pool = new Pool(new URL(server.postUrl).origin, { allowH2: false, pipelining: 1 })
   const body = JSON.stringify({ publicKey: base58(seededRandom(1), 32), amount: 0.05, slippage: 5 })
@@ -105,7 +105,7 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Bare commit and POST, and order, alternately. Each begins after the same pause. */
+/** Measures alternately a bare commit with a POST, and an order. Each measurement begins after the same pause. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)

@@ -29,7 +29,8 @@ export function randomMarket(mints: Mints, blocks: number, stepMs: number): Live
   })
 }
 
-/** Plays all rows in a new engine, and returns the engine. Every buy is refused, so that no time goes into orders. */
+/** Plays all rows in a new engine, and returns the engine. The engine refuses every buy, so that orders take no
+ *  time. */
 export function played(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): Engine {
   const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
   const limits = { maxLamportsPerOrder: 1 as never }

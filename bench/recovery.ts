@@ -22,8 +22,8 @@ const SMOKE_ORDERS = 1_000
 const RUNS = 5
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 
-/** Duration of a start after a crash until entries may begin: with this many orders in the journal, its tables
- *  checked, and the wallet read over an RPC on loopback. */
+/** Duration of a start after a crash until entries may begin. The journal contains this many orders, its tables are
+ *  checked, and the wallet is read through an RPC on loopback. */
 export async function benchRecovery(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     process.env.XDG_STATE_HOME ??= folder
@@ -55,7 +55,7 @@ async function gateMs(config: string, path: string): Promise<number> {
   await isOpen
   const took = performance.now() - began
   await bots.stop()
-  // In the state that a crash leaves.
+  // The database is left in the state after a crash.
   const db = new Database(path)
   db.exec('UPDATE segment SET ended = NULL')
   db.close()
@@ -81,7 +81,7 @@ function configOf(sandbox: Sandbox, folder: string, path: string): string {
   return file
 }
 
-/** Orders that were filled and reported, and ten in doubt. */
+/** Writes orders that were filled and reported, and ten orders in doubt. */
 async function writeJournal(path: string, { baseUrl, genesisHash, wallet }: Sandbox, orders: number): Promise<void> {
   const fail = (error: Error): never => {
     throw error

@@ -29,7 +29,7 @@ export interface RigOptions {
   readonly isolated?: boolean
   /** Called when an order is decided. */
   readonly ordered?: () => void
-  /** Path of the journal; without it rows are counted and dropped. */
+  /** Path of the journal. Without a journal, rows are counted and dropped. */
   readonly folder?: string
   readonly executor?: (clock: Clock) => Executor
   /** Called when a frame leaves the socket, before any code of Sluice reads it. */

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import type { FromServer, ToServer } from './market-server.ts'
 
-/** The replacement of the service, in a separate process. */
+/** The server that replaces the service, in a separate process. */
 export interface Server {
   readonly feedUrl: string
   readonly postUrl: string

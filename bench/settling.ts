@@ -16,8 +16,8 @@ const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000
 
-/** Real orders, three positions at a time, on the sandbox at the chain's own pace: from arming an attempt until the
- *  engine had its fill, provisional and final. Smoke: one round of three tokens. */
+/** Real orders on the sandbox, three positions at a time, with the slot time of the chain. Measures the time from
+ *  arming an attempt until the engine received the provisional and the final fill. Smoke: one round of three tokens. */
 export async function benchSettling(smoke = false): Promise<Figure[]> {
   const closing: (() => Promise<void>)[] = []
   try {

@@ -1,5 +1,5 @@
-// One strategy, one series, equal fills and money: Sluice, backtrader and backtesting.py, the latter two from a
-// checkout. BACKTRADER=/path/to/backtrader BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
+// Compares Sluice, backtrader and backtesting.py with the same strategy, prices, fills and money. The latter two run
+// from a checkout. BACKTRADER=/path/to/backtrader BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -103,7 +103,8 @@ const NOTHING: Recovered = {
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }
 
-/** From the journal on disk: engine, gateway, limiter and results as in a backtest, with other fills. */
+/** Runs Sluice on the journal on disk, with engine, gateway, limiter and results as in a backtest, but with different
+ *  fills. */
 function sluice(path: string, prices: readonly number[]): Outcome {
   const began = threadMs()
   const reader = openReader(path)
@@ -139,7 +140,7 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   return { orders: (bot?.buys ?? 0) + (bot?.sells ?? 0), equity, seconds: (threadMs() - began) / 1000 }
 }
 
-/** The reason why it cannot run on this machine. */
+/** Returns the reason why the framework cannot run on this machine. */
 function python(framework: string, source: string | undefined, series: string): Outcome | string {
   if (source === undefined || !existsSync(join(source, framework)))
     return `skipped: ${framework.toUpperCase()} does not name a checkout`

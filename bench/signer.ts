@@ -46,8 +46,8 @@ function subjectOf(): Subject {
   return { draft, ...compile(draft), pair }
 }
 
-/** Steps between a builder's answer and sending: read it, compare it with order and policy, read it again in the
- *  signer, sign. */
+/** Executes the steps between a builder's answer and sending: read the answer, compare it with order and policy, read
+ *  it again in the signer, and sign it. */
 function checkAndSign({ draft, bytes, accounts }: Subject, key: WalletKey, rules: Rules): SignRequest {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -97,8 +97,8 @@ export async function benchSigner(smoke = false): Promise<Figure[]> {
   })
 }
 
-/** From the engine to the signer's process and back, with the count written to disk; compared with one synced write
- *  of the same size. */
+/** Measures the way from the engine to the signer's process and back, including the count that the signer writes to
+ *  disk. Compared with one synced write of the same size. */
 async function roundTrip(folder: string, keyPath: string, request: SignRequest, runs: number): Promise<Figure[]> {
   const clock = new SystemClock()
   const caps = { perTransaction: null, perHour: null, perDay: null }

@@ -1,6 +1,6 @@
-// The bots of config/demo.yaml under `sluice demo --isolate`, on a market that launches 26,000 tokens per day at 100
-// times its speed: memory of main thread and engine, and disk use, after each hour of the market. `npm run soak --
-// --seconds 900`.
+// Runs the bots of config/demo.yaml with `sluice demo --isolate`, on a market that launches 26,000 tokens per day at
+// 100 times its speed. Measures the memory of main thread and engine, and the disk use, after each hour of the market.
+// `npm run soak -- --seconds 900`.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ const SPEED = 100
 const LAUNCHES_AN_HOUR = 0.3 * 3600
 const MB = 2 ** 20
 
-/** After an hour of the market. Bytes are measured after a garbage collection. */
+/** Reading after an hour of the market. Bytes are measured after a garbage collection. */
 interface Reading {
   readonly hour: number
   readonly rows: number
@@ -26,7 +26,7 @@ interface Reading {
   readonly main: number
   readonly engine: number
   readonly rss: number
-  /** The part of it without a file; 0 if the system does not report it. */
+  /** Part of the memory that belongs to no file; 0 if the system does not report it. */
   readonly anonymous: number
   readonly sandboxRss: number
   readonly journal: number
@@ -75,7 +75,7 @@ function bytesOf(process: string, name: 'VmRSS' | 'RssAnon'): number {
   return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
-/** Resident set of the sandbox's child process, bytes. */
+/** Returns the resident set of the sandbox's child process, bytes. */
 function sandboxRss(): number {
   for (const thread of existsSync('/proc/self/task') ? readdirSync('/proc/self/task') : []) {
     const children = readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
@@ -166,7 +166,7 @@ if (!(seconds > 0)) {
 const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'anonymous', 'sandbox', 'journal']
 console.log(heads.map((head) => head.padStart(10)).join(''))
 const readings = await inTemporaryFolder((folder) => soak(folder, seconds))
-/** By then the modules are loaded and two days of tokens exist. */
+/** After this time, the modules are loaded and two days of tokens exist. */
 const settled = readings.filter(({ hour }) => hour > (2 * DAY * SPEED) / HOUR)
 if (settled.length > 2) {
   for (const part of ['main', 'engine', 'rss', 'anonymous', 'sandboxRss', 'journal', 'liveTokens'] as const) {

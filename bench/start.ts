@@ -10,8 +10,8 @@ const SHIPPED = ['bin', 'package.json']
 const CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.build-strategies.json']
 const BUILT_FROM = ['src', 'strategies', 'scripts', ...CONFIGS]
 
-/** Builds the package in a copy and installs it like npm, because only there it runs the compiled code. Returns the
- *  path of its `bin`. */
+/** Builds the package in a copy and installs the package as npm does, because only an installed package runs the
+ *  compiled code. Returns the path of its `bin`. */
 function install(folder: string): string {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const built = join(folder, 'built')

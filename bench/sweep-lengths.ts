@@ -1,5 +1,5 @@
-// A sweep over tapes of several lengths: shows from which length on it reaches its goals. Alone: `npx node
-// bench/sweep-lengths.ts [MILLIONS...]`.
+// A sweep over tapes of several lengths. Shows the length from which on the sweep reaches its goals. To run it alone:
+// `npx node bench/sweep-lengths.ts [MILLIONS...]`.
 import { writeStrategies } from './backtest.ts'
 import { type Figure, isMain, printFigures } from './figure.ts'
 import { commandFigures } from './sweep.ts'
@@ -8,7 +8,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const MILLIONS = [0.25, 1, 4, 16]
 const SMOKE_MILLIONS = [0.03]
 
-/** One pair of each length, because the longest takes minutes. `millions`: of rows. */
+/** Measures one pair of runs for each length, because the longest takes minutes. `millions`: millions of rows. */
 export async function benchSweepLengths(smoke = false, millions = MILLIONS): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     writeStrategies(folder)

@@ -1,5 +1,5 @@
-// A sweep: whole commands, compared with a bare loop over the same columns, and the sets of an engine, compared with
-// single backtests. Alone: `npx node bench/sweep.ts [--pairs N]`.
+// A sweep, in two comparisons: whole commands with a bare loop over the same columns, and the sets of one engine with
+// single backtests. To run it alone: `npx node bench/sweep.ts [--pairs N]`.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -16,16 +16,16 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
 const SETS = 64
-/** Number of single runs that represent the 64. */
+/** Number of single runs that represent all 64. */
 const SINGLES = 8
 const ROWS = 4_000_000
-/** Rows of the sets with orders, which take much longer. */
+/** Number of rows for sets with orders, which take much longer. */
 const ORDER_ROWS = 1_000_000
 const SMOKE_ROWS = 32_768
 const PAIRS = 3
 const THREADS = 2
 
-/** Figures of whole commands with `SETS` sets that never order, over a tape of so many rows. */
+/** Figures of whole commands with `SETS` sets that never order, over a tape of `rows` rows. */
 export async function commandFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const [few, many] = [await tapeOf(folder, FEW, TOKENS), await tapeOf(folder, rows, TOKENS)]
   const config = writeConfig(folder, 'sweep', { strategy: join(folder, 'dip-buyer.ts') })
@@ -71,7 +71,7 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
   return threadMs() - began
 }
 
-/** Processor time of the sets, several per engine. */
+/** Processor time of the sets, with several sets per engine. */
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
@@ -90,7 +90,7 @@ async function orderFigures(folder: string, rows: number, runs: number): Promise
     set: index + 1,
     params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
   }))
-  // The middle set of each eight, which has about the average number of orders.
+  // The middle one of each eight sets, which has about the average number of orders.
   const some = sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
   const what = `sweep: ${SETS} sets with orders, ${rows / 1e6} M rows`
   const found = await pairs(

@@ -51,7 +51,8 @@ export async function writeTape(path: string, rows: number, tokens = TOKENS): Pr
   await journal.close()
 }
 
-/** Writes the configuration of a bot and of further ones, and returns its path. Its money suffices for every order. */
+/** Writes the configuration of a bot and of further bots, and returns its path. Each bot has enough money for every
+ *  order. */
 export function writeConfig(folder: string, name: string, bot: object, further: readonly object[] = []): string {
   const file = join(folder, `${name}.yaml`)
   const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }

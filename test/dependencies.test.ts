@@ -16,7 +16,7 @@ const { '': _root, ...packages } = read('package-lock.json').packages as Record<
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
 /** Packages of a user's installation that hold a binary. A new name is a decision (docs/decisions/0001). The last two
- *  are optional: @solana/web3.js brings them, and no code of ours opens the socket that would load them. */
+ *  are optional: @solana/web3.js brings them, and Sluice never opens the socket that would load them. */
 const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
 /** Most packages of a user's installation, including @solana/web3.js and its dependencies. */
 const MOST_PACKAGES = 77
@@ -54,8 +54,8 @@ test('every package comes from the npm registry, with its hash', () => {
   }
 })
 
-/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough: npm sets it
- *  only for unpacked packages. A binding.gyp counts too: npm builds it unasked, and ignores `gypfile: false`
+/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough: npm sets it only
+ *  for unpacked packages. A binding.gyp also counts, because npm builds it by default, and ignores `gypfile: false`
  *  when it installs from a lockfile. */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true

@@ -7,8 +7,8 @@ import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
 import { bytesLeftBehind } from './support/used-bytes.ts'
 
-// A process lives for months and its market never runs out of tokens, so that a token that is gone may leave nothing
-// behind.
+// A process lives for months and its market never runs out of tokens, so a token that is no longer traded must leave no
+// memory behind.
 
 /** A new mint name, as a string without slices. */
 function mintOf(number: number): string {
@@ -94,6 +94,6 @@ test('blocks without readers are released, even if their thread creates no other
     blocks.push(new WeakRef(new LiveBlock([])))
     if (number % 10 === 9) await new Promise(setImmediate)
   }
-  // Each is 1.8 MB of shared memory, which no other metric counts.
+  // Each block has 1.8 MB of shared memory, which no other metric counts.
   expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
 })

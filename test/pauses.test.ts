@@ -8,7 +8,7 @@ import { BOUGHT, LIMITS, LOSSES, TOLD, wishAt } from './support/losses.ts'
 import { recordPaperRun } from './support/paper-run.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-/** Each run costs a process. A larger number tests longer. */
+/** Number of kills. Each run needs a process, and a larger number makes the test longer. */
 const KILLS = Number(process.env.SLUICE_KILLS ?? 1)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const folder = temporaryFolder()
@@ -80,7 +80,7 @@ test(
       })
       expect(free?.[0]).toBeGreaterThan(2)
 
-      // On the next day the pause has ended, but a drawdown has not.
+      // On the next day the pause after losses has ended, but the stop after a drawdown has not.
       await recordPaperRun(journal, config, wishAt(13 * 3600), 'stop')
       expect(outcome(journal), where).toMatchObject({
         streak: [3, expect.anything()],

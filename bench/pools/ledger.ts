@@ -8,8 +8,9 @@ import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
 export type EntryPlace = keyof typeof ENTRY_PLACES
 
-/** A simulated fill and the true one. Changes of the wallet by the trade, in lamports, with the fees of venue and
- *  service, without network fee; a simulated sale of tokens that cannot be sold brings nothing and returns no rent. */
+/** A simulated fill, and the same fill in the exact pool. Both are changes of the wallet by the trade, in lamports,
+ *  including the fees of venue and service, but not the network fee. A simulated sale of tokens that cannot be sold has
+ *  no proceeds and returns no rent. */
 export interface ComparedFill {
   readonly fill: Fill
   readonly simulatedLamports: number
@@ -17,13 +18,13 @@ export interface ComparedFill {
   readonly exactTokens: bigint
 }
 
-/** The true results of a bot's fills of one token. */
+/** Results of a bot's fills of one token in the exact pool. */
 export interface TokenLedger {
   readonly fills: readonly ComparedFill[]
-  /** Base units that it holds in the end, in the simulation and in the exact pool. */
+  /** Base units that the bot holds at the end, in the simulation and in the exact pool. */
   readonly simulatedTokens: bigint
   readonly exactTokens: bigint
-  /** Proceeds of selling the exact ones at the end of the recording. */
+  /** Proceeds of selling the remaining tokens of the exact pool at the end of the recording. */
   readonly exactValueLamports: number
 }
 
@@ -33,7 +34,7 @@ interface LedgerOptions {
   readonly endsAt: Millis
 }
 
-/** Repeats a bot's fills of one token, in the order of their landing, in the exact pool. */
+/** Repeats a bot's fills of one token in the exact pool, in the order in which they landed. */
 export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: LedgerOptions): TokenLedger {
   const { place, serviceFeePercent, endsAt } = options
   const landsAt = ({ time }: Fill): Millis => time - SLOT_MS * (1 - ENTRY_PLACES[place])
@@ -80,5 +81,5 @@ function bought(displaced: DisplacedPool, { tradeLamports, costs }: Fill): { pai
   return { paid: tradeLamports - (unspent > ROUNDING_LAMPORTS ? unspent : 0), tokens }
 }
 
-/** Integer arithmetic leaves at most this much of a buy. */
+/** Maximum error of a buy that integer arithmetic causes. */
 const ROUNDING_LAMPORTS = 2

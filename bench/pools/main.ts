@@ -1,6 +1,7 @@
-// `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: every bot of the roster in a
-// backtest and in the exact pools; exit 1 if the fill model flatters one. `--record` writes the figures into the source
-// of the report, `--rough` applies the bound for a few seeds, `--tape FILE` writes the tape of the first seed and ends.
+// `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: every bot of `roster.ts` in a
+// backtest and in the exact pools; it exits with 1 if the fill model flatters a bot. `--record` writes the figures into
+// the source of the report, `--rough` applies the bound for a few seeds, `--tape FILE` writes the tape of the first
+// seed and then ends.
 import { parseArgs } from 'node:util'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Comparison, compareSeed } from './compare.ts'

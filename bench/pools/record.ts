@@ -17,7 +17,7 @@ const BELOW = [
   'solana/pool-depth.ts',
   'solana/constants.ts',
 ]
-/** Files of `src/simulation` that have no part in a fill. */
+/** Files of `src/simulation` that do not affect fills. */
 const APART = new Set(['calibration.ts', 'simulated-clock.ts', 'tape-source.ts'])
 
 /** Hash of the fill model's code. Comments, types and layout do not count. */

@@ -2,13 +2,13 @@ import type { Millis } from '../../src/base/units.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
-/** Buys that the model refused for their slippage, and their results in the exact pools. A model that
- *  refuses the losing buys flatters a bot without flattering a fill. */
+/** Buys that the model refused for their slippage, and their results in the exact pools. A model that refuses losing
+ *  buys overstates the bot's result, although each of its fills is exact. */
 export interface RefusedBuys {
   readonly refused: number
-  /** Those that the exact pool would have filled within the slippage. */
+  /** Number of these buys that the exact pool would have filled within the slippage. */
   readonly fillable: number
-  /** Their result, sold after a fixed time, before network fees; lamports. */
+  /** Result of the fillable buys if they are sold after a fixed time, before network fees; lamports. */
   readonly resultLamports: number
 }
 
@@ -36,7 +36,8 @@ export function isRefusedBuy({ side, state, code }: Attempt): boolean {
   return side === 'buy' && state === 'reverted' && code === 'SLIPPAGE_EXCEEDED'
 }
 
-/** Quoted by the pool at sending, as a service does, and executed at the landing; undefined beyond the slippage. */
+/** Returns the result of a buy that the pool quotes at the time of sending, as a service does, and executes at the
+ *  landing; undefined if the price moved by more than the slippage. */
 function resultOf(pool: ExactPool, attempt: Attempt, { holdMs, serviceFeePercent }: Terms): number | undefined {
   const { size, armedAt, slippagePercent, trail } = attempt
   const landedAt = trail?.findLast(({ state }) => state === 'landed' || state === 'reverted')?.at

@@ -14,14 +14,14 @@ interface Entry {
 const ours = (name: string): string => fileURLToPath(new URL(`./bots/${name}.ts`, import.meta.url))
 const shipped = (name: string): string => fileURLToPath(new URL(`../../strategies/${name}.ts`, import.meta.url))
 const held = (maxHoldSeconds: number) => ({ maxHoldSeconds })
-/** Exits that leave the decision to the strategy. */
+/** Exits that fire only after an hour, so that the strategy decides when to sell. */
 const BY_ITSELF = held(3_600)
 const USUAL = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 25, maxHoldSeconds: 120 }
 
-/** The bot whose mean pessimism is bounded. */
+/** The bot for which the mean pessimism of the fill model has an upper bound. */
 export const RANDOM_BOT = 'random-entries'
 
-/** The shipped strategies that trade by themselves, small and large, then bots that each try to profit from a fault of
+/** The shipped strategies that trade by themselves, small and large, then bots that each exploit one possible fault of
  *  a fill model. `probe` trades on request only. */
 const ROSTER: readonly Entry[] = [
   { name: 'dip-buyer', strategy: shipped('dip-buyer'), exits: USUAL },
@@ -46,7 +46,7 @@ const ROSTER: readonly Entry[] = [
   { name: 'gap-buyer', strategy: ours('gap-buyer'), exits: held(15) },
 ]
 
-/** All bots on paper, each alone with its money, without limits that would hide a fill. */
+/** Configuration of all bots on paper. Each has its own money, and no limits that would prevent a fill. */
 export async function rosterConfig(folder: string, seed: number): Promise<Config> {
   const file = join(folder, 'roster.yaml')
   const plan = { requestsPerMinute: 100_000, connections: 10, messagesPerSecond: 1_000 }

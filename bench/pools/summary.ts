@@ -3,7 +3,7 @@ import type { Comparison } from './compare.ts'
 import type { EntryPlace } from './ledger.ts'
 import { RANDOM_BOT } from './roster.ts'
 
-/** A bot at an entry place over all seeds; means per seed, SOL. */
+/** Results of a bot for one entry place over all seeds; means per seed, SOL. */
 export interface Summary {
   readonly bot: string
   readonly place: EntryPlace
@@ -11,11 +11,11 @@ export interface Summary {
   readonly tradedSol: number
   readonly simulatedSol: number
   readonly exactSol: number
-  /** Simulated minus exact profit, paired by seed; above 0 the model flatters the bot. */
+  /** Simulated profit minus exact profit, paired by seed. Above 0, the model flatters the bot. */
   readonly differenceSol: number
   /** Upper end of the two-sided 95 % interval of the mean difference: Student's t over the seeds. */
   readonly upperSol: number
-  /** Buys that the model refused for slippage and the exact pool would have filled, and their result. */
+  /** Buys that the model refused for slippage but the exact pool would have filled, and the result of these buys. */
   readonly refusedFillable: number
   readonly refusedSol: number
   /** Exact minus simulated profit, percent of the SOL traded. */
@@ -45,7 +45,7 @@ export function summaryOf(comparisons: readonly Comparison[]): Summary[] {
   })
 }
 
-/** The bounds that the figures exceed, in sentences. */
+/** Returns one sentence for each bound that the figures exceed. */
 export function misses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, upperSol, pessimismPercent }) => [
     ...(upperSol > 0
@@ -59,11 +59,11 @@ export function misses(summaries: readonly Summary[]): string[] {
   ])
 }
 
-/** Mean difference of a few short seeds, percent of the SOL traded, above which something is broken: too few for an
- *  interval. */
+/** Maximum mean difference of a few short seeds, percent of the SOL traded. A larger difference means that something is
+ *  broken. A few seeds are too few for a confidence interval. */
 const ROUGH_PERCENT = 3
 
-/** Like `misses`, for too few seeds for an interval. */
+/** Like `misses`, for runs with too few seeds for a confidence interval. */
 export function roughMisses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, pessimismPercent, fills }) => [
     ...(-pessimismPercent > ROUGH_PERCENT

@@ -1,6 +1,7 @@
 import type { Comparison } from './compare.ts'
 
-/** The closed tokens of each bot that the model flattered most, with each of their fills: where to look for a fault. */
+/** The closed tokens of each bot that the model flattered most, with each of their fills. They show where the model may
+ *  be wrong. */
 export function worstTokens(comparisons: readonly Comparison[], most: number): string[] {
   const bots = Map.groupBy(
     comparisons.filter(({ place }) => place === 'middle'),

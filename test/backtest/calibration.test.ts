@@ -82,8 +82,8 @@ test('fills in a gap or between two recordings are counted but not compared', as
   const rows = noisyMarket(2_000, 3, T0)
   const before = (time: number) => rows.filter((row) => row.time < time)
   const between = (from: number, to: number) => rows.filter(({ time }) => time >= from && time < to)
-  // Attempts leave every 3 s from 63 s on; a feed that is down from 80 s to 90 s; no process records from 110 s to 125
-  // s.
+  // One attempt is sent every 3 s from 63 s on. The feed is down from 80 s to 90 s, and no process records from 110 s
+  // to 125 s.
   const [down, up, end, again] = [80_000, 90_000, 110_000, 125_000].map((ms) => T0 + ms) as [
     number,
     number,
@@ -107,7 +107,7 @@ test('fills in a gap or between two recordings are counted but not compared', as
   )
   expect(report.compared).toBeLessThan(17)
   expect(report.compared).toBeGreaterThan(10)
-  // 78, 81, 84, 87; 108 (it lands at the end), 111, 114, 117, 120, 123
+  // These attempts are unheard: 78, 81, 84, 87; 108 (which lands at the end), 111, 114, 117, 120, 123.
   expect(report.unheard).toBe(10)
 })
 

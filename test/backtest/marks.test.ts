@@ -91,7 +91,7 @@ function tripsOf({ bots: [bot] }: Backtest): readonly RoundTrip[] {
   return bot?.result.log?.money.trips ?? []
 }
 
-/** The robust price of five prints may be this old. */
+/** Maximum age of the robust price of five prints. */
 const LAG_MS = 15_000
 
 /** The most that the exact pool would have paid for the tokens of a trade, without fees, up to a time, lamports. */
@@ -102,7 +102,8 @@ function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, u
   return Math.max(0, ...sums) * 1e9
 }
 
-/** Highest equity that the exact pools allow at a time. A trade that opens or closes at that time may count or not. */
+/** Highest equity that the exact pools allow at a time. A trade that opens or closes at exactly that time may count or
+ *  not. */
 function mostAt(time: number, trips: readonly RoundTrip[], depths: Depths): number {
   let most = 0
   for (const trip of trips) {
@@ -140,7 +141,7 @@ test('bursts of wrong prints lift no mark above what the exact pools would pay',
         // A trade may have paid for a failed transaction after its close.
         expect(lamports, `at ${time - T0} ms`).toBeLessThanOrEqual(most + (bot?.result.fees.failed ?? 0) + 1e4)
       }
-      // All that the positions held during the drawdown could have lost.
+      // The maximum loss of all positions that were held during the drawdown.
       const drawdown = maxDrawdown(backtest, trips)
       const held = trips.filter(
         ({ openedAt, closedAt }) => openedAt <= Number(drawdown.to) && (closedAt ?? Infinity) >= Number(drawdown.from),

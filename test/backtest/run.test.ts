@@ -99,7 +99,7 @@ describe('the sums of a backtest', () => {
       expect(result.fees.failed).toBe(fees)
       expect(result.fees.network).toBe(fills.length * 505_000)
       expect(result.buys + result.sells).toBe(fills.length)
-      // The engine's own account of the wallet, by independent code.
+      // The money of the wallet according to the engine's own, independent code.
       const account = journal.outputs.findLast(
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )
@@ -130,7 +130,7 @@ describe('the sums of a backtest', () => {
     const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
     const shared = { paper: { balanceSol: 100 }, chain: { rpc: [{ url: 'env:RPC_URL' }] } }
     const { bots, alarms } = await backtest([market], [hold], {}, shared)
-    // A tape has no pool to read.
+    // A tape contains no pool that could be read.
     expect(alarms).toEqual([
       expect.stringMatching(/^hold: the pools of quiet tokens would have been read [1-9]\d* times/),
     ])

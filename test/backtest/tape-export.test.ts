@@ -45,8 +45,8 @@ function exporting(journals: readonly string[], file: string) {
   }
 }
 
-/** The report of a backtest, but for how the tape came about: how many processes recorded it, and which keys each of
- *  them had. */
+/** The report of a backtest without the information how the tape was recorded: the number of processes, and the keys of
+ *  each. */
 async function reportOn(journals: readonly string[]) {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 120 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LocalRig } from './local-rig.ts'
 
-// Absurd numbers and shapes may end an order, but never the process.
+// Absurd numbers and shapes may end an order, but they must never end the process.
 
 const MOST_U64 = 2n ** 64n - 1n
 /** A value that cannot be converted to a string. */

@@ -38,7 +38,7 @@ const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   guard,
 })
 
-/** The trade with the hostile program in place of the pool's program. */
+/** The trade, in which the hostile program replaces the pool's program. */
 function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call[] {
   const [loot, prey] = [THIEF, rig.user].map((owner) => tokenAccountAddress(owner, MINT)) as [string, string]
   return rig.trade(attempt).flatMap((call) => {

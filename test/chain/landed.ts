@@ -32,7 +32,8 @@ export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'],
   ...more,
 })
 
-/** `height` of an inner instruction: 2 if the message's own instruction called it, 3 one level deeper. */
+/** One call of an instruction. `height` of an inner instruction: 2 if the message's own instruction called it, 3 one
+ *  level deeper. */
 export interface RawCall {
   program: string
   accounts: readonly string[]

@@ -57,7 +57,7 @@ export class LocalRig {
   readonly steps: string[] = []
   readonly calls: string[] = []
   fault: Fault | undefined
-  /** Fault of the second node, which only serves checks. */
+  /** Fault of the second node, which serves only the checks. */
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }

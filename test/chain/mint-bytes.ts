@@ -27,7 +27,7 @@ export function mintBytes({ mintAuthority = false, freezeAuthority = false, exte
   return Buffer.concat([base, Buffer.alloc(83), Buffer.of(1), ...listed])
 }
 
-/** An account in the shape of getAccountInfo with base64. */
+/** Returns an account in the shape of getAccountInfo with base64. */
 export function accountShape(data: Uint8Array, owner: string = PROGRAMS.token): object {
   const base64 = Buffer.from(data).toString('base64')
   return { lamports: 1_461_600, owner, executable: false, rentEpoch: 0, data: [base64, 'base64'] }

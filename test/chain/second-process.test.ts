@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { signatureOf } from './landed.ts'
 import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 
-/** A transaction of another process that trades with the same wallet looks like one of the service's: it is
- *  `rig.trade()`. */
+/** A transaction of another process that trades with the same wallet looks like a transaction of the service. Here,
+ *  `rig.trade()` makes it. */
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 const MINUTE_SLOTS = 150
 

@@ -28,7 +28,7 @@ export const WALLET = walletAddress(Buffer.alloc(32, 7))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
 const ACCOUNT = 'live|test|chain|wallet'
 
-/** Replaces an answer of a node, or throws an error code. */
+/** Replaces an answer of a node, or throws a number as an error code. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
 export interface Late {

@@ -84,7 +84,7 @@ const isType = (one: Schema, ...types: string[]): boolean =>
     ({ type, items }) => types.includes(type as string) || (items !== undefined && isType(items as Schema, ...types)),
   )
 
-/** Every key at any depth that lacks a description, the unit of its number, or what its absence means. */
+/** Returns every key at any depth that has no description, no unit of its number, or no text about its absence. */
 function unclear(schema: Schema, path: string): string[] {
   const inside = [
     ...branchesOf(schema),

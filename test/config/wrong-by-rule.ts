@@ -11,7 +11,7 @@ export interface Wrong {
   /** Path in the form `bots[0].params`; undefined if the syntax breaks: then the reported place must be on the line of
    *  the error. */
   readonly path: string | undefined
-  /** The right word, if the mistake is a typing error. */
+  /** The intended word, if the mistake is a typing error. */
   readonly meant?: string
 }
 

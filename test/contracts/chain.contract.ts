@@ -15,7 +15,7 @@ export interface ChainChoice {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chain-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Rules for a chain that is stored in a file: its name, and its continuation in another process. */
+/** Rules for a chain that is stored in a file: it has a name, and another process can continue it. */
 export function chainContract(name: string, open: (choice: ChainChoice) => LedgerWorld): void {
   describe(name, () => {
     test('the same seed and entropy make the same chain; another seed or entropy makes a new one', () => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/base/machine.ts'
 
 export interface ClockWorld {
   readonly clock: Clock
-  /** Time that delays count from, ms. */
+  /** Time from which delays are counted, ms. */
   now(): number
   /** Lets time pass. A real event loop is blocked meanwhile. */
   pass(ms: number): void

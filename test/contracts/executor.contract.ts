@@ -48,7 +48,7 @@ export function executorContract(name: string, cases: readonly ExecutorCase[]): 
   })
 }
 
-/** The outcome is an end. */
+/** Whether the outcome is final. */
 function isEnd(outcome: Outcome): boolean {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final
   return outcome.kind !== 'acked' && outcome.kind !== 'unknown'

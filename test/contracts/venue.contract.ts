@@ -11,7 +11,7 @@ export interface VenueWorld {
   readonly venue: Venue
   /** A mint that can be bought. */
   readonly mint: string
-  /** Name of the plan that the key belongs to. */
+  /** Name of the plan to which the key belongs. */
   readonly plan: string
   readonly feed: Omit<FeedParts, 'on'>
   readonly executor: ExecutorParts

@@ -56,7 +56,7 @@ class Browser {
     this.#reader = (this.response.body as ReadableStream<Uint8Array>).getReader()
   }
 
-  /** Reads until the stream waits or ends. Returns whether it has ended. */
+  /** Reads until the stream waits or ends. Returns whether the stream has ended. */
   async read(): Promise<boolean> {
     for (;;) {
       const waits = new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))

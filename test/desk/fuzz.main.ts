@@ -1,5 +1,5 @@
 // Sends random requests to the desk of a demo for some seconds, and checks that the desk still answers, that the memory
-// of its process stays bounded, and that trading goes on. `npm run desk-fuzz -- --seconds 600 --rate 1000 --seed 1`
+// of its process stays bounded, and that trading continues. `npm run desk-fuzz -- --seconds 600 --rate 1000 --seed 1`
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'

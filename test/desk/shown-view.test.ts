@@ -18,7 +18,7 @@ test('before the first view of the process the desk refuses, and a stream then b
     })
   rig.desk.take({ kind: 'view', view: viewOf() })
   const seen = JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body)
-  // The mirror asks for the symbols in the journal, which cannot be read here.
+  // The mirror requests the symbols from the journal, which cannot be read here.
   expect(seen).toMatchObject({ id: '1-1', positions: [{ symbol: '' }] })
 
   const stop = new AbortController()

@@ -153,7 +153,7 @@ const HUNDRED_PLACES = {
   bots: [{ ...DIPS, name: 'hundred', params: { dropPercent: 5, sizeSol: 0.1 } }],
 }
 
-/** Residual above 1 % of the gap and above 0.0001 SOL. */
+/** Whether the residual is above 1 % of the gap and above 0.0001 SOL. */
 export function isUnexplained({ gapSol, residualSol }: Difference): boolean {
   return Math.abs(residualSol) > Math.max(0.0001, Math.abs(gapSol) / 100)
 }

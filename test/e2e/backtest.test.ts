@@ -50,7 +50,8 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const results = join(out, 'results.db')
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
   const twin = join(venue.folder, 'again')
-  // In a process, too: the script of report.html is a text of the build, and the test runner builds otherwise.
+  // Runs in a separate process, because the script of report.html is made by the build, and the test runner builds
+  // differently.
   await sluice(['backtest', venue.configFile, '--journal', venue.journal, '--json', '--out', twin])
   expect(readFileSync(join(twin, 'report.json'))).toEqual(readFileSync(join(out, 'report.json')))
   const decided = (folder: string) => {

@@ -65,7 +65,7 @@ export function readBooks(journal: string): Books {
   }
 }
 
-/** A connection is kept no longer than this after a read. */
+/** Time after a read until the connection is closed. */
 const IDLE_MS = 300
 
 /** Reads a journal again and again. Keeps its connection between two reads, because a new connection has to parse the
@@ -177,7 +177,7 @@ export function isSettled({ orders, fills, attempts }: Books): boolean {
   )
 }
 
-/** Whether the bots of `round-trips` have sold in every way to the end, and nothing is in flight. */
+/** Whether the bots of `round-trips` have completed every way to sell, and nothing is in flight. */
 export function isWalked(books: Books): boolean {
   const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'every way is walked')
   return isDone && isSettled(books)
@@ -289,8 +289,8 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of attempts in flight, which the journal need not know yet. A complaint for each one that matches no
- *  attempt. */
+/** Transactions of attempts in flight, which the journal may not know yet. Returns a complaint for each transaction
+ *  that matches no attempt. */
 function unexplained(
   { fills, attempts, reports }: Books,
   landed: readonly LandedTransaction[],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sluice } from './process.ts'
 
-/** Number of files that a command leaves in a cache, which `prepare` may have made before. */
+/** Number of files that a command leaves in a cache. `prepare` may have filled the cache before. */
 async function filesAfter(args: readonly string[], prepare: (cache: string, outside: string) => void = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'))
   const [cache, outside] = [join(folder, 'cache'), join(folder, 'outside')]

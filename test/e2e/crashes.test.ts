@@ -17,9 +17,9 @@ const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
 
 describe.concurrent('killed between two steps', () => {
-  // On a busy disk six buys may be accepted and armed before the first commit. After a kill at that moment the journal
-  // knows no request, and a used key without recorded requests counts as fully used for 60 s, so no buy would follow.
-  // The seventh armed order is a sale.
+  // On a busy disk, six buys may be accepted and armed before the first commit. If the process is killed at that
+  // moment, the journal contains no request. A used key without recorded requests counts as fully used for 60 s, so no
+  // buy would follow. Therefore the process is killed at the seventh armed order, which is a sale.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass' | `update-${string}`>, number> = {
     accepted: 8,
     armed: 8,
@@ -110,7 +110,7 @@ function filledBy(journal: string): Set<string> {
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
-/** Earlier open orders have ended, except those that wait for proof, and the new process trades. */
+/** Whether earlier open orders have ended, except those that wait for proof, and the new process trades. */
 function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   const old = orders.slice(0, before.orders.length)
   return (
@@ -118,7 +118,7 @@ function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   )
 }
 
-/** Command lines of processes that name this folder. */
+/** Command lines of processes that contain the name of this folder. */
 function processesWith(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

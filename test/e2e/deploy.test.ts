@@ -18,7 +18,7 @@ const LINES = [...pageOf('deploy.md').matchAll(/```sh\n(.*?)```/gs)].flatMap(([,
 )
 const docker = LINES.filter((line) => line.startsWith('docker '))
 
-/** Stands for systemd: starts and stops what the installed unit says. */
+/** Replaces systemd: starts and stops the commands of the installed unit. */
 class Service {
   readonly log = join(folder.path, 'bots.log')
   process: ChildProcess | undefined
@@ -53,7 +53,7 @@ afterAll(() => {
   vi.unstubAllEnvs()
 })
 
-/** Lines that this machine cannot carry out: they need npm's registry, or systemd or Docker that run. */
+/** Lines that this machine cannot execute, because they need npm's registry, or a running systemd or Docker. */
 const NOT_RUN = /^(npm install|systemctl --user daemon-reload|loginctl enable-linger|docker .*)$/
 
 test('the commands of docs/deploy.md install, update, roll back and move a service', async () => {
@@ -72,7 +72,8 @@ test('the commands of docs/deploy.md install, update, roll back and move a servi
       expect(ended, `${line}\n${ended.stdout}${ended.stderr}`).toMatchObject({ code: 0 })
     } else if (/^systemctl --user (enable --now|start) sluice$/.test(line)) {
       await service.start()
-      // As logrotate does with `copytruncate`: a process that appends continues at the start of the file.
+      // Truncates the log, as logrotate does with `copytruncate`. A process that appends continues at the start of the
+      // file.
       if (starts++ === 0) truncateSync(service.log)
     } else if (/^systemctl --user (disable --now|stop) sluice$/.test(line)) await service.stop()
     else if (words[0] === 'mv' || words[0] === 'mkdir') execFileSync(words[0], words.slice(1), { cwd })

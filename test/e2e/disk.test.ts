@@ -25,7 +25,7 @@ const REASON =
  *  orders. */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = await venue.start()
-  // Entries that stopped only for lack of space continue, and one of them could be in flight at the end.
+  // Entries that stopped only for lack of space continue. One of them may be in flight at the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
     await last.handle({ command: 'halt' })
@@ -61,7 +61,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     await recovered(venue)
   })
 
-  // The first of them while the space for exits is being reserved, the second while the process trades.
+  // The first failure occurs while the space for exits is being reserved, the second while the process trades.
   test.concurrent.for([400, 10_000])(
     'every write fails for lack of space from the %i. on: the process reports it and waits; a stop ends it with 1',
     async (after, { onTestFinished }) => {

@@ -44,7 +44,7 @@ function instructionOf(line: string): Instruction {
   }
 }
 
-/** Names that `.dockerignore` lets into the build. It has to begin with `*`. */
+/** Names that `.dockerignore` lets into the build. The file must begin with `*`. */
 export function sentToBuild(): string[] {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
     .split('\n')

@@ -44,7 +44,7 @@ describe.concurrent('a faulty feed', () => {
     const to = Date.now()
     const sent = stage.prints(5)
     await until('a price that is newer than the gap', async () => {
-      // The gap may be recorded after the first prints that follow it, which then give no price.
+      // The gap may be recorded after the first prints that follow it. These prints then give no price.
       sent.push(...stage.prints(1))
       return (await tell(running.handle, stage, 'buy')).answer === 'o1'
     })

@@ -37,7 +37,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
       const log = openSync(join(disk.folder, 'log'), 'a')
       const bots = venue.run({}, log)
       closeSync(log)
-      // Each may be reported twice, because on a busy machine an answer may time out.
+      // Each command may be reported twice, because on a busy machine an answer may time out.
       const send = (command: 'status' | 'resume' | 'flatten' | 'halt') =>
         until(`an answer to ${command}`, () => sendCommand(venue.journal, { command }).catch(() => false as const))
       const status = async () => (await send('status')) as View

@@ -47,7 +47,7 @@ test.concurrent('not executed, answer lost: a second attempt sells after 3 s at 
   const [first, second, ...more] = attemptsOf(stage, 'o2')
   expect([first?.line, second?.line]).toEqual(['o2.1 50', 'o2.2 90'])
   expect(more.map(({ line }) => line)).toEqual(more.map((_, index) => `o2.${index + 3} 90`))
-  // By the clock of the bots, because the arrival time of a request depends on the machine.
+  // Measured by the clock of the bots, because the arrival time of a request depends on the machine.
   expect((second?.armedAt ?? 0) - (first?.armedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_MS - 50)
   expect(stage.books().positions.map(({ state }) => state)).toEqual(['closed'])
 })
@@ -55,7 +55,7 @@ test.concurrent('not executed, answer lost: a second attempt sells after 3 s at 
 test.concurrent('executed, answer lost: the chain shows one fill, and the second attempt finds nothing to sell', async ({
   onTestFinished,
 }) => {
-  // On a busy machine the answer of the second attempt may be lost too, and its proof then waits for late answers.
+  // On a busy machine, the answer to the second attempt may be lost too. Its proof then waits for late answers.
   const service = { units: { tradeAmount: 'sol' }, lateSeconds: 1 }
   const stage = await openStage({ slotMs: SLOT_MS, config: { ...config, service } }, onTestFinished)
   const running = await stage.go()

@@ -5,8 +5,8 @@ import { until } from './until.ts'
 
 const MEMORY = { heapMb: 96, buffersMb: 64 }
 
-/** Each strategy must leave the others unaffected. Its own outcome: it threw, had to be stopped, or continues
- *  because its action has no effect. `rows`: repeats the action with every row. */
+/** No strategy may affect the others. `end`: the strategy threw, had to be stopped, or continues because its action has
+ *  no effect. `rows`: repeats the action with every row. */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
     ['throw', 'THREW', /^Error: told to$/],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { killMany } from './kills.ts'
 
-/** CI kills 20 processes more, with a seed of its own (.ci/run). */
+/** In CI, `.ci/run` kills 20 more processes, with its own seed. */
 const KILLS = { count: 4, perJournal: 2, seed: 934_241, together: 2 }
 
 test('processes that are killed at failpoints and at random times, under faults, with both executors, leave a journal that is intact, replayable, and equal to the chain', async () => {

@@ -34,10 +34,10 @@ const FAILPOINTS = {
   both: ['accepted', 'armed', 'signed', 'sent', 'before-execute', 'after-execute', 'after-report'],
 } as const satisfies Record<Executor, readonly Failpoint[]>
 const MOST_PASSAGES = 8
-/** A failpoint that is not reached within this time will not be reached. */
+/** Time after which a failpoint counts as unreachable. */
 const UNREACHED_MS = 10_000
 const LATEST_MS = 6_000
-/** Faults that are active meanwhile. */
+/** Faults that are active during the kills. */
 const FAULTS = {
   cloud: ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork'],
   local: ['dropBefore', 'dropAfter', 'sendDropped', 'rateLimit', 'fork'],
@@ -151,7 +151,7 @@ async function endsWithin(one: Sluice, ms: number): Promise<boolean> {
   return ended
 }
 
-/** The journal's description of itself; empty if the process was killed before it had created one. */
+/** Returns the journal's description of itself; empty if the process was killed before it created the description. */
 async function verified({ journal, books, chains }: Venue): Promise<string[]> {
   if (!isMade(journal)) return []
   const read = books()

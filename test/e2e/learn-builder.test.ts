@@ -35,7 +35,7 @@ test('a builder policy is learnt from unsigned samples and accepted as shown', a
   expect(loadPolicy(policy)).toMatchObject({ ok: true, policy: { guard: 'required', coSigners: [] } })
   expect(await learn('--accept', hash)).toMatchObject({ code: 2 }) // a policy is accepted once
 
-  // A later addition of the builder is shown, in JSON too.
+  // A later addition of the builder is shown, also in JSON.
   sandbox.faults.set({ kind: 'builtGarbage', count: 1 })
   const again = await learn('--mint', MINT, '--json')
   const said = JSON.parse(again.stdout.trim().split('\n').at(-1) as string)

@@ -15,8 +15,8 @@ import { openVenue, type Venue } from './venue.ts'
 
 type AtEnd = (close: () => Promise<void>) => void
 
-/** A signed transaction can land for 150 slots. At 100 ms it does so on a busy machine too, on which the checks before
- *  the send take seconds. */
+/** A signed transaction can land for 150 slots. At 100 ms per slot this suffices on a busy machine too, on which the
+ *  checks before sending take seconds. */
 const SLOT_MS = 100
 
 /** Bots with the local executor, on the sandbox's Solana runtime. */

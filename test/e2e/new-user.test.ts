@@ -44,7 +44,7 @@ describe('init', () => {
     expect(made.stdout.split('\n\n')[0]?.split('\n').sort()).toEqual(files.sort())
     const manifest = JSON.parse(read('package.json'))
     expect(manifest).toMatchObject({ name: 'my-bots', private: true, type: 'module' })
-    // `npm install` must bring packages of the registry only. A package from elsewhere is named by its path.
+    // `npm install` must install only packages from the registry. A package from elsewhere is named by its path.
     expect(manifest.dependencies.sluice).toMatch(/^file:\/.*\/sluice-\d+\.\d+\.\d+\.tgz$/)
     for (const version of Object.values(manifest.devDependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
     expect(read('bots.yaml').split('\n')[0]).toBe('# yaml-language-server: $schema=./sluice.schema.json')

@@ -53,7 +53,8 @@ test('a start without an RPC: one line per step, buys wait, a full exit is sent,
   await stage.settled()
   await again.stop()
   expect(await stage.complaints()).toEqual([])
-  // Trades only: other data of the service about a wallet or a token is not evidence, so that it must not be requested.
+  // The only data are trades. Other data of the service about a wallet or a token is not evidence, and must not be
+  // requested.
   expect(new Set(stage.requests)).toEqual(new Set(['POST /api/trade/buy', 'POST /api/trade/sell']))
   expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
 })

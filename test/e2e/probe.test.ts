@@ -33,7 +33,8 @@ async function openBusyStage(
   return { stage, quiet }
 }
 
-/** From this request on, landed transactions are unreadable until `see` is called: the order stays in flight. */
+/** From this request on, landed transactions are unreadable until `see` is called. Until then, the order stays in
+ *  flight. */
 async function blindFrom(
   request: string,
   stage: Stage,

@@ -19,7 +19,7 @@ describe.concurrent('at real slot times', () => {
     const stage = await openStage(REAL, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
-    // Later messages of the feed do not arrive.
+    // Simulates that later messages of the feed do not arrive.
     stage.sandbox.faults.set({ kind: 'silence', ms: 3_600_000 })
     await tell(running.handle, stage, 'buy')
     await orderIn(stage, 'o1', isFilled)
@@ -47,7 +47,7 @@ describe.concurrent('proof', () => {
   })
 
   test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
-    // The chain stands still until every open question has been examined.
+    // The chain stands still until every open request has been examined.
     let stoodAt: number | undefined
     const clock: Clock = { now: () => stoodAt ?? systemClock.now(), after: systemClock.after }
     const stage = await openStage({ clock }, onTestFinished)

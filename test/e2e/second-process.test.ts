@@ -23,7 +23,7 @@ const REFUSALS = 5
 const WALLET_STOPS = ['FOREIGN_TX', 'UNEXPECTED_FILL']
 const LIKELY_CAUSE = /another process may be trading with (the|this) wallet/i
 
-/** One wallet, and a market of many tokens that prints nothing before it is open. */
+/** One wallet, and a market of many tokens. The market prints nothing before it is opened. */
 interface Scene {
   readonly venue: Venue
   readonly market: { isOpen: boolean }
@@ -93,14 +93,15 @@ async function start({ venue }: Scene, name: string, executor: Executor): Promis
   return { name, journal, process }
 }
 
-/** Waits until it may buy. */
+/** Waits until the process may buy. */
 async function ready(one: Container): Promise<void> {
   await until('the wallet', () => segmentsOf(one.journal) > 0 && knowsWallet(booksOf(one), 1))
   await until('the feed', async () => (await statusOf(one)).feed === 'live')
 }
 
-/** Each process stops entries because of what the other one bought, and names the likely cause. Returns the names of
- *  those that stopped: a process that stopped before a buy of it executed gave the other one nothing to notice. */
+/** Expects that each process stops entries because of the other one's buys, and names the likely cause. Returns the
+ *  names of the processes that stopped. A process that stopped before it bought gave the other one no reason to
+ *  stop. */
 async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<string[]> {
   const stopped = await until('the end of entries', async () => {
     expect(doubledBuys(scene)).toBeLessThanOrEqual(MOST_DOUBLED)
@@ -134,7 +135,7 @@ function hasBoughtNothing(one: Container): boolean {
   return fills.length === 0 && orders.every(({ state }) => !isOpen(state))
 }
 
-/** Stops of its entries because of the wallet; '' without any. */
+/** Reasons why the wallet stops the entries of a process; '' if there are none. */
 async function stopsOf(one: Container): Promise<string> {
   const { stops } = await statusOf(one)
   return stops.flatMap(({ code, text }) => (WALLET_STOPS.includes(code) ? [text] : [])).join()

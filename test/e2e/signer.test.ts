@@ -16,7 +16,7 @@ import { until } from './until.ts'
 const { path: folder, write } = temporaryFolder()
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** A busy machine may be slow. */
+/** Timeouts are longer, because a busy machine may be slow. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(5 * ms, run) }
 const keyPath = write('id.json', JSON.stringify([...PAIR.secretKey]))
 const socket = join(folder, 'signer.sock')

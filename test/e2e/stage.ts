@@ -13,7 +13,7 @@ export interface Stage extends Venue {
   readonly still: StillMarket
   /** Starts the bots and waits until they may buy. */
   go(): Promise<RunningBots>
-  /** Prints this many trades of others now, and returns their signatures. */
+  /** Prints this many trades of other traders now, and returns their signatures. */
   prints(count: number): string[]
   /** Signatures of all trades on the tape. */
   tape(): string[]

@@ -111,7 +111,7 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
 
 test('Ctrl-C reports the kept results, and that the same command continues', async () => {
   const out = join(folder.path, 'interrupted')
-  // More sets than it can finish.
+  // More sets than the command can finish in the time.
   const range = ['--range', 'dropPercent=5:85:0.01', '--jobs', '1']
   const args = ['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...range]
   const one = launch([...args, '--out', out])

@@ -49,7 +49,7 @@ test.concurrent('with checks after the buy, a token with a freeze authority is b
   const stage = await freezable({ when: 'after' }, onTestFinished)
   const running = await stage.go()
   expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
-  // Cancelled if it was not sent yet, otherwise sold.
+  // The order is cancelled if it was not sent yet; otherwise its tokens are sold.
   const { state } = await orderIn(stage, 'o1', (one) => one.state === 'filled' || one.state === 'cancelled')
   if (state === 'filled') await orderIn(stage, 'o2', (one) => one.side === 'sell' && one.state === 'filled')
   await stage.settled()

@@ -15,13 +15,12 @@ import { type Ended, kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
-/** A test may replace the address of its venue. */
 const SYSTEM_FOLDER = tmpdir()
-/** Kept referenced: Node looks a channel up by name, forgets it when the last reference is dropped, and would create
- *  another one than its server publishes to. */
+/** The reference is kept, because Node forgets a channel when its last reference is dropped. It would then create a
+ *  second channel, to which its server does not publish. */
 const REQUESTS = channel('http.server.request.start')
-/** Sandbox, bots and other tests share this process, so that its load says nothing about the bots, which would drop
- *  rows because of it. */
+/** The sandbox, the bots and other tests share this process. Its load would make the bots drop rows, so the load is
+ *  reported as 0. */
 performance.eventLoopUtilization = () => ({ idle: 1, active: 0, utilization: 0 })
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
@@ -51,7 +50,7 @@ export interface Venue {
   readonly journal: string
   /** Requests that reached the service, as `POST /api/trade/buy`. */
   readonly requests: string[]
-  /** When each of them did, on `performance`'s clock. */
+  /** Times of these requests, on `performance`'s clock. */
   readonly requestedAt: number[]
   /** Log lines of the bots. */
   readonly log: string[]
@@ -169,7 +168,7 @@ export async function openVenue(
   }
 }
 
-/** With its strategy in the folder, like that of a user. */
+/** Returns the section of a live bot. Its strategy is in the folder, like the strategy of a user. */
 function liveBot(bot: BotSection, folder: string): object {
   const strategy = join(folder, `${bot.strategy}.ts`)
   copyFileSync(STRATEGIES[bot.strategy], strategy)
@@ -223,7 +222,7 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
   return { requests, requestedAt, stopCounting: () => void REQUESTS.unsubscribe(seen) }
 }
 
-/** Empty if `replay --verify` repeats every segment to the same decisions. `run` runs the command. */
+/** Returns no complaint if `replay --verify` repeats every segment with the same decisions. `run` runs the command. */
 export async function replayComplaints(
   journal: string,
   segments: number,

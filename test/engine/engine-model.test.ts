@@ -125,8 +125,8 @@ function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   })
 }
 
-/** Decisions that a restart must not change. Left out: a refusal is recorded once a second and CHASED once, which a
- *  restart forgets, together with the order of the keys. */
+/** Decisions that a restart must not change. Refusals, which are recorded once a second, and CHASED, which is recorded
+ *  once, are left out, because a restart forgets them. The order of the keys is ignored, too. */
 function decisions(outputs: readonly Output[]): string[] {
   const isChase = (output: Output): boolean => output.kind === 'cancel' && output.code === 'CHASED'
   return outputs

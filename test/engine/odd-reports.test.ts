@@ -6,7 +6,7 @@ import { NO_MONEY } from '../../src/engine/recovered-money.ts'
 import { type Bot, defineStrategy } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, fillOf, MINT, orders } from '../support/engine-rig.ts'
 
-/** Buys every token that has a price and is not held; `bot` is its handle. */
+/** A strategy that buys every token that has a price and is not held. */
 function buyer() {
   const seen: { bot: Bot<undefined>; told: string[] } = { bot: undefined as never, told: [] }
   const strategy = defineStrategy({

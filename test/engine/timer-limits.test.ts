@@ -66,8 +66,8 @@ describe('a timer that is refused', () => {
   })
 })
 
-/** All timers of the bot fire as often as the clock lets them, until they end or so many seconds passed; how often they
- *  did. */
+/** Fires all timers of the bot as often as the clock lets them, until they end or this many seconds have passed.
+ *  Returns the number of firings. */
 function storm(talk: TalkingBot, seconds: number): number {
   const before = talk.fired.length
   const end = talk.rig.now + seconds * 1_000
@@ -129,7 +129,7 @@ describe('timers end together with their owner', () => {
     expect(talk.fired).toEqual([])
   })
 
-  /** Timers of these that continue after a restart. */
+  /** Returns those of the timers that continue after a restart. */
   const goesOn = (timers: readonly Partial<Timer>[], start?: (bot: Bot<unknown>) => void): string[] => {
     const whole = timers.map(
       (timer, index): Timer => ({

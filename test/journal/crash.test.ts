@@ -117,7 +117,7 @@ test('after kill -9 during a merge of the tape, every decision replays, before a
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const from = 1_780_000_000_000
   const moving = noisyMarket(1_500, 4, from)
-  // No decision follows, so nothing is merged during the recording.
+  // No decision follows, so no blocks are merged during the recording.
   const quiet = Array.from({ length: 2_500 }, (_, n) => ({
     ...(moving[1_499] as MarketRow),
     time: from + 150_000 + n * 100,

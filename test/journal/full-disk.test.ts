@@ -53,7 +53,7 @@ describe.runIf(typeof disk !== 'string')('while while another program fills the 
         disk.fillTo(step * MEBIBYTE)
       }
     }
-    // More than the log holds: it was folded and reused on a full disk.
+    // This is more than the log can hold, so the log was checkpointed and reused on a full disk.
     expect(disk.freeBytes()).toBe(0)
     expect(told.at(-1)).toBe('full')
     disk.empty()

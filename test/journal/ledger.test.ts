@@ -78,8 +78,8 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
 }
 
-/** Each part of a fill's costs is a line of its own; what the pools got or gave is split by the price that was decided
- *  on. */
+/** Each part of a fill's costs is a separate line. The amount that the pools received or paid is split at the price on
+ *  which the order was decided. */
 function expectParts(path: string, { account, fills }: LedgerModel): void {
   const part = (of: (fill: Fill) => number): number => sum([...fills.values()].map(of))
   const sums = `coalesce(sum(trade + impact), 0) AS trade, coalesce(sum(venue_fee), 0) AS venue, coalesce(sum(service_fee), 0) AS service,
@@ -114,7 +114,8 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
     const sold = disposals.filter((disposal) => disposal.mint === mint)
     expectSlow(lots, sold, own)
   }
-  // Profit and holdings are the change of the wallet, except for rent and wrapping, which are still its own.
+  // Profit and holdings equal the change of the wallet, except for rent and wrapped SOL, which still belong to the
+  // wallet.
   const lots = fold.holdings.flatMap((holding) => holding.lots)
   const gains = disposals.map(({ gainLamports }) => gainLamports)
   const kept = fills.map(({ rentLamports, costs }) => rentLamports + costs.wrappedLamports)
@@ -122,11 +123,11 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
   expect(made - sum(kept)).toBe(sum(fills.map(({ walletLamports }) => walletLamports)))
 }
 
-/** Token by token: each remembers its buy, and the sale takes the oldest. */
+/** Compares with a slow reference, token by token: each token remembers its buy, and a sale takes the oldest tokens. */
 function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills: readonly Fill[]): void {
   const held: string[] = []
   const sold: string[] = []
-  // Within a slot: a buy before what could sell it, then by name.
+  // Order within a slot: a buy comes before a sale that could sell its tokens, then the order of names.
   const placeOf = ({ slot, side, signature }: Fill): string => `${String(slot).padStart(9, '0')} ${side} ${signature}`
   const order = fills.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   for (const { side, tokens, signature } of order)
@@ -143,7 +144,7 @@ function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills:
     const own = disposals.filter(({ boughtBy, soldBy }) => (side === 'buy' ? boughtBy : soldBy) === signature)
     const rest = lots.find((lot) => lot.signature === signature)
     const amounts = own.map(({ costLamports, proceedsLamports }) => (side === 'buy' ? costLamports : proceedsLamports))
-    // Nothing is lost between the parts, and each has its share.
+    // No amount is lost in the division, and each part has its share.
     expect(sum(amounts) + (rest?.costLamports ?? 0)).toBe(tradeLamports)
     for (const [index, part] of own.entries())
       expect(Math.abs((amounts[index] ?? 0) - (tradeLamports * Number(part.tokens)) / Number(tokens))).toBeLessThan(13)
@@ -176,7 +177,7 @@ test('an unexplained remainder is reported once, and its end too', async () => {
   audit(140, 999_999_993)
   audit(160, 999_999_993)
   expect(told).toEqual([{ account: ACCOUNT, slot: 140, lamports: -7 }])
-  // The missing fill of seven lamports is found.
+  // The ledger finds the difference of seven lamports in the fill.
   const costs = {
     ...fill(1).costs,
     tradeLamports: 7,
@@ -193,7 +194,7 @@ test('an unexplained remainder is reported once, and its end too', async () => {
   audit(180, 999_999_993)
   expect(told.slice(1)).toEqual([{ account: ACCOUNT, slot: 180, lamports: 0 }])
   await journal.close()
-  // An unchanged audit stays one row.
+  // An audit without a change adds no row.
   expect(read(path, 'SELECT first_slot, slot, remainder_lamports FROM audits')).toEqual([
     { first_slot: 100, slot: 120, remainder_lamports: 0 },
     { first_slot: 140, slot: 160, remainder_lamports: -7 },
@@ -214,7 +215,7 @@ test('a final fill that no audit has seen leaves a remainder', async () => {
     journal.commit(() => {})
   }
   audit(100)
-  // Until it is final, the fill is not in the wallet's finalized balance.
+  // Before it is final, the fill is not in the wallet's finalized balance.
   journal.write({ kind: 'fill', fill: fill(1, { slot: 110 }) })
   audit(120)
   expect(told).toEqual([])
@@ -253,8 +254,7 @@ test("an operator assigns a transaction to an order: the fill's posting replaces
     { kind: 'fill', standing: 1, back: 0, wallet: walletLamports },
   ])
   expect(read(path, 'SELECT max(abs(remainder_lamports)) AS most FROM audits')).toEqual([{ most: 0 }])
-  // Against the price that the order was decided on, 1e-7 SOL: the excess is impact, and both are what the pool
-  // got.
+  // The reference is the price on which the order was decided, 1e-7 SOL. The excess is impact; the pool received both.
   expect(read(path, "SELECT sum(lamports) AS sum FROM ledger WHERE line IN ('trade', 'impact')")).toEqual([
     { sum: 49_000_000 },
   ])

@@ -27,7 +27,7 @@ interface Divergence {
   readonly got: unknown
 }
 
-/** The strategies of the journals, at that commit: today's decide otherwise. */
+/** The strategies of the journals at that commit, because the present ones decide differently. */
 const STRATEGIES = new Map<string, Strategy>(
   [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
 )
@@ -40,7 +40,7 @@ const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> =
     field === 'order.reserveLamports' && [6, 30].includes(Number(got) - Number(expected)),
 }
 
-/** Arguments of a command; FILE stands for a path of the test. */
+/** Arguments of a command; FILE is replaced by a path of the test. */
 const COMMANDS = [
   ['orders'],
   ['fills'],
@@ -96,8 +96,8 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
   })
 })
 
-/** Repeats a segment of any code, and compares every decision: `verifySegment` stops at the first
- *  divergence. */
+/** Repeats a segment that any code recorded, and compares every decision. `verifySegment`, in contrast, stops at the
+ *  first divergence. */
 function repeated(reader: JournalReader, segment: Segment) {
   const mints = new Mints()
   const engine = new Engine(mints, STRATEGIES)
@@ -143,7 +143,8 @@ function differences(expected: Decision, got: Decision): Divergence[] {
   return found
 }
 
-/** A text for people may be reworded: one that explains a code freely, another one if its numbers stay. */
+/** A text for people may be reworded: a text that explains a code without restriction, other texts if their numbers are
+ *  unchanged. */
 function isReworded({ code }: Decision, field: string, one: unknown, other: unknown): boolean {
   if (!/(^|\.)(reason|exiting)$/.test(field) || typeof one !== 'string' || typeof other !== 'string') return false
   const numbersOf = (text: string): string => (text.match(/\d+(\.\d+)?/g) ?? []).sort().join(' ')

@@ -30,7 +30,7 @@ function folder(): string {
   return path
 }
 
-/** A journal of its own, and a target in another folder. */
+/** A separate journal, and a target in another folder. */
 function files(): { from: string; to: string; backups: string } {
   const path = folder()
   const from = join(path, 'journal.db')

@@ -27,7 +27,7 @@ const ORDERS = 12
 /** Part of a page: at most the unit that a disk writes atomically. */
 const STEP = 3_000
 
-/** A journal that was never folded, and the length of its log when each order became durable. */
+/** A journal whose log was never checkpointed, and the length of its log when each order became durable. */
 function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
@@ -167,7 +167,7 @@ test('a journal of the first version with open orders is migrated as a whole, an
   const again = openJournal(path, JOURNAL_OPTIONS)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
-  // Fills from before itemized costs have their sums only.
+  // Fills that were recorded before costs were itemized have only their sums.
   const costs = {
     ...NO_COSTS,
     ...{ tradeLamports: 50_000_000, baseFeeLamports: 5_000, priorityFeeLamports: 100_000, rentPaidLamports: 2_039_280 },

@@ -31,8 +31,8 @@ async function hold(): Promise<void> {
   setInterval(() => {}, 1000)
 }
 
-/** Commits order after order; each with rows, an attempt and a report that all belong together. Says the number of each
- *  that is durable. */
+/** Commits order after order; each with rows, an attempt and a report that all belong together. Prints the number of
+ *  each order once it is durable. */
 async function trade(): Promise<void> {
   const journal = await startJournalThread(path, {
     space: NO_LIMITS,
@@ -58,7 +58,7 @@ async function trade(): Promise<void> {
   next(1)
 }
 
-/** Merges blocks, and is killed while it writes the first large one: the small ones are deleted already,
+/** Merges blocks, and is killed while it writes the first large block. The small blocks are already deleted, but
  *  nothing is committed. */
 function merge(): void {
   const db = openForWriting(path)

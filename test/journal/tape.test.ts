@@ -12,7 +12,7 @@ import { contentOf, journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../sup
 import { oldBlocks } from '../support/old-journal.ts'
 import { runs } from '../support/runs.ts'
 
-/** Not durable: power-cut.test.ts covers durability, and these tests write sixty journals. */
+/** The writes are not durable, because these tests write sixty journals; power-cut.test.ts covers durability. */
 const options = {
   space: NO_LIMITS,
   durable: false,

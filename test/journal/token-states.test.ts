@@ -29,7 +29,7 @@ export default defineStrategy({
 })
 `
 
-/** Prints of ten tokens of their own on each day, and of one token that prints every day. */
+/** Prints of ten new tokens on each day, and of one token that prints every day. */
 function prints(day: number): MarketRow[] {
   const mints = [keyOf(1), ...Array.from({ length: 10 }, (_, index) => keyOf(100 + day * 10 + index))]
   return mints.map((mint, index) => ({
@@ -61,7 +61,7 @@ describe('durable states in a journal', () => {
     const reader = openReader(path)
     const { money } = reader.recover()
     reader.close()
-    // The token of every day, and those of the last two days.
+    // The token of every day, and the tokens of the last two days.
     expect(money.tokenStates).toHaveLength(1 + 10 + 10)
     expect(query('SELECT * FROM token_state')).toHaveLength(21)
     const starts = query<{ states: number }>(

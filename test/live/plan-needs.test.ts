@@ -27,7 +27,8 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
   } as unknown as Config
 }
 
-// Computed by hand: a fifth of the minute's requests is available to exits at once, the others become free per minute.
+// Computed by hand: a fifth of the minute's requests is available to exits at once; the others become available over
+// the minute.
 test.each<[string, Config, positions: number | null, seconds: number | null]>([
   ['what is kept for exits goes at once', config([12, 8]), 20, 0],
   ['the rest as the minute goes by', config([21]), 21, 60],

@@ -1,7 +1,7 @@
 import { Engine } from '../../src/engine/engine.ts'
 import type { Block } from '../../src/market/block.ts'
 
-/** Source of a strategy, by seed: `laterOf` gives the price that it knows too early, or undefined. */
+/** Source of a strategy, by seed. `laterOf` returns the price that the strategy knows too early, or undefined. */
 export interface Planted {
   readonly name: string
   source(seed: number, tape: TapeFiles): string
@@ -46,7 +46,7 @@ export default defineStrategy({ name: '${name}-${seed}', about: '', params: z.ob
 
 const leak = globalThis as { leaked?: { block: Block; row: number } }
 
-/** A hole in the engine: every strategy can reach the block that is being handled. */
+/** Plants a defect in the engine: every strategy can reach the block that is being handled. */
 export function leakBlocks(): void {
   const { rows } = Engine.prototype
   Engine.prototype.rows = function (this: Engine, firstSeq, block, from, to) {

@@ -11,7 +11,7 @@ const TO_BE_PROVED: UnitSettings = { tradePrice: 'auto', tradeAmount: 'auto' }
 interface Print {
   readonly price: number
   readonly sol?: number
-  /** The price that the service quotes; NaN: none. */
+  /** The price that the service quotes; NaN if there is none. */
   readonly quoted?: number
 }
 

@@ -21,7 +21,7 @@ const mintOf = (number: number): string =>
       .fill(number >> 8, 24),
   )
 
-/** Keeps every token it ever saw, and prints their current views. */
+/** A strategy that keeps every token that it ever received, and prints the current views of these tokens. */
 const hoarder = defineStrategy<object, { prints: number }>({
   name: 'hoarder',
   about: 'keeps everything',
@@ -52,7 +52,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
   },
 })
 
-/** With any token it ever saw. */
+/** Acts on any token that the strategy ever received. */
 function act(bot: Bot<unknown>, token: Token<unknown>): void {
   switch (Math.floor(bot.random() * 12)) {
     case 0:

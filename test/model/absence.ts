@@ -6,7 +6,7 @@ import { attemptName, type Steps } from './steps.ts'
 
 /** The proof of absence: the finalized height, then the wallet's lamports at slot C, then the signatures up to C. An
  *  attempt is dead if the height has passed its bound, no row is ours, and the rows account for the lamports. Rows are
- *  bits: own ones first, then those of strangers. */
+ *  bits of a number: own rows first, then rows of strangers. */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   const { mutant } = scenario
@@ -21,7 +21,7 @@ export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   } else lastRead(scenario, state, bracket, steps)
 }
 
-/** A proof starts only if the height has passed the bound of an attempt. */
+/** A proof starts only after the height has passed the bound of an attempt. */
 function firstRead(scenario: Case, state: State, steps: Steps): void {
   const past = pastOf(scenario, state)
   if (scenario.mutant === 'heightReadLast') {
@@ -51,7 +51,8 @@ function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: 
       )
 }
 
-/** Rows that explain the lamports decide. A mismatch is read again, and equal mismatches hold the order. */
+/** Compares the rows with the change of lamports. Equal values decide. A mismatch is read again, and repeated equal
+ *  mismatches hold the order. */
 function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
   const isEqual = list === balance || scenario.mutant === 'noConservation'
   if (isEqual) {

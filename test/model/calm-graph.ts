@@ -1,4 +1,4 @@
-/** Groups of duties that fit into one number. */
+/** Maximum number of groups of duties, because the groups must fit into one number. */
 const MOST_GROUPS = 31
 
 /** The states with their steps other than faults. Checks that every order is decided in the end. An infinite run is
@@ -44,7 +44,7 @@ export class CalmGraph {
     return bit
   }
 
-  /** Walks back from the decided states. */
+  /** Searches backwards from the decided states. */
   #withoutWayOut(): number | undefined {
     const { starts, sources } = this.#reversed()
     const hasWayOut = this.#decided.slice()

@@ -15,7 +15,8 @@ export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   indexSteps(state, steps)
 }
 
-/** The kind of order that made a transaction; one beyond the attempts is a second transaction of the first. */
+/** Returns the kind of order that made a transaction. An index beyond the attempts is a second transaction of the first
+ *  attempt. */
 function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   const order = state.journal.attempts[transaction]?.order ?? state.memory?.arming ?? 0
   return scenario.orders[order] as OrderKind

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { check, type Model, NEVER_DECIDED, type Step } from './checker.ts'
 
-/** States are words. A step is written with its kind and the state that it leads to: `duty:b`, `chance:c`, `fault:d`.
- */
+/** A machine whose states are words. A step is written with its kind and its next state: `duty:b`, `chance:c`,
+ *  `fault:d`. */
 function machine(steps: Readonly<Record<string, readonly string[]>>, broken: readonly string[] = []): Model<string> {
   return {
     initial: () => 'start',

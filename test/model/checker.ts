@@ -47,7 +47,7 @@ class Search<State> {
   readonly #model: Model<State>
   readonly #mostStates: number
   readonly #numbers = new Map<string, number>()
-  /** States that were found and not visited. Of a visited state only the key is kept. */
+  /** States that were found but not visited. Of a visited state, only the key is kept. */
   readonly #states: (State | undefined)[] = []
   readonly #parents: number[] = []
   readonly #names: string[] = []
@@ -70,7 +70,7 @@ class Search<State> {
     return stuck === undefined ? this.#result() : this.#result(NEVER_DECIDED, stuck)
   }
 
-  /** The property that this state breaks. */
+  /** Returns the property that this state violates. */
   #expand(number: number): string | undefined {
     const state = this.#states[number] as State
     this.#states[number] = undefined

@@ -77,7 +77,7 @@ function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly
   return orders[order] === 'full exit' && out.length > 1 ? undefined : first
 }
 
-/** An order that may execute once has another fill already. */
+/** Whether another fill exists for an order that may execute only once. */
 function isSecond({ orders }: Case, { journal }: State, order: number, index: number): boolean {
   const isOther = (fill: number) => fill !== index && orderOfRow(journal, fill) === order
   return orders[order] !== 'full exit' && journal.fills.some(({ seen }, fill) => seen !== 'none' && isOther(fill))

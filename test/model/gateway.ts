@@ -52,9 +52,9 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
 }
 
-/** Height from which no transaction that was built by now can land. The head comes from a node that lags as far as
- *  allowed: a head with a time is at most the margin older than now; a head without a time has a larger margin (A8).
- *  Returns null while a head is awaited. */
+/** Height from which no transaction that was built by now can land. The head comes from a node with the largest
+ *  permitted lag. A head with a time is older than now by at most the margin; a head without a time has a larger margin
+ *  (A8). Returns null while no head is known. */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
   const lag = undated ? UNDATED_LAG : NODE_LAG
@@ -144,7 +144,7 @@ export function handOut(next: State, index: number): void {
   if (transaction.lastHeight > 0) transaction.isOut = true
 }
 
-/** An attempt that did not execute. */
+/** Ends an attempt that did not execute. */
 export function endAttempt(
   scenario: Case,
   next: State,
@@ -192,7 +192,7 @@ function hangUp(scenario: Case, next: State, index: number): void {
   if (next.journal.attempts[index]!.state === 'armed') doubt(scenario, next, index, true)
 }
 
-/** The attempt may or may not have executed. */
+/** Marks an attempt that may or may not have executed. */
 function doubt(scenario: Case, next: State, index: number, isLost: boolean): void {
   const { mutant } = scenario
   const attempt = next.journal.attempts[index]!

@@ -22,7 +22,7 @@ test('Without its mutant, the protocol holds in every scenario in which a mutant
   for (const scenario of others) expect(check(protocol(scenario)).violation, JSON.stringify(scenario)).toBeUndefined()
 })
 
-/** The property that is broken at the end of the trace. */
+/** Returns the property that is violated at the end of the trace. */
 function brokenBy(scenario: Case, trace: readonly string[]): string | undefined {
   const model = protocol(scenario)
   let state = model.initial()

@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.ts'
 /** A deliberate error in the protocol: a switch of the model that the checker must detect. */
 export interface Mutant {
   readonly says: string
-  /** The property that it breaks. */
+  /** The property that the mutant violates. */
   readonly breaks: string
   readonly in: Scenario
 }

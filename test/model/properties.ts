@@ -4,7 +4,7 @@ import { isExecuted, isOpen, isUndecided, type State } from './state.ts'
 
 type Property = (scenario: Case, state: State, steps: readonly Step<State>[]) => boolean
 
-/** The properties. A function returns true if a state breaks its property. */
+/** The properties. A function returns true if a state violates its property. */
 const BROKEN: Readonly<Record<string, Property>> = {
   'sent before it was durable': (_, { posts, transactions, journal }) =>
     posts.some(
@@ -100,13 +100,13 @@ export function isDecided({ journal, transactions, memory }: State): boolean {
   )
 }
 
-/** Only the chain (blocks) and new requests can still make a step. */
+/** Whether only the chain (by new blocks) and new requests can still make a step. */
 function isQuiet(state: State, steps: readonly Step<State>[]): boolean {
   return state.memory !== null && !steps.some(({ group, kind }) => kind !== 'fault' && !IDLE.test(group))
 }
 const IDLE = /^a block|accept/
 
-/** An attempt that was proved dead or refused does not execute. */
+/** Whether no attempt executes after it was proved dead or refused. */
 function isProofSound(scenario: Case): boolean {
   return holds(scenario, 'A1') && holds(scenario, 'A7')
 }
@@ -117,7 +117,7 @@ function executionsOf({ transactions, journal }: State, order: number): number[]
   )
 }
 
-/** A buy accepted after a full exit is out, or has executed, while a sale of that exit may still land. */
+/** Whether a buy was accepted after a full exit was sent or executed, while a sale of that exit may still land. */
 function isBoughtInto({ orders }: Case, { journal, posts, transactions }: State, exit: number): boolean {
   if (orders[exit] !== 'full exit') return false
   const mayLand = (index: number) =>

@@ -13,15 +13,15 @@ export function mayAccept(scenario: Case, state: State, order: number): boolean 
   })
 }
 
-/** An earlier buy of the mint has ended and the engine knows it; a filled one left a position. */
+/** Whether an earlier buy of the mint has ended and the engine knows this; a filled buy left a position. */
 function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   const { isReserved, isHeard, state: at } = state.journal.orders[other]!
   const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard
   return !isBusy && at !== 'filled'
 }
 
-/** No attempt of the order can execute any more, and its executions are final: a fork could move a sale behind the
- *  buy. */
+/** Whether no attempt of the order can execute any more, and its executions are final. Otherwise, a fork could move a
+ *  sale behind the buy. */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
   const row = orders[other]!
@@ -36,7 +36,8 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   })
 }
 
-/** The next attempt of an order may be armed: the first one, one after a proof, or the repeat of a full exit. */
+/** Whether the next attempt of an order may be armed: the first attempt, an attempt after a proof, or the repetition of
+ *  a full exit. */
 export function mayArm(scenario: Case, state: State, order: number): boolean {
   const { arming, sending } = state.memory!
   const { orders, attempts } = state.journal
@@ -46,7 +47,8 @@ export function mayArm(scenario: Case, state: State, order: number): boolean {
   return orders[order]!.state === 'working' && mayRepeat(scenario, state, order)
 }
 
-/** A repeat without proof, after 3 s without evidence: only for orders that the chain refuses to execute twice. */
+/** Whether an attempt may be repeated without proof, after 3 s without evidence. This applies only to orders that the
+ *  chain refuses to execute twice. */
 function mayRepeat({ mutant, orders: kinds }: Case, state: State, order: number): boolean {
   const { attempts } = state.journal
   const kind = kinds[order]

@@ -121,7 +121,8 @@ describe('after an execution of an attempt that was refused or proved dead, or a
     return world
   }
   const NO = refused('SLIPPAGE_EXCEEDED', 'never')
-  /** Submits a throttled buy and a partial sale that is refused for slippage: number of attempts, and both ends. */
+  /** Submits a throttled buy, and a partial sale that is refused for slippage. Returns the number of attempts and both
+   *  ends. */
   const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
     const before = world.executed.length
     world.script = (one) =>

@@ -7,8 +7,9 @@ const MINUTE = 60_000
 const RUN_MS = 20 * MINUTE
 const SAMPLE_MS = 50
 
-/** Keeps the queue of one class filled for twenty minutes. `used`: held part of the slots open to the class. `most`:
- *  requests in the fullest minute at the server, which counts a request at some instant between its start and end. */
+/** Keeps the queue of one class filled for twenty minutes. `used`: share of the slots available to the class that is in
+ *  use. `most`: maximum number of requests in a minute at the server, which counts a request at some instant between
+ *  its start and end. */
 function load(requestsPerMinute: number, kind: RequestClass, latencyMs: number): { used: number; most: number } {
   const clock = new SimulatedClock(1_000)
   const { integer } = seededRandom(requestsPerMinute + latencyMs)

@@ -64,8 +64,8 @@ const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2)
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
-  /** Starts with a lost log, or with a log of more requests than the plan has, and the number of requests that their
-   *  exits may send anyway. */
+  /** Starts with a lost log, or with a log of more requests than the plan allows. Contains the number of requests that
+   *  exits may still send at such a start. */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
   readonly waiting: Record<RequestClass, number[]> = { exit: [], reconcile: [], entry: [] }

@@ -303,8 +303,8 @@ describe('a 429', () => {
   })
 })
 
-/** Requests entries at a steady rate for ten minutes, each for at most 2 s, from a service with its own limit a minute.
- *  Returns the number of 429s in each minute. */
+/** Requests entries at a steady rate for ten minutes, each for at most 2 s, from a service with a limit per minute of
+ *  its own. Returns the number of 429s in each minute. */
 function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, plan)

@@ -13,7 +13,7 @@ import { unsent } from '../support/outcomes.ts'
 const NOW = 1_000
 const SLOT: Slot = { key: 'k', id: 1, boot: 'b', takenAt: 0n, doneAt: null }
 
-/** The reducer on its own: an executor or a limiter that is called fails the test. */
+/** The reducer alone. The test fails if the reducer calls an executor or a limiter. */
 function reducer() {
   const called = (): never => expect.fail('a step calls nothing outside the state')
   const executor: Executor = { execute: called, resume: called }

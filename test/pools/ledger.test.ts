@@ -9,7 +9,7 @@ const SOL = 1_000_000_000n
 /** 100 SOL against a million tokens. */
 const START = { virtualSol: 100n * SOL, virtualTokens: 10n ** 12n, realTokens: 10n ** 12n, complete: true }
 
-/** Other traders buy 10 SOL at each of these times. */
+/** Returns a pool in which other traders buy 10 SOL at each of these times. */
 function poolOf(times: readonly number[] = [], isHoneypot = false): ExactPool {
   const events = times.map((time, at) => {
     const virtualSol = BigInt(110 + 10 * at) * SOL
@@ -58,7 +58,7 @@ test('a trip through an unmoved pool costs both fees twice and its own impact on
 })
 
 test.each([
-  // Landed in the slot from 9,600 to 10,000; others buy 10 SOL at 9,700 and at 9,900.
+  // The buy landed in the slot from 9,600 to 10,000. Others buy 10 SOL at 9,700 and at 9,900.
   ['start', 100],
   ['middle', 110],
   ['end', 120],

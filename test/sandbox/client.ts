@@ -13,7 +13,7 @@ export type Answered = any
 export interface Reply {
   status: number
   headers: Headers
-  /** Parsed if it is JSON, else the text. */
+  /** The parsed value if the body is JSON, otherwise the text. */
   body: Answered
 }
 

@@ -107,7 +107,7 @@ test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a
   }
   const record = await eventually(() => show(first, landed))
   const height = await rpc(first, 'getBlockHeight', { commitment: 'processed' })
-  // The answer has been sent; whether the transaction had landed before the kill is random.
+  // The answer has been sent. Whether the transaction landed before the kill is random.
   const sent = (await post(first, '/trade/buy', order)).body.signature as string
   expect(await kill(first.child, 'SIGKILL')).toBeNull()
 

@@ -47,7 +47,7 @@ export function roundingComplaints(
   { local: { rounding }, service }: Scenario,
   isForked: (attemptId: string) => boolean,
 ): string[] {
-  // A lie may have changed any amount.
+  // A dishonest answer may have changed any amount.
   if (rounding === undefined || service.lies > 0) return []
   const attempts = db.prepare(`SELECT id, code FROM attempt WHERE code IN ('PRIORITY_FEE', 'AMOUNT_OVER')`)
   const refused = attempts.all() as { id: string; code: string }[]
@@ -58,7 +58,7 @@ export function roundingComplaints(
   return [
     ...refused
       .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
-      // A fork may have reversed the tokens that the builder took a share of.
+      // A fork may have reversed the tokens from which the builder took a share.
       .filter(({ id, code }) => code !== 'AMOUNT_OVER' || !isForked(id))
       .map(({ id, code }) => `${id} is refused with ${code}, although its builder only rounds`),
     ...given.map((id) => `${id} is given up for its fee`),
@@ -92,7 +92,7 @@ function fillComplaints(
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
-  // A buy of a second process may be booked as ours: the chain does not distinguish them.
+  // A buy of a second process may be booked as a buy of this process, because the chain does not distinguish them.
   for (const { signature } of accompanied) known.delete(signature)
   for (const signature of known.keys()) complaints.push(`${signature} is booked, but has not executed`)
   return complaints

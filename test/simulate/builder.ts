@@ -27,7 +27,7 @@ const UNIT_LIMIT = 200_000
 /** Longest time for which the verifier reads the chain before it refuses a share as too large. */
 const CHECK_MS = 2_000
 
-/** Forbidden acts of a builder. The result must never be signed, unless it still matches the order. */
+/** Forbidden actions of a builder. The signer must never sign the result, unless it still matches the order. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
 
 export interface BuilderParts {

@@ -15,7 +15,7 @@ import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts
 import type { Scenario } from './scenario.ts'
 import type { Truth } from './truth.ts'
 
-/** Errors as clients of nodes report them. */
+/** Answers of unreachable nodes, as the clients of nodes report them. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
 const TIMEOUT_MS = 10_000
 /** Blocks of its lifetime that must be left for a transaction to land again after a fork. */
@@ -134,7 +134,7 @@ export class SimulatedChain {
       const latencyMs = 4 + draws.integer(60)
       const isSilent = draws.chance(silentShare)
       const isError = !isSilent && draws.chance(errorShare)
-      // A call without an answer may have arrived.
+      // A call without an answer may still have arrived.
       if (isSend && (isSilent || isError) && draws.chance(0.5))
         clock.after(latencyMs, () => void this.#answer(index, method, params))
       if (isSilent) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
@@ -155,7 +155,7 @@ export class SimulatedChain {
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
   }
 
-  /** Pauses a node after failures, longer after each consecutive one, as its client does. */
+  /** Stops using a node for a while after a failure, longer after each consecutive failure, as its client does. */
   #tire(index: number, answer: RpcResult): void {
     const isTired = !answer.ok && answer.code === -32_004
     const failures = isTired ? (this.#tired[index]?.failures ?? 0) + 1 : 0

@@ -18,8 +18,8 @@ export interface CheckParts {
   readonly complain: (what: string) => void
 }
 
-/** A landing is confirmed within 1 s and looked for during 5 s after our own landing, which may be later; plus a slow
- *  disk. */
+/** Maximum time until a landing of another process is noticed. It is confirmed within 1 s and searched for during 5 s
+ *  after our own landing, which may be later; the rest is for a slow disk. */
 const SEEN_MS = 10_000
 
 /** Invariants of every run. If the service or a node lies, invariants that rely on its answers are not checked. */
@@ -53,8 +53,8 @@ export class Checks {
     }
   }
 
-  /** Checks an attempt each time just before it leaves: no buy goes out after a full exit that was accepted after it,
-   *  after a halt, or while the disk is short. */
+  /** Checks an attempt each time just before it is sent. No buy may be sent after a later full exit was accepted, after
+   *  a halt, or while the disk is short of space. */
   leaves({ id, orderId, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
     if (disk.isShort) this.#parts.complain(`${id} goes out although the process knows that the disk is short`)
@@ -67,7 +67,8 @@ export class Checks {
         this.#parts.complain(`${id} goes out after ${order.id}, which sells everything`)
   }
 
-  /** A write failed because the disk is full and the reserve is used up. The reserve must hold every exit. */
+  /** Called when a write failed because the disk is full and the reserve is used up. The reserve must have space for
+   *  every exit. */
   stuck({ mirror }: Process): void {
     for (const { order } of mirror.open)
       if (order.class === 'exit')
@@ -98,7 +99,7 @@ export class Checks {
     if (this.#isHonest) this.#held(process)
   }
 
-  /** Blocks have passed: open attempts may have been decided. */
+  /** Called after new blocks: open attempts may have been decided. */
   settle(): void {
     this.#posts = -1
   }

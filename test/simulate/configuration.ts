@@ -58,7 +58,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    // A floor would change the traces of the recorded seeds, too.
+    // No floor is set, because a floor would change the traces of the recorded seeds, too.
     wallets: [
       {
         ...{ name: '', caps: { perTransaction: null, perHour: null, perDay: null } },

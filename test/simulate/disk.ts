@@ -137,7 +137,7 @@ export interface DiskParts {
  *  records. */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
-  /** The process has heard that the disk is too short for entries. */
+  /** Whether the process was informed that the disk has too little space for entries. */
   isShort = false
   readonly #parts: DiskParts
   readonly #writer: Writer

@@ -6,7 +6,7 @@ import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 /** Number of failed seeds whose traces are printed. */
 const SHOWN = 5
 
-/** Block times and clocks for all seeds alike, to measure the cost of each. */
+/** Block times and clocks that apply to all seeds alike, so that the cost of each can be measured. */
 const TIMES: Readonly<Record<string, Times>> = {
   good: GOOD_TIMES,
   newest: { ...GOOD_TIMES, untold: 60, hasClock: false },

@@ -14,7 +14,7 @@ export class Mirror {
   /** Locally signed attempts, by signature. */
   readonly signed = new Map<string, Attempt>()
   isGateOpen = false
-  /** The engine has heard that the disk is short. */
+  /** Whether the engine was informed that the disk is short of space. */
   isDiskLow = false
   /** Entries are halted until a person resumes. */
   isHalted: boolean

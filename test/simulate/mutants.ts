@@ -36,8 +36,8 @@ export const LOCAL_MUTANTS = {
 
 export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS
 
-/** Scenarios in which a mutant can show, for those that most scenarios cannot show. A search skips the others, whose
- *  runs are equal with and without the mutant. */
+/** Scenarios in which a mutant can be detected, for mutants that most scenarios cannot detect. A search skips all other
+ *  scenarios, whose runs are equal with and without the mutant. */
 const SHOWN_IN: Partial<Record<Mutant, (scenario: Scenario) => boolean>> = {
   lostCountsAsUnsent: ({ network, service }) => network.lost + service.odd > 0,
   limiterForgets: ({ crashes }) => crashes > 0,
@@ -60,7 +60,7 @@ export function canShow(mutant: Mutant, scenario: Scenario): boolean {
   return SHOWN_IN[mutant]?.(scenario) ?? true
 }
 
-/** Replaces a part that no port reaches by a wrong one. Returns a function that restores it. */
+/** Replaces a part that no port reaches by a defective one. Returns a function that restores the part. */
 export function sabotage(mutant: Mutant | undefined): () => void {
   const { clearAll } = Timers.prototype
   const { takeIfLeft } = Allowance.prototype

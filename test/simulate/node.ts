@@ -98,7 +98,7 @@ export const HEALTHY: NodeState = {
 /** Number of slots for which a ledger keeps accounts, in addition to slots that are not final. */
 const LONGEST_LAG_SLOTS = 150
 
-/** The ledger as a node shows it that lags some slots behind. */
+/** The ledger as shown by a node that lags some slots behind. */
 class Behind implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number

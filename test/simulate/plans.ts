@@ -44,7 +44,7 @@ export class Plans {
     this.#share = parts.scenario.plans?.share ?? 0
   }
 
-  /** A process has started without knowledge of earlier plans and refusals. */
+  /** Called when a process has started without knowledge of earlier plans and refusals. */
   started(): void {
     const { now, isDurable } = this.#parts
     this.#starts.push(now())
@@ -54,7 +54,7 @@ export class Plans {
     this.#rate = 1
   }
 
-  /** The service names the plan to the process. */
+  /** Called when the service names the plan to the process. */
   named(): void {
     const known = KNOWN[this.name.trim().toLowerCase()]
     if (known !== undefined) this.#follow(known)
@@ -74,12 +74,12 @@ export class Plans {
     return this.#parts.now() < this.#strayUntil
   }
 
-  /** An attempt was written. It takes its slot when it is armed. */
+  /** Called when an attempt was written. An attempt takes its slot when it is armed. */
   attempted({ id, state }: Attempt): void {
     if (state === 'armed') this.#takenAt.set(id, this.#parts.now())
   }
 
-  /** The process received a 429. */
+  /** Called when the process received a 429. */
   refused(retryAfterSeconds: number): void {
     const now = this.#parts.now()
     this.#refusals.push(now)
@@ -98,7 +98,8 @@ export class Plans {
     return Math.max(this.#perMinute, ...plans) + starts * Math.max(1, Math.floor(this.#perMinute / 5))
   }
 
-  /** An entry ended with LIMIT_WAIT: all slots open to buys must be in use, or cut by refusals. */
+  /** Called when an entry ended with LIMIT_WAIT. All slots open to buys must then be in use, or withdrawn after
+   *  refusals. */
   gaveUp(orderId: string, rebootedAt: number): void {
     const { now, complain } = this.#parts
     if (this.#share === 0 || now() < this.#pausedUntil + REACTION_MS || now() < rebootedAt + LONGEST_HELD_MS) return

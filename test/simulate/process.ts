@@ -175,7 +175,7 @@ export class Process implements Caller {
     return this.#isAlive
   }
 
-  /** The feed shows a trade, unless it is silent. */
+  /** Adds a trade to the feed, unless the feed is silent. */
   row(mint: string, price: number, sol: number, isBuy: boolean, signature: string, trader: string): void {
     if (!this.isFeedLive) return
     const now = this.#clock.now()
@@ -301,7 +301,7 @@ export class Process implements Caller {
   }
 }
 
-/** For a mutant: each 429 cuts half of the plan, without recovery. */
+/** For a mutant: each 429 reduces the plan by half, without recovery. */
 function cutAgain({ limiter }: Trading): void {
   const throttled = limiter.throttled.bind(limiter)
   limiter.throttled = (slot, retryAfterMs) => {
@@ -318,7 +318,7 @@ function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => vo
   }
 }
 
-/** The recovered state, with the error of a mutant. */
+/** The recovered state, changed by the error of a mutant. */
 function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
   if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
   if (mutant === 'limiterForgets') return { ...found, slots: [] }

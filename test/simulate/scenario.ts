@@ -98,7 +98,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
   const plans = orders === 'plain' ? undefined : plansOf(seed)
-  // This would stop the trading that tests a plan.
+  // A second process would stop the trading that tests a plan.
   const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,
@@ -162,7 +162,7 @@ const NO_FAULTS = {
   chain: { forks: 0, strangers: 0, byHand: 0 },
 } as const
 
-// Drawn from a separate generator, so that the other parameters of a seed stay equal.
+// Drawn from a separate generator, so that the other parameters of a seed stay the same.
 
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
@@ -199,7 +199,8 @@ function plansOf(seed: number): Scenario['plans'] {
 
 /** Names of plans; two are unknown to the framework. */
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
-/** A process must keep the larger plan at an unknown name. Stray 429s would hide that it does not. */
+/** With these names, a process must keep the larger plan when it receives an unknown name. Stray 429s would hide a
+ *  violation. */
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
 /** Without other faults in most runs, because their effect alone is known to the second. */

@@ -56,7 +56,7 @@ interface Exchange {
   readonly resolve: (result: HttpResult) => void
 }
 
-/** The service: the sandbox's trading desk behind a faulty network and a faulty front end. */
+/** The service: the sandbox's trading desk behind a faulty network and a faulty HTTP server. */
 export class SimulatedService {
   arrived = 0
   /** Forbidden acts that it committed. */
@@ -87,7 +87,7 @@ export class SimulatedService {
     return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
   }
 
-  /** The process and its connections have ended. */
+  /** Called when the process and its connections have ended. */
   cut(caller: Caller): void {
     for (const exchange of this.#open) if (exchange.caller === caller) this.#over(exchange)
   }
@@ -118,7 +118,7 @@ export class SimulatedService {
     }
   }
 
-  /** The whole request has arrived. It is handled even if the process has ended. */
+  /** Called when the whole request has arrived. It is handled even if the process has ended. */
   #arrive(exchange: Exchange, isAnswerLost: boolean): void {
     const { clock, draws, scenario, isCalm } = this.#parts
     this.arrives()

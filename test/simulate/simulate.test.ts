@@ -10,7 +10,7 @@ import { simulate } from './world.ts'
 const SEEDS = 80
 /** Seeds with local signing: each takes ten times as long, on Solana's runtime. CI runs 200. */
 const LOCAL_SEEDS = 12
-/** Seeds within which each mutant must be detected. */
+/** Number of seeds within which each mutant must be detected. */
 const FEW = 40
 const LONG_MS = 600_000
 
@@ -39,8 +39,8 @@ test(
   LONG_MS,
 )
 
-// Each of these seeds found a bug before conditional orders existed, such as a row that was assigned to an order with a
-// known execution, or a revert without a known signature.
+// Each of these seeds found a bug before conditional orders existed. Examples are a row that was assigned to an order
+// with a known execution, and a revert without a known signature.
 test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 117_043, 287_279, 317_532])(
   'seed %i, which found a bug, has no complaints',
   async (seed) => {
@@ -48,7 +48,8 @@ test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 11
   },
 )
 
-// Bug found: a buy that was being built was signed and sent after a full exit of its mint, or after a halt.
+// These seeds found a bug: a buy that was being built was signed and sent after a full exit of its mint, or after a
+// halt.
 test.each([9_133, 30, 36])('seed %i with local signing, which found a bug, has no complaints', async (seed) => {
   expect((await simulate(seed, journal, { executor: 'local' })).complaints).toEqual([])
 })

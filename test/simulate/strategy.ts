@@ -6,16 +6,16 @@ import { ask } from './wishes.ts'
 
 /** Settings of the test's strategy, and the bots that it runs, through which the test reads them. */
 export interface Leash {
-  /** No more decisions: exits close the positions. */
+  /** Whether the strategy must make no more decisions. Then only exits close the positions. */
   isCalm(): boolean
-  /** The strategy also requests conditional orders. */
+  /** Whether the strategy also requests conditional orders. */
   readonly waits: boolean
   /** Handles of the running process. */
   readonly bots: Bot<undefined>[]
 }
 
-/** Parts of the prints with conditional orders: with a new one, and without any action, so that orders have time to
- *  trigger. */
+/** Shares of the prints at which the strategy places a conditional order, and at which it does nothing, so that orders
+ *  have time to trigger. */
 const ASKS = 0.15
 const RESTS = 0.6
 

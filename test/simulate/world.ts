@@ -213,7 +213,7 @@ class World implements Host {
     const waits = scenario.conditionals.areAsked
     this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, waits, bots: [] }
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
-    // A builder's answer decides nothing: its transaction is verified before it is signed.
+    // A builder's answer decides no order, because its transaction is verified before it is signed.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
     const isExact = scenario.company > 0 && scenario.rpc.ill + scenario.service.lands + scenario.network.lost === 0
     this.#checks = new Checks({
@@ -410,7 +410,7 @@ class World implements Host {
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
-  /** The first start ends before its limiter exists, as with an unreachable RPC. */
+  /** Ends the first start before its limiter exists, as an unreachable RPC does. */
   #failStart(): void {
     if (this.#options.mutant === 'failedStartUsesKey') this.#key.isUsed = true
     this.trace.add(this.time.now(), 'process: a first start fails')

@@ -13,7 +13,7 @@ import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { type Expected, FillReference, type Rules, type SentOrder } from '../support/fill-reference.ts'
 import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
-/** `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts` compares others. */
+/** `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts` compares other orders. */
 const ATTEMPTS = Number(process.env['FILL_ATTEMPTS'] ?? 20_000)
 const SEED = Number(process.env['FILL_SEED'] ?? 1)
 const START = 1_700_000_000_000
@@ -61,7 +61,8 @@ function isSame(actual: End, expected: End | undefined): boolean {
   return isNear(actual.sol, expected.sol) && isNear(actual.tokens, expected.tokens)
 }
 
-/** One market with the orders of some accounts: what became of each order, and what should have. */
+/** Runs one market with the orders of some accounts. Returns the end of each order in the fill model and in the
+ *  reference. */
 function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
@@ -133,7 +134,7 @@ function compare(seed: number): Compared[] {
   })
 }
 
-/** A constant-product pool whose prints tell the truth, except for legs of routers and for dust. */
+/** A constant-product pool whose prints have the price of the pool, except for legs of routers and for dust. */
 class Pool {
   readonly mint: string
   readonly isNew: boolean

@@ -291,7 +291,7 @@ test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) 
     const fill = paper.land(sellAttempt('mint', { slippagePercent: 100 }))
     return (fill?.tradeLamports ?? 0) / calm
   }
-  // The price changes by the square of the change of the pool's SOL; the trades before moved it by some percent.
+  // The price changes by the square of the change of the pool's SOL. The earlier trades moved it by some percent.
   const left = (share: number): number => (1 + (side === 'sell' ? -share : share)) ** 2
   for (const share of [0.1, 0.4, 0.8]) expect(Math.abs(after(share) / left(share) - 1)).toBeLessThan(0.1)
 })

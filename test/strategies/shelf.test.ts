@@ -32,7 +32,7 @@ test.each(names)('the list has the parameters of %s with their defaults', async 
   )
 })
 
-/** The strategies that stopped an author of another framework, with the lines that each may take. */
+/** The strategies that an author of another framework could not write, each with its permitted number of lines. */
 const FIGURE: [string, number][] = [
   ['breakout', 40],
   ['mean-reversion', 40],

@@ -63,7 +63,7 @@ function built(tree: Tree, named: Named): Operand | Condition | number {
   return make(...parts.map((part) => built(part, named)))
 }
 
-/** Tests a tree by hand, as an author does who has no conditions. `undefined`: a value is missing. */
+/** Tests a tree without conditions of the API, as an author could do by hand. `undefined`: a value is missing. */
 class ByHand {
   readonly #last = new Map<string, number | undefined>()
 

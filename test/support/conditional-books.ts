@@ -9,13 +9,13 @@ interface Story {
   readonly said: ConditionalOrder[]
   /** Orders that the conditional order became. */
   readonly orders: Set<string>
-  /** An operator's `flatten` ended it: its open order may still buy, and the tokens are sold. */
+  /** Whether an operator's `flatten` ended the order: its open order may still buy, and the tokens are sold. */
   isFlattened: boolean
 }
 
 export interface ConditionalFigures {
   readonly conditionals: number
-  /** Bought, recorded as an exit, or one of its instalments was ordered. */
+  /** Number of steps by which the order triggered: bought, recorded as an exit, or ordered an instalment. */
   readonly triggered: number
   /** Ended without an execution: cancelled, expired, failed. */
   readonly cancelled: number
@@ -72,7 +72,7 @@ function lifeComplaints(id: string, { said }: Story): string[] {
   return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins as ${said[0]?.state}`]
 }
 
-/** The row that a start reads equals the last output. */
+/** Checks that the row that a start reads equals the last output. */
 function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const rows = db
     .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')
@@ -84,7 +84,8 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
     : [`${id} was said to be ${state}, and is ${JSON.stringify(rows)}`]
 }
 
-/** A limit buys at most once, a schedule at most as often as configured, and an executed order is done. */
+/** Checks that a limit order buys at most once, that a schedule buys at most as often as configured, and that an
+ *  executed order is done. */
 function buyComplaints(
   db: Database,
   id: string,

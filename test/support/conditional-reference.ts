@@ -49,12 +49,12 @@ export class ConditionalReference {
     return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  /** A print, or the begin of watching: the token is not idle. */
+  /** Receives a print, or the start of watching; the token is then not idle. */
   seen(now: number): void {
     if (this.#held !== undefined) this.#held.printedAt = now
   }
 
-  /** Takes in a robust price: requests the sales that are due, and returns the order that buys. */
+  /** Receives a robust price: requests the sales that are due, and returns the order that buys. */
   priced(price: number, now: number): Waiting | undefined {
     if (this.#held !== undefined) this.#exitAt(this.#held, price, now)
     let buyer: Waiting | undefined

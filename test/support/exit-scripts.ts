@@ -32,7 +32,7 @@ export const EXECUTED: Script = [
   [11_000, (attempt) => fillOf(attempt, false)],
   [20_000, (attempt) => fillOf(attempt, true)],
 ]
-/** The wallet holds no tokens to sell. */
+/** Outcome of a sale for which the wallet holds no tokens. */
 export const EMPTY: Script = [
   [100, acked],
   [1_500, reverted('REVERTED', false)],

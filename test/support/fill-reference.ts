@@ -77,9 +77,9 @@ const SLIPPED: Expected = { kind: 'reverted', code: 'SLIPPAGE_EXCEEDED' }
 const NO_IMPACT: Impact = { bought: 0, sold: 0, volume: 0, depth: 1 }
 
 class Token {
-  /** Those after the last gap. */
+  /** Prints after the last gap. */
   prints: Print[] = []
-  /** Those of them that came after the last reading of the pool. */
+  /** Prints after the last gap and after the last reading of the pool. */
   #unread: Print[] = []
   #reading: number | undefined
   #isRead = false
@@ -93,7 +93,7 @@ class Token {
   lastSign = Number.NEGATIVE_INFINITY
   readonly impacts = new Map<string, Impact>()
 
-  /** The print that a row is, if it is a sized one. */
+  /** Returns the print of a row; undefined if the row has no size. */
   take({ time, side, sol, size }: Trade): Print | undefined {
     const price = sol / size
     if (!(sol >= 0.01 && sol <= 100_000 && price > 0 && price < 1e9)) return undefined
@@ -127,7 +127,7 @@ class Token {
     return this.#isRead || this.prints.length >= 3
   }
 
-  /** The settled price begins with these. */
+  /** Changes with which the settled price begins. */
   changes(): Change[] {
     const time = Number.NEGATIVE_INFINITY
     const reading = this.#reading === undefined ? [] : [{ read: this.#reading, time }]
@@ -142,7 +142,7 @@ class Token {
     return { product: estimates.length < 3 ? without : Math.min(quarter, FRESH_POOL), isExact: false }
   }
 
-  /** At most nine, the newest ones. */
+  /** The newest estimates, at most nine. */
   estimates(): number[] {
     const found: number[] = []
     for (let at = this.prints.length - 1; at > 0 && found.length < 9; at--) {
@@ -262,7 +262,7 @@ export class FillReference {
   }
 }
 
-/** Of a constant product, for `paid` into the side that holds `own`. */
+/** Amount that `paid` buys in a constant-product pool, if `paid` goes into the side that holds `own`. */
 function boughtIn(own: number, other: number, paid: number): number {
   return (paid * other) / (own + paid)
 }

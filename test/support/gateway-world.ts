@@ -117,7 +117,7 @@ export class GatewayWorld {
     this.#start('fresh')
   }
 
-  /** Like the runner, writes the engine's output and then submits it. */
+  /** Writes the engine's output and then submits it, like the runner. */
   submit(order: Order): void {
     this.#rows.push({ kind: 'order', order })
     this.gateway.submit(order)
@@ -254,8 +254,8 @@ export class GatewayWorld {
     }
   }
 
-  /** Order, armed attempt and slot are durable before an execution, and each attempt executes once. Only a full exit is
-   *  repeated without proof, and no mint is bought that an open full exit may still sell. */
+  /** Checks that order, armed attempt and slot are durable before an execution, and that each attempt executes once.
+   *  Only a full exit may be repeated without proof. No mint may be bought that an open full exit may still sell. */
   #checkExecution(attempt: Attempt): void {
     const others = [...this.out.values()].filter(({ orderId }) => orderId === attempt.orderId).length
     if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1))
@@ -287,7 +287,7 @@ export class GatewayWorld {
       : absent
   }
 
-  /** Like the engine, checks the moves of orders. */
+  /** Checks the moves of orders, like the engine. */
   #hear(input: Input): void {
     if (input.kind !== 'report') throw new Error(`the gateway posts ${input.kind}`)
     const { orderId, state } = input.report
@@ -306,7 +306,7 @@ export class GatewayWorld {
     this.gateway.halt('a', this.#isHalted)
   }
 
-  /** A person resumes entries after a breach. */
+  /** Resumes entries after a breach, as a person does. */
   resume(): void {
     this.#resumedAt = this.heard.length
     this.#trust()

@@ -114,9 +114,9 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** The chain is final up to here: every other provisional fill becomes final, some in another block with other
-   *  amounts, some as failed; failed ones leave nothing in the wallet. `all`: no fill stays provisional. The engine
-   *  receives the reports afterwards. */
+  /** Makes the chain final up to the present: every other provisional fill becomes final, some in another block with
+   *  other amounts, some as failed. Failed fills leave nothing in the wallet. `all`: no fill stays provisional. The
+   *  engine receives the reports afterwards. */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []

@@ -49,8 +49,8 @@ function loss(second: number, mint: string): MarketRow[] {
   ]
 }
 
-/** Two losses, then further requests. Killed at any row from `BOUGHT` on, the second loss is still to come or to be
- *  kept. */
+/** Two losses, then further requests. If the process is killed at any row from `BOUGHT` on, the second loss is still to
+ *  come or is kept. */
 export const LOSSES: readonly MarketRow[] = [
   ...loss(0, FIRST),
   ...loss(30, SECOND),

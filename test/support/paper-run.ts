@@ -38,9 +38,9 @@ export interface WatchedRun {
 }
 
 /** Runs the bots of a configuration on paper, on virtual time and from the state of the journal, as one process does,
- *  and records everything. The resulting journal is the same every time. `drain`: open orders end first. `stop`: ends
- *  as if killed, with all writes done. `kill -9`: kills the current process. `cut`: as `stop`,
- *  but open orders do not end. `watch`: returns the journal to which the run writes. */
+ *  and records everything. The resulting journal is the same every time. The kinds of end: `drain` waits until open
+ *  orders have ended; `stop` ends as if killed, but after all writes; `kill -9` kills the current process; `cut` is
+ *  like `stop`, but open orders do not end. `watch`: returns the journal to which the run writes. */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,

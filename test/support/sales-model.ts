@@ -21,10 +21,10 @@ export class SalesModel {
   readonly #ladder: SalesLadder
   readonly #bought: number
   #held: number
-  /** Share of the tokens bought, so far. */
+  /** Share of the bought tokens whose sale was requested so far. */
   #asked = 0
   #isExiting = false
-  /** Sales since the last one with a fill. */
+  /** Number of sales since the last sale with a fill. */
   #tries = 0
   #retryAt = NEVER
   /** A full exit goes next to a partial sale, which is then cancelled. */
@@ -36,7 +36,7 @@ export class SalesModel {
     this.#held = tokens
   }
 
-  /** The whole position must be sold. */
+  /** Whether the whole position must be sold. */
   get isExiting(): boolean {
     return this.#isExiting
   }
@@ -98,7 +98,7 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** After an incomplete sale: immediately if a partial sale filled, otherwise with growing delays. */
+  /** Continues after an incomplete sale: immediately if a partial sale was filled, otherwise with growing delays. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())
@@ -109,7 +109,7 @@ export class SalesModel {
     return this.#asked - (this.#bought - this.#held)
   }
 
-  /** Less than a thousandth is left. */
+  /** Whether more than a thousandth of the bought tokens is left to sell. */
   #isDue(): boolean {
     return this.#due() > this.#bought / 1_000
   }

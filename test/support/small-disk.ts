@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export interface SmallDisk {
   readonly folder: string
   freeBytes(): number
-  /** The other program writes until only this many bytes are free: at once, in blocks, to the last one. */
+  /** Writes, as the other program, until only this many bytes are free: at once, in blocks, to the last one. */
   fillTo(freeBytes: number): void
   /** The other program removes its files. */
   empty(): void

@@ -21,19 +21,19 @@ export class TelegramRig {
   readonly telegram: Telegram
   /** Commands that were carried out. */
   readonly commands: { readonly command: ControlCommand; readonly by: string; readonly update: number }[] = []
-  /** Updates that the journal of an earlier process has. */
+  /** Updates that the journal of an earlier process contains. */
   readonly recorded = new Set<number>()
   /** Questions about the journal. */
   readonly asked: string[] = []
   /** Carries out a command. */
   handle: (command: ControlCommand) => object | Promise<object> = ({ command }) => ({ text: `${command} is done` })
-  /** Whether the journal has a command of this update. */
+  /** Whether the journal contains a command of this update. */
   isRecorded: (update: number) => boolean = (update) => this.recorded.has(update)
   /** Answers a question about the journal. */
   run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
   /** Answers a poll with updates, instead of the API. */
   poll: ((offset: number) => readonly object[]) | undefined
-  /** Replaces the answers of the API, for as long as it returns one. */
+  /** Replaces the answers of the API while it returns a value. */
   instead: () => HttpResult | undefined = () => undefined
 
   /** `beside`: the bot of another process with the same token. */

@@ -17,8 +17,8 @@ export const T0 = 1_780_012_780_000
 export const KEYS = ['trades', 'newTokens']
 const folder = temporaryFolder()
 
-/** A market whose tokens print seldom or often, with silences. It begins with the feed, because a warm-up knows the
- *  feed only from its first row on. */
+/** A market whose tokens print seldom or often, with pauses. It begins with a state of the feed, because a warm-up
+ *  knows the feed only from its first row on. */
 export function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)
   let time = T0

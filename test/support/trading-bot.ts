@@ -5,7 +5,8 @@ function barOf({ closeTime: t, open: o, high: h, low: l, close: c, volumeSol: v 
   return { t, o, h, l, c, v }
 }
 
-/** Buys some of the new tokens of a market, sells them by exits or after a while, and says why it does not. */
+/** Buys some of the new tokens of a market, sells them by exits or after a while, and writes a note with the reason
+ *  when it does not buy. */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

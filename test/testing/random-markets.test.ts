@@ -62,7 +62,7 @@ test.each([
     'an own property',
     {},
     ({ bot }: { bot: { now: number } }) => bot.now < 1_767_225_600_000 + 5_000,
-    /the property mine does not hold/,
+    /the property mine is false/,
   ],
   [
     'an error of the strategy',
@@ -99,7 +99,7 @@ test('of several failing markets, the one with the fewest rows is named', () => 
 
 test('a bot that orders nothing in any market is an error', () => {
   expect(() => inRandomMarkets(greedy, { ...short, params: { most: 0 } }, () => {})).toThrow(
-    /no order in 3 random markets with \d+ rows, so the properties say nothing/,
+    /no order in 3 random markets with \d+ rows, so the properties prove nothing/,
   )
 })
 

@@ -167,7 +167,7 @@ test('the 95 % interval around its centre contains the true percentage in about 
   }
 })
 
-/** Raise for a longer test: the interval narrows. */
+/** A larger number makes the test longer and the interval narrower. */
 const BLIND_BOTS = Number(process.env.SLUICE_BLIND_BOTS ?? 4)
 const BLIND_SEEDS = Number(process.env.SLUICE_BLIND_SEEDS ?? 5)
 
@@ -295,6 +295,6 @@ test.each([
     ghosts.price(token, T0 + second * 1000, 5e-8 * factor, 5e-8 * factor)
   const dead = prices.find(([at = 0]) => at < 0)
   const net = ghosts.end(T0 + (dead === undefined ? 5 : 700) * 1000).get('b') as number
-  // A thousandth of a SOL moves such a pool by a hundred-thousandth.
+  // A thousandth of a SOL moves the price of such a pool by a hundred-thousandth.
   expect((net + 2_000) / 1_000_000).toBeCloseTo(share, 3)
 })

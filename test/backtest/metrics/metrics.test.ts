@@ -270,7 +270,7 @@ describe('a year', () => {
     expect(found.sortino).toBeCloseTo((middle / Math.sqrt(down)) * Math.sqrt(365), 8)
     expect(found.cagr).toBeCloseTo(cagr * 100, 6)
     expect(found.calmar).toBeCloseTo(cagr / Math.max(...falls), 8)
-    // Of 40 days, the deepest two are the twentieth.
+    // Of 40 days, the two deepest falls are the twentieth part.
     const [first = 0, second = 0] = [...falls].sort((a, b) => b - a)
     const pitfall = (first + second) / 2 / Math.sqrt(variance)
     const ulcer = Math.sqrt(total(falls.map((fall) => fall * fall)) / 39)

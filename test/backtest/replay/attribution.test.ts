@@ -92,7 +92,7 @@ interface World {
   readonly run?: Partial<SimulatedRun>
   readonly items?: (rows: readonly MarketRow[]) => Recording['items']
   readonly params?: object
-  /** For the run and the backtest. */
+  /** Settings of both the run and the backtest. */
   readonly exits?: object
 }
 
@@ -114,7 +114,7 @@ const WORLDS: [string, World][] = [
   ['plan delay', { run: { plan: { ...STANDARD, requestsPerMinute: 4 } } }],
   ['latency', { run: { model: (model) => ({ ...model, latencyMs: { p50: 6_000, p95: 9_000 } }) } }],
   ['landing', { run: { model: (model) => ({ ...model, landingFailurePercent: 50 }) } }],
-  // The price paid decides when a stop-loss is due. Without one, both sell the same at the same time.
+  // The price paid determines when a stop-loss is due. Without a stop-loss, both runs sell the same at the same time.
   ['impact', { exits: { maxHoldSeconds: 30 }, run: { model: (model) => ({ ...model, venueFeePercent: 4 }) } }],
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
@@ -147,8 +147,8 @@ test('if fees change the time of sales, the factors together still explain the w
   expect(found.matched).toBe(found.attempts)
 })
 
-/** As on a chain, under faults, on a loaded machine: reports come late, a fill has the whole second of its block as
- *  time, timers fire late, answers are lost, requests are refused, and forks take fills back, some buys permanently. */
+/** Simulates a chain with faults and a loaded machine: reports are late, the time of a fill is the whole second of its
+ *  block, timers fire late, answers are lost, requests are refused, and forks reverse fills, some buys permanently. */
 function asLive(seed: number): Pick<SimulatedRun, 'executor' | 'timerLateMs'> {
   const random = seededRandom(seed)
   const isStruck = (): boolean => random.next() < 0.12
@@ -224,8 +224,8 @@ test('a run with four starts is replayed in four parts, each with its configurat
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
   const backtest = await backtestOf(whole, await configOf())
-  // The first one dies with transactions under way; the next one hears nothing at all; before the last one no process
-  // pauses.
+  // The first process dies while transactions are under way. The second one receives no data at all. Before the last
+  // one there is no interval without a process.
   const parts = [
     { from: T0, to: T0 + 71_000, params: {} },
     { from: T0 + 75_000, to: T0 + 75_000, params: {} },

@@ -9,7 +9,7 @@ import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL
 import { answerOf, costsOf, type Shape, shapes } from '../trade-shapes.ts'
 
 const RENT = 2_039_280
-/** A manual run used 20,000. */
+/** The longest manual run had 20,000 samples. */
 const RUNS = runs(100)
 const buy = buyAttempt(MINT, 0.1)
 const sell = sellAttempt(MINT)

@@ -119,7 +119,7 @@ describe('lost answers', () => {
     rig.trade('buy', { fails: true })
     await rig.slots(120)
     expect(rig.paid).toHaveLength(1)
-    // The classifications of the audit did not reach the disk.
+    // Simulates that the classifications of the audit did not reach the disk.
     for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
     await rig.crash({ ...one, state: 'unknown' })
     await rig.slots(PROOF_SLOTS)

@@ -8,7 +8,7 @@ import { CLOCK_SYSVAR } from '../../../src/solana/programs.ts'
 import { ScriptedChain, settled } from '../scripted-chain.ts'
 
 const START = 1_790_000_000_000
-/** Lifetime of a transaction, in blocks. The rest of a bound is room for a head that lags behind. */
+/** Lifetime of a transaction, in blocks. The rest of an upper bound is the margin for a head that lags behind. */
 const LIFE = 150
 const HEIGHT = 900
 
@@ -116,7 +116,8 @@ class Asked {
   }
 }
 
-// Slot times of the design, of mainnet as measured in 2026, and of the plan; clock errors up to the tolerance.
+// Slot times of the design, of mainnet as measured in 2026, and of the planned shorter slots; clock errors up to the
+// tolerance.
 test.each([
   [400, 0],
   [350, 2_000],
@@ -141,7 +142,7 @@ test.each([
   },
 )
 
-// With incomplete nodes the bound is never too low, and is reached at most a minute later than with a complete one.
+// With incomplete nodes the bound is never too low, and is reached at most a minute later than with a complete node.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a good node', {}, {}],
   ['no times of the newest 5 slots', { untold: 5 }, {}],

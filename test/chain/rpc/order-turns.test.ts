@@ -3,7 +3,7 @@ import { Turns } from '../../../src/chain/rpc/order-turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Orders that had a turn, in their order, and the callbacks that end the turns. */
+/** Orders that had a turn, in the order of their turns, and the callbacks that end the turns. */
 function world() {
   const clock = new SimulatedClock()
   const turns = new Turns(clock)

@@ -4,7 +4,7 @@ import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
 import { PRESETS } from '../../../src/orders/builder-policy.ts'
 import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
 
-// Transactions of the verifier's corpus as a signer gets them.
+// Transactions of the verifier's corpus, in the form in which a signer receives them.
 
 /** The signed message of a transaction. */
 const messageOf = (bytes: Uint8Array) => bytes.subarray(1 + 64 * (bytes[0] as number))

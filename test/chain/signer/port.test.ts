@@ -109,7 +109,7 @@ describe.each([
 test('a signer that is killed between requests has signed each one or none of it, and recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
-  // If this process was paused, all requests are answered before the kill. Then the signer is killed again.
+  // If this process was paused, all requests are answered before the kill. In this case, the signer is killed again.
   for (let isInTheMiddle = false; !isInTheMiddle; ) {
     const asked = buys.map(({ request }) => signer.sign(request))
     await asked[0]

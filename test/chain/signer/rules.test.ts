@@ -18,7 +18,7 @@ test.each(Object.keys(SHAPES))('a transaction that the verifier accepts is signe
   }
 })
 
-/** Families that only the verifier can refuse, because the signer knows neither the order nor the policy. */
+/** Families of attacks that only the verifier can refuse, because the signer knows neither the order nor the policy. */
 const BEYOND_THE_SIGNER = [
   'SyncNative of an account of a stranger',
   'seeded accounts that the trade does not need',

@@ -45,7 +45,7 @@ test('a refused amount is not counted', () => {
 test('a restart keeps every count, because each is on disk before it is granted', () => {
   const { path, open } = rig({ perDay: 30n })
   for (let count = 0; count < 3; count++) {
-    // The earlier process was killed without closing anything.
+    // The earlier process was killed and closed nothing.
     expect(open().take(10n)).toBeUndefined()
   }
   expect(open().take(1n)).toMatch('of a day would be 31')

@@ -408,7 +408,7 @@ describe('a program without a layout', () => {
     expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
   })
 
-  // The program may spare its accounts in a simulation, so the simulation proves nothing.
+  // The program may leave its accounts unchanged in a simulation, so the simulation proves nothing.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
     ['tokens of another mint', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n })],

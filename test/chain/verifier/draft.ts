@@ -63,7 +63,7 @@ export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] }
   }
 }
 
-/** Verifies like `verify-tx` without an RPC, but knows the lookup tables. */
+/** Verifies in the same way as `verify-tx` without an RPC, but knows the lookup tables. */
 export function verifyDraft(draft: Draft): { refusals: readonly Refusal[]; verdict?: Verdict } {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)

@@ -12,7 +12,7 @@ import { compile } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 import { ata } from './parts.ts'
 
-/** Transactions of each shape. With 100, the test covers 1,300. */
+/** Number of transactions of each shape. With 100, the test covers 1,300 transactions. */
 const EACH = Number(process.env.SLUICE_HONEST ?? 20)
 const SHAPE_NAMES = Object.keys(SHAPES)
 const U64 = bigInt({ min: 0n, max: 2n ** 64n - 1n })

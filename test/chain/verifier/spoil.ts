@@ -11,7 +11,7 @@ export type Hostile = Draft & { drawn: Drawn }
 /** One way to steal, mislead or stall, applied to honest transactions of some shapes. */
 export interface Family {
   readonly code: ErrorCode
-  /** Shapes that it applies to. By default, shapes whose co-signers, tables or size cannot hide the change. */
+  /** Shapes to which the attack applies. By default, shapes whose co-signers, tables or size cannot hide the change. */
   readonly shapes?: readonly string[]
   readonly spoil: (draft: Hostile, thief: PublicKey) => void
 }

@@ -109,7 +109,7 @@ describe('a journal with adopted tokens and a deficit', () => {
 
   test('adopted tokens count as bought at their value, lost tokens as sold for 0, tokens without a price as 0', () => {
     const [dips, idle] = reported(path)
-    // 3 - 1 - 0.002 of the first trade; -2 -2 -0.001 of the second, whose last token has no price.
+    // First trade: 3 - 1 - 0.002. Second trade: -2 - 2 - 0.001; its last token has no price.
     expect(dips).toMatchObject({ mode: 'live', orders: 3, netSol: 3 - 1 - 2 - 2 - 0.003, feeSol: 0.003 })
     expect(dips?.held).toEqual({ count: 1, costSol: 2, valueSol: 0, unpriced: 1 })
     expect(dips?.byExit.map(({ name, trades, netSol }) => [name, trades, netSol])).toEqual([

@@ -20,7 +20,7 @@ const conditional = journalPath()
 /** Journal of a run whose plan allows one request a minute. */
 const crowded = journalPath()
 
-/** Does what the size of a print tells it. */
+/** Acts according to the size of a print. */
 const OBEDIENT = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'obedient',
@@ -89,7 +89,7 @@ const CROWDED: readonly Happening[] = [
   ...prints(40, OTHER, [1, 1]),
   ...prints(80, OTHER, [1, 1]),
 ]
-/** Conditional orders: one that becomes a buy, one that sells it, one that waits on. */
+/** Conditional orders: the first becomes a buy, the second sells its tokens, the third stays open. */
 const CONDITIONAL: readonly Happening[] = [
   ...prints(0, TOKEN, [1, 1, 1]),
   ...told(3, TOKEN, 1, 0.22), // c1

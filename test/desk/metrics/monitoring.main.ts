@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   ]
   writeFileSync(config, `${readFileSync(join(ROOT, 'config/demo.yaml'), 'utf8')}\n${sections.join('\n')}\n`)
 
-  // The files that docs/monitoring.md tells to copy, with other ports and a shorter interval.
+  // Copies the files that docs/monitoring.md says to copy, with other ports and a shorter interval.
   cpSync(MONITORING, folder, { recursive: true })
   writeFileSync(join(folder, 'sluice-token'), token)
   const settings = readFileSync(join(MONITORING, 'prometheus.yml'), 'utf8')

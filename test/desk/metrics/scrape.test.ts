@@ -20,8 +20,8 @@ afterEach(() => rig.close())
 const scrape = (asked: Asked = {}): Promise<Answer> =>
   rig.ask({ path: '/metrics', ...asked, headers: { authorization, ...asked.headers } })
 
-/** Values of a view that a person would look for, by their series. The paths are written out here, because the
- *  catalogue is what this test tests. */
+/** Values of a view that an operator needs, by their series. The paths are repeated here, because this test checks the
+ *  catalogue. */
 function expectedOf(view: View): Record<string, number> {
   const [bot, wallet, fills] = [view.bots[0], view.wallets[0], view.totals.fills[0]] as const
   if (!bot || !wallet || !fills || !view.process?.heartbeat) throw new Error('the view of the test lacks a part')

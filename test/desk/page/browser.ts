@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser of this machine; undefined without one. The tests download none. */
+/** The browser of this machine; undefined if there is none. The tests download no browser. */
 export const CHROMIUM = PLACES.find((path) => existsSync(path))
 
 export const NO_CHROMIUM =
@@ -14,13 +14,13 @@ export async function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM as string, args: ['--no-sandbox', ...more] })
 }
 
-/** A page that notes everything that should not happen. */
+/** A page that records all problems. */
 export class WatchedPage {
   readonly page: Page
   /** Errors and warnings of the console, exceptions, and requests to another host. */
   readonly problems: string[] = []
   readonly #url: string
-  /** Statuses that the test expects, whose console errors are no problem. */
+  /** Statuses that the test expects. Their console errors are no problem. */
   #expected: readonly number[] = []
 
   private constructor(page: Page, url: string) {

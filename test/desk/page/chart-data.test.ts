@@ -91,7 +91,7 @@ test('the bars of a waterfall begin where the bar before ended', () => {
     { label: 'Rent', sol: -8 },
     { label: 'Net', sol: -2 },
   ]
-  // From -2 to 10: 12 SOL are 100 percent.
+  // The scale goes from -2 to 10, so 12 SOL are 100 percent.
   const steps = waterfallSteps(rows).map(({ left, width }) => [Math.round(left), Math.round(width)])
   expect(steps).toEqual([
     [17, 83],

@@ -7,16 +7,16 @@ import { type DeskSize, NOW, recordedAnswer, recordedView, SMALL } from './recor
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-/** Serves the page with recorded data, as the desk of a running process would, and pushes what a test wants. */
+/** Serves the page with recorded data, as the desk of a running process would, and pushes the changes of a test. */
 export class FixtureDesk {
   size: DeskSize = SMALL
   readOnly = false
   isRecorded = false
-  /** With false every request fails, as if the process were gone. */
+  /** If false, every request fails, as if the process had ended. */
   isUp = true
-  /** With true every request but those of the page gets a 401. */
+  /** If true, every request except those of the page's own files gets a 401. */
   isLoggedOut = false
-  /** Bodies of the posts to the actions. */
+  /** Validity of a nonce of the actions. */
   nonceMs = 60_000
   readonly posts: { path: string; body: Record<string, unknown> }[] = []
   readonly #streams = new Set<ServerResponse>()

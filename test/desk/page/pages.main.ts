@@ -39,7 +39,7 @@ async function open(
   return WatchedPage.open(browser, url, { viewport: { width, height: 900 }, colorScheme })
 }
 
-/** What a page must never show or lack; every complaint names its element. */
+/** Returns the defects of the page; each complaint names its element. */
 function inspect(): string[] {
   const found: string[] = []
   const named = (element: Element): string => `${element.tagName.toLowerCase()} ${element.outerHTML.slice(0, 120)}`
@@ -227,7 +227,7 @@ async function explained(trial: Trial): Promise<void> {
   await chart.waitFor()
   const box = await chart.boundingBox()
   assert(box !== null)
-  // The newest fill, by the list, then by the chart: every 4 px of its column until a mark answers.
+  // Finds the newest fill by the list, then by the chart: every 4 px of its column until a mark responds.
   await page
     .getByRole('button', { name: /bought for 0.0500 SOL/ })
     .first()

@@ -14,7 +14,7 @@ if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 
 type Call = Extract<FromDesk, { kind: 'call' }>
 
-/** The view of a run whose journal this is, with a position that can be sold. */
+/** The view of the run that recorded this journal, with a position that can be sold. */
 function runningView(journal: string, mint: string): View {
   const reader = openReader(journal)
   const recorded = recordedView(reader, 'smoke.yaml')

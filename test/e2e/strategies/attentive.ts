@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Notes each answer of its source. */
+/** Writes a note for each answer of its source. */
 export default defineStrategy({
   name: 'attentive',
   about: 'Notes what its source says.',

@@ -170,7 +170,7 @@ test(`after any forks and any order of reports, the tokens held are those on the
   for (let seed = 1; seed <= SEEDS; seed++) expect({ seed, held: inTheEnd(seed) }).toEqual({ seed, held: 0 })
 })
 
-/** Difference between the books and the chain, after forks and restarts. */
+/** Returns the difference between the books and the chain after forks and restarts. */
 function inTheEnd(seed: number): number {
   const { integer } = seededRandom(seed)
   let books = new Book()
@@ -203,7 +203,7 @@ function inTheEnd(seed: number): number {
   return held(books) - standing
 }
 
-/** A closed position is restored, too, while a fork may reopen it. */
+/** While a fork may reopen a closed position, the position is restored as well. */
 function restarted(before: Book, position: Position | undefined): Book {
   const books = new Book()
   books.restore({

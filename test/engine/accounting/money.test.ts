@@ -122,7 +122,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   const [first = 0, second = 0] = before.trips.map(({ feeLamports }) => feeLamports)
   const expected = [first + (where === 'trade 1' ? 7 : 0), second + (where === 'trade 2' ? 7 : 0)]
   const folds = [foldMovements([one, ...moved(fills)]), new MoneyFold()]
-  // As a backtest hears of it, in the order of time.
+  // The fills in the order of time, as a backtest receives them.
   const inTime = [...moved(fills), one].sort((a, b) => timeOf(a) - timeOf(b))
   if (one.side === 'buy') for (const movement of inTime) folds[1]?.apply(movement)
   for (const fold of one.side === 'buy' ? folds : folds.slice(0, 1)) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Bot, defineStrategy, z } from '../../../src/index.ts'
 import { testStrategy } from '../../../src/testing.ts'
 
-/** A rig whose strategy runs `act` at the next trade. */
+/** Returns a rig whose strategy runs `act` at the next trade. */
 function speaking(warmup = 0) {
   let next: ((bot: Bot) => unknown) | undefined
   let handle: Bot | undefined

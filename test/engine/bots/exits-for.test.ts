@@ -32,7 +32,7 @@ function opened(more: Handlers<unknown>): EngineRig {
   return rig
 }
 
-/** Prints for some seconds, so that bars close, and returns what the engine decided. */
+/** Prints for some seconds, so that bars close, and returns the decisions of the engine. */
 function seconds(rig: EngineRig, count: number): string[] {
   const found: string[] = []
   for (let step = 0; step < count * 2; step++)

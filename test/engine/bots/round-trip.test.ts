@@ -7,7 +7,7 @@ import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
 import type { Bot, EquityView, Handlers, RoundTripView } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, orders, startInput } from '../../support/engine-rig.ts'
 
-/** A strategy that keeps its handle and everything that it receives about closed positions. */
+/** A strategy that keeps its `bot` and everything that it receives about closed positions. */
 class Ears {
   readonly trips: RoundTripView[] = []
   readonly calls: string[] = []
@@ -37,7 +37,7 @@ const TOKENS = 1_000_000_000_000n
 interface World {
   readonly ears: Ears
   readonly rig: EngineRig
-  /** Prints until a wish is granted, and returns the order. */
+  /** Prints until a request is granted, and returns the order. */
   ask(wish: (bot: Bot) => unknown): Order
 }
 

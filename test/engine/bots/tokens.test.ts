@@ -116,7 +116,7 @@ describe('bot.tokens', () => {
   it('costs one request, and one more for each 100 tokens', () => {
     const { ask, prints } = counting()
     prints(Array.from({ length: 999 }, (_, index) => keyOf(index + 10)))
-    // 1,000 tokens: 11 requests. A bot has 10,000 at once.
+    // 1,000 tokens need 11 requests. A bot has 10,000 at once.
     const calls = ask((bot) => {
       let count = 0
       try {

@@ -242,7 +242,7 @@ describe('a restart while the entry of a bracket is undecided', () => {
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
     talk.rig.report(order, 'working', UNKNOWN)
     const again = restarted(talk, 5_000)
-    // Below the stop, and no position is known.
+    // The price is below the stop, and no position is known.
     again.rig.settle(0.5e-6)
     expect(orders(again.rig.outputs)).toEqual([])
     return { again, order }

@@ -148,7 +148,7 @@ describe('repeated rows, older than rows seen before', () => {
 })
 
 describe('a position whose sales failed for hours', () => {
-  /** A bot whose next try of an exit is more than an hour away. */
+  /** A bot whose next attempt at an exit is more than an hour away. */
   const stuck = (): TalkingBot => {
     const talk = holding({ exits: { stopLossPercent: 20 } })
     let [order] = orders(talk.rig.settle(0.7e-6)) as [Order]

@@ -124,7 +124,7 @@ describe('an exit', () => {
   })
 
   it.each([
-    // Price, ms between two prints, number of prints.
+    // Price, ms between two prints, and number of prints.
     ['a fall by a third, ten prints a second', 0.67e-6, 100, 45],
     ['a fall by 90 %, ten prints a second', 0.1e-6, 100, 21],
     ['a fall by 90 %, one print a second', 0.1e-6, 1_000, 3],

@@ -128,7 +128,7 @@ describe('a held token without prints', () => {
       rig.now += 8_000
       rig.input({ kind: 'gap', from: rig.now - 8_000, to: rig.now, keys: ['trades'] })
     }
-    // No price is left from before the gaps, so it takes three readings.
+    // The gaps have removed the earlier prices, so it takes three readings.
     expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6, 0.5e-6)]).toEqual([true, [], ['all stop-loss']])
   })
 
@@ -138,7 +138,7 @@ describe('a held token without prints', () => {
     rig.now += 15_000
     rig.trade(1e-6)
     expect(quiet.fire()).toBe(false)
-    // The high was read; the prints of before must not be taken for a fall from it.
+    // The pool reading set the high. Earlier prints must not count as a fall from it.
     expect(quiet.rounds(2e-6, 2e-6, 2e-6)).toEqual([])
     expect(orders(rig.settle(2e-6))).toEqual([])
     expect(quiet.read(0.1e-6)).toEqual([])

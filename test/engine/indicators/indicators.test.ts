@@ -27,7 +27,7 @@ const market = fc
     })
   })
 
-/** Lengths on both sides of those at which the state of a token moves to a place with more room: 16 and 64 bars. */
+/** Lengths below and above 16 and 64 bars, at which the state of a token moves to a larger space. */
 const bars = fc.integer({ min: 1, max: 70 })
 
 const RUNS = 100

@@ -5,7 +5,7 @@ import { type JournalReader, openReader } from '../../../src/journal/reader/read
 import { FileJournal } from '../../support/file-journal.ts'
 import { attempt, journalPath, keyOf, order, position, report, timeOf } from '../../support/journal-samples.ts'
 
-/** What the history knows about an order and its token. */
+/** Returns the data of the history about an order and its token. */
 function knownOf(history: History, one: Order) {
   const { id, mint, account } = one
   return {
@@ -25,7 +25,7 @@ test('a reader with an index of decisions finds what a reader without it finds, 
   const [one, other] = [order(1), order(2)]
   const code = 'SLIPPAGE_EXCEEDED'
   const fails = (seq: number, { id }: Order): void => {
-    // The engine answers the report with outputs, and its cancellation is not the first of them.
+    // The engine answers the report with outputs. The cancellation is not the first of them.
     journal.input(seq, timeOf(seq), {
       kind: 'report',
       id: seq,

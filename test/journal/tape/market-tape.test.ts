@@ -13,7 +13,8 @@ const options = {
   },
 }
 
-/** Two segments of 300 rows: news at seqs 1, 101 and 202 of the first, and blocks of 100 rows. */
+/** Two segments of 300 rows. The texts are at seqs 1, 101 and 202 of the first segment, and the blocks have 100
+ *  rows. */
 async function recorded(path: string): Promise<void> {
   const journal = openJournal(path, options)
   const rows = trades(600)

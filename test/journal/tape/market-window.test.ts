@@ -8,7 +8,7 @@ import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
 const T0 = 1_780_000_000_000
 const KEYS = ['trades']
 
-/** Two starts, the feed down for a while in the first. */
+/** Two starts. The feed is down for a while during the first. */
 async function tape(): Promise<string> {
   const path = journalPath()
   const rows = noisyMarket(300, 3, T0)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Cell } from '../../../src/live/isolation/engine-thread.ts'
 import { type ThreadUsage, threadId, threadUsage, Watchdog } from '../../../src/live/isolation/watchdog.ts'
 
-/** The verdict of a watchdog on a thread after so many polls, each in the state that `show` sets. */
+/** Returns the verdict of a watchdog on a thread after this many polls. `show` sets the state before each poll. */
 function watched(
   looks: number,
   show: (cells: Int32Array, look: number) => void,

@@ -133,7 +133,7 @@ test('in a paper run the net results of every bot are the change of its wallet a
   }
 })
 
-/** Gives the recorded inputs and outputs of a journal to a listener, in order. */
+/** Passes the recorded inputs and outputs of a journal to a listener, in order. */
 function feedWith(path: string, listener: ReturnType<ViewModel['watch']>): void {
   const db = new Database(path, { readonly: true })
   const rows = db

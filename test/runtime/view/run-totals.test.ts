@@ -6,7 +6,7 @@ import type { Fill, Order, OrderState } from '../../../src/engine/order.ts'
 import { OpenOrders } from '../../../src/runtime/view/open-orders.ts'
 import { RunTotals } from '../../../src/runtime/view/run-totals.ts'
 
-/** Totals that see the outputs of two orders, an entry decided at 0 ms and an exit decided at 1,000 ms. */
+/** Totals that have received the outputs of two orders: an entry decided at 0 ms and an exit decided at 1,000 ms. */
 function told() {
   const orders = new OpenOrders()
   const totals = new RunTotals()

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const folder = temporaryFolder()
 const T0 = Date.UTC(2026, 10, 22, 23, 59, 0)
 
-/** Buys and sells whenever a print has the size that tells it so. */
+/** Buys and sells at prints whose size is a command. */
 const STRATEGY = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'told',
@@ -90,7 +90,7 @@ const world: ViewParts['world'] = {
   plan: () => ({}) as never,
 }
 
-/** Watches a run: reads its view as a running process does, and holds the rules of every view. */
+/** Observes a run: reads its view as a running process does, and checks the rules of every view. */
 class Observer {
   parts!: ViewParts
   first!: View
@@ -186,7 +186,7 @@ function addsUp({ realizedSol, feesSol, unrealizedSol, netSol }: Result): void {
   expect(lamportsOf(netSol)).toBe(lamportsOf(realizedSol) - lamportsOf(feesSol) + lamportsOf(unrealizedSol))
 }
 
-/** Every number that a view shows twice is the same. */
+/** Checks that every number that a view shows twice is the same. */
 function isConsistent({ bots, positions, openOrders, wallets, beganAt, time }: View): void {
   for (const bot of bots) {
     for (const result of [bot.sinceStart, bot.sinceBeginning, bot.today]) addsUp(result)
@@ -212,7 +212,7 @@ function isConsistent({ bots, positions, openOrders, wallets, beganAt, time }: V
   }
 }
 
-/** What a restart must not change. */
+/** The parts of a view that a restart must not change. */
 function durable({ bots, positions, openOrders, wallets, undecided }: View): object {
   return {
     bots: bots.map(({ name, positions, openOrders, sinceBeginning, today, trades, winPercent }) => {

@@ -82,7 +82,7 @@ class Ambushed extends Machine {
     return hostileInstruction(this.user, this.mint, trade, ambush, this.tokenProgram)
   }
 
-  /** Damage beyond the bounds of the order; must be empty. */
+  /** Returns the damage beyond the bounds of the order. The list must be empty. */
   harm({ floor, tokens }: Allowed): string[] {
     const data = Buffer.from(this.data(this.own))
     const wallet = this.svm.getAccount(this.user as Parameters<typeof this.svm.getAccount>[0])

@@ -130,7 +130,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
 })
 
 describe('the pool over random reserves and amounts', () => {
-  // SLUICE_POOL_RUNS=100000 runs the long form.
+  // SLUICE_POOL_RUNS=100000 starts the long form.
   const numRuns = Number(process.env.SLUICE_POOL_RUNS ?? 400)
   const setting = { numRuns, ...(process.env.SLUICE_POOL_RUNS ? {} : { seed: 1 }) }
   const amount = constantFrom(1n, 1_000n, 1_000_000n, SOL, 100n * SOL).chain((max) => bigInt({ min: 1n, max }))

@@ -95,7 +95,7 @@ test('a pool can be read before its first trade', async () => {
   expect(ledger.account(vaultOf(MINT), 'confirmed')?.owner).toBe(PROGRAMS.token)
 })
 
-// The books are right after any transaction. SLUICE_CHAIN_SEEDS=200 runs the long form.
+// The books must be right after any transaction. SLUICE_CHAIN_SEEDS=200 starts the long form.
 
 const BUILTINS = [
   ...Object.values(PROGRAMS),

@@ -84,8 +84,8 @@ async function trade(bytes: Uint8Array): Promise<unknown> {
   return shown.meta.err
 }
 
-/** Dialects with one non-plain answer about the builder each, and random mixes of the answers that change a
- *  transaction. */
+/** Dialects in which one answer about the builder differs from the plain service, and random mixes of the answers that
+ *  change a transaction. */
 const questions = Object.entries(dialectQuestions).filter(([question]) =>
   /^(built\w+|tokenProgram|serviceFeeBps|buyExact|closesAccount)$/.test(question),
 )

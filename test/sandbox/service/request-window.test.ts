@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { requestWindow } from '../../../src/sandbox/service/customers.ts'
 import { openRig, post } from '../client.ts'
 
-/** Which requests at these times are accepted. */
+/** Returns for each of these times whether a request is accepted. */
 function accepted(window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: number[]): number[] {
   const limiter = requestWindow(2, { window, refusedCount })
   return times.filter((time) => limiter.admit(time).accepted)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BotApi } from '../../../src/sandbox/telegram/bot-api.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 
-// The document of the Bot API says what each of these calls must answer.
+// The Bot API's documentation specifies the answer to each of these calls.
 
 const TOKEN = '1:secret'
 
