@@ -44,5 +44,13 @@ export const PHRASES: readonly Phrase[] = [
   phrase('borne|bears', '"handled", "survived"'),
   phrase('is there already', '"already exists"'),
   phrase('mend|mends|mended', '"fix"'),
+  phrase('begin of', '"beginning of", "start of"'),
+  phrase('(lower|higher|larger|smaller|older|newer) one of (both|the two|them)', '"the lower of both"'),
+  phrase('(hand|hands|handed|handing) (it |them )?over', '"pass", "deliver", "give"'),
+  phrase('(looks?|looked|looking) at again', '"check again", "read again"'),
+  phrase('of no use', '"has no effect", "is not needed"'),
+  phrase('(let|lets|letting) in', '"accept"'),
+  phrase('(at most|at least) (is|are)', 'name the subject first: "the maximum is"'),
+  phrase('(give|gives|gave|given) away', '"reveal"'),
   phrase('thereof|whence|hence|thereby|wherein|whereof|thence', 'a plain word'),
 ]
