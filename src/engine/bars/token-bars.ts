@@ -50,8 +50,8 @@ export class TokenBars {
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
   #all: readonly SharedBars[] = []
-  /** Bars that the current print completes are at the beginning of this list. It never becomes shorter, because V8 would
-   *  then free its memory. */
+  /** Bars that the current print completes are at the beginning of this list. It never becomes shorter, because V8
+   *  would then free its memory. */
   readonly #complete: SharedBars[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
