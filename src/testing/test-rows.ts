@@ -9,7 +9,7 @@ import { isPublicKey } from '../solana/base58.ts'
 
 /** Valid mint of a token that does not exist. The rows of a test have it by default. */
 export const MINT = 'TestToken1111111111111111111111111111111111'
-/** Valid mint of another token that does not exist. */
+/** Mint of a second token. The key is valid, but no such token exists. */
 export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
 
 interface When {

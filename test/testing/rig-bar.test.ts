@@ -156,14 +156,14 @@ describe('bad input is refused with the reason', () => {
     expect(trades({ sells: 10 })).toThrow('buys: expected a whole number from 0 to 1,000,000, got -1')
     const sol = (bar: TestBar) => () => started({ '20 SOL': 2 }).bar('20 SOL', { close: PRICE, ...bar })
     expect(sol({ volumeSol: 30 })).toThrow('a bar of 20 SOL ends with the print that reaches this volume')
-    expect(sol({ volumeSol: 10 })).toThrow('10 in 20 prints is another volume')
+    expect(sol({ volumeSol: 10 })).toThrow('10 in 20 prints is a different volume')
   })
 
   test('an open that the price cannot reach with one print, and prints of another call', () => {
     const rig = started()
     rig.bar('1m', { close: PRICE })
     expect(() => rig.bar('1m', { open: 2 * PRICE, close: 2 * PRICE })).toThrow(
-      'the 1m bar is not as asked for: open is 1e-7 instead of 2e-7',
+      'the 1m bar differs from the requested one: open is 1e-7 instead of 2e-7',
     )
     const own = started({ '30 trades': 2 })
     own.trade({ price: PRICE })
