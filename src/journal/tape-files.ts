@@ -41,7 +41,7 @@ export function openTape(paths: readonly string[]): OpenTape {
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** A single stretch, or several stretches of different journals that overlap in time. */
+/** Part of the joined tape: recordings of different journals that overlap in time, or a single recording. */
 interface Group {
   readonly stretch: Stretch
   /** Number of stretches of each journal. */

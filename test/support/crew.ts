@@ -51,7 +51,7 @@ export class Crew {
     return placed as Placed
   }
 
-  /** Code of a refusal; '' for an order, which is then filled. */
+  /** Requests a buy, and fills its order. Returns the code if the buy is refused, otherwise ''. */
   bought(name: string, mint: string, amount: number, wish?: Wish): string {
     const placed = this.buy(name, mint, amount, wish)
     if (!placed.ok) return placed.code
