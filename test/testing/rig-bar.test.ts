@@ -167,7 +167,7 @@ describe('bad input is refused with the reason', () => {
     )
     const own = started({ '30 trades': 2 })
     own.trade({ price: PRICE })
-    expect(() => own.bar('30 trades', { close: PRICE })).toThrow('the 30 trades bar is not as asked for: ')
+    expect(() => own.bar('30 trades', { close: PRICE })).toThrow('the 30 trades bar differs from the requested one: ')
     expect(own.position(MINT)).toBeUndefined()
   })
 })
