@@ -144,5 +144,5 @@ function event(kind: 'view' | 'change' | 'log', data: unknown, id?: string): str
 
 function tooMany(): Response {
   const body = { error: `${MOST_CLIENTS} pages are open already: close one of them`, code: 'TOO_MANY' }
-  return Response.json(body, { status: 503, headers: { 'retry-after': '10' } })
+  return Response.json(body, { status: 429, headers: { 'retry-after': '10' } })
 }

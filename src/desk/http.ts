@@ -68,6 +68,9 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 const ONE_YEAR = 31_536_000
 
+/** Connections whose last request was refused before all of it arrived. They end, so they are logged once. */
+const unfinished = new WeakSet<Socket>()
+
 export function createHttp(parts: HttpParts): Server {
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     serve(parts, incoming, outgoing).catch((error) => {
@@ -82,7 +85,9 @@ export function createHttp(parts: HttpParts): Server {
   boundAddresses(server, parts.isNear)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const refusal = brokenRequest(error.code)
-    parts.refused({ ...refusal, method: '', path: '', from: socket.remoteAddress ?? '' })
+    const { status, code } = refusal
+    if (!unfinished.has(socket)) parts.refused({ status, code, method: '', path: '', from: socket.remoteAddress ?? '' })
+    unfinished.add(socket)
     if (!socket.writable) return
     const body = JSON.stringify({ error: refusal.message, code: refusal.code })
     socket.end(
@@ -132,6 +137,7 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
   let admitted: Admitted | undefined
   let response: Response
   try {
+    requireOneHost(incoming)
     admitted = parts.admit(headOf(incoming))
     const body = await bodyOf(incoming)
     response = await parts.answer(requestOf(incoming, admitted, body, outgoing), admitted)
@@ -140,10 +146,20 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'FAILED', 'the desk failed: see the log')
     response = refusal.toResponse()
     // The rest of what the client sends is not read.
-    if (hasBody(incoming) && !incoming.complete) response.headers.set('connection', 'close')
+    if (hasBody(incoming) && !incoming.complete) {
+      response.headers.set('connection', 'close')
+      if (unfinished.has(incoming.socket)) return
+      unfinished.add(incoming.socket)
+    }
   }
   if (response.status >= 400) parts.refused(await refusedRequest(response, incoming, admitted))
   await send(response, outgoing, admitted)
+}
+
+/** Node keeps the first of several names, and a proxy may have checked the last. */
+function requireOneHost({ rawHeaders }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
+  if (hosts.length > 1) throw new Refusal(400, 'REQUEST_INVALID', 'the request has several headers Host')
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -171,10 +187,15 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   const parts = incoming.iterator({ destroyOnReturn: false })
-  for await (const chunk of parts as AsyncIterableIterator<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MOST_BODY) throw tooLarge
-    chunks.push(chunk)
+  try {
+    for await (const chunk of parts as AsyncIterableIterator<Buffer>) {
+      bytes += chunk.length
+      if (bytes > MOST_BODY) throw tooLarge
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // The client has left, or took too long.
+    throw error === tooLarge ? error : new Refusal(400, 'REQUEST_INVALID', 'the request ended before its body')
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))

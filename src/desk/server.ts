@@ -111,7 +111,10 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
       // Ends the session that this browser had before, even if a third party has planted it.
       if (env.session !== undefined) logins.end(env.session)
       told('login', { session: session.name, from: address, readOnly: session.readOnly })
-      return redirect('/', cookieText(cookieName, cookie, isSecure))
+      const answer = redirect('/', cookieText(cookieName, cookie, isSecure))
+      // Another program may have had this port before, and left pages, scripts or a service worker in the browser.
+      answer.headers.set('clear-site-data', '"cache", "storage"')
+      return answer
     } catch (error) {
       wrong.take(address)
       told('login refused', { from: address })

@@ -182,7 +182,7 @@ test('the number of clients is bounded, and a place is free again after a client
   const browsers = Array.from({ length: 128 }, () => new Browser(events))
   const signal = new AbortController().signal
   const refused = events.answer({ headers: new Headers(), signal })
-  expect(refused.status).toBe(503)
+  expect(refused.status).toBe(429)
   expect(await refused.json()).toMatchObject({ code: 'TOO_MANY', error: expect.stringContaining('128') })
   browsers[0]?.abort.abort()
   expect(events.answer({ headers: new Headers(), signal }).status).toBe(200)

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
 import { FixtureDesk } from './fixture-server.ts'
+import { plantedProblems } from './planted.ts'
 import { mintOf, NOW, SMALL } from './recorded-desk.ts'
 
 const WIDTHS = [380, 1400]
@@ -337,6 +338,10 @@ else {
       ['a lost connection and an ended session', () => lostConnection(trial)],
       ['read-only sessions and recorded journals', () => onlyReading(trial)],
       ['changes and log lines', () => followsChanges(trial)],
+      [
+        'a login removes what another program has planted at this port',
+        async () => assert.deepEqual(await plantedProblems(browser), []),
+      ],
     ]
     for (const [name, run] of parts) {
       const start = Date.now()
