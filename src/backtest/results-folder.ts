@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { lockJournal } from '../journal/lock.ts'
 import { openReader } from '../journal/reader/reader.ts'
@@ -14,6 +14,11 @@ export const RESULTS = 'results.db'
 export const REPORT_PAGE = 'report.html'
 /** The report is written last. If it exists, the run is complete. */
 export const REPORT = 'report.json'
+/** Names of the files of a sweep. */
+export const SWEEP_STORE = 'sweep.db'
+export const SWEEP_PAGE = 'sweep.html'
+/** Most folders that `resultFolders` looks at. */
+const MOST_FOLDERS = 2_000
 /** Space limits of 0, because no disk space needs to be reserved for results that can be computed again. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
@@ -42,6 +47,16 @@ export function writeReport(folder: string, report: Report): void {
   const mode = 0o600
   writeFileSync(join(folder, REPORT_PAGE), reportPage(report), { mode })
   writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
+}
+
+/** The folders of complete backtests and of sweeps: the given one, or those directly inside of it. */
+export function resultFolders(given: string): string[] {
+  const folder = resolve(given)
+  const isResult = (path: string): boolean => existsSync(join(path, REPORT)) || existsSync(join(path, SWEEP_STORE))
+  if (isResult(folder)) return [folder]
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
+  const inside = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_FOLDERS)
+  return inside.flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : [])).filter(isResult)
 }
 
 /** Removes the results of an interrupted run, which have no report. Throws SluiceError if the run is complete or still

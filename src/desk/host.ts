@@ -23,6 +23,8 @@ export interface DeskParts {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */
   readonly journal: string
+  /** Folder of backtests and sweeps that the desk shows instead of a journal. */
+  readonly results?: string | undefined
   /** The view of the bots that run in this process; absent if the desk shows a recorded journal. */
   readonly view?: ViewSource
   /** Carries out the actions of the desk; absent if the desk is read-only. */
@@ -109,10 +111,10 @@ export class Desk {
   }
 
   #start(): void {
-    const { config, journal, view, operator, scrapeHash } = this.#parts
+    const { config, journal, results, view, operator, scrapeHash } = this.#parts
     const acts = operator !== undefined
     const workerData: DeskStart = {
-      ...{ config, journal, acts, sessions: this.#sessions, isRun: view !== undefined },
+      ...{ config, journal, results, acts, sessions: this.#sessions, isRun: view !== undefined },
       ...(scrapeHash !== undefined && { scrapeHash }),
     }
     this.#startedAt = performance.now()

@@ -12,6 +12,8 @@ export interface DeskStart {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */
   readonly journal: string
+  /** Folder of backtests and sweeps that the desk shows instead of a journal. */
+  readonly results?: string | undefined
   /** Whether the main thread carries out actions. */
   readonly acts: boolean
   /** Sessions of an earlier thread. */

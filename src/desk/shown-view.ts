@@ -9,9 +9,13 @@ import { Refusal } from './refusal.ts'
 export interface ShownViewParts {
   /** Reader of the journal that the desk shows. Throws a SluiceError if there is none. */
   readonly reader: () => JournalReader
-  /** Reads the view of a journal that no process writes; undefined if the main thread sends the view. */
-  readonly recorded: (() => View) | undefined
+  /** Opens the view of a desk without running bots; undefined if the main thread sends the view. */
+  readonly open: (() => OpenedSource) | undefined
   readonly now: () => number
+}
+
+export interface OpenedSource extends ViewSource {
+  close(): void
 }
 
 /** The view that the desk shows, and the streams of its changes. */
@@ -19,6 +23,7 @@ export class ShownView {
   readonly #parts: ShownViewParts
   #mirror: ViewMirror | undefined
   #source: ViewSource | undefined
+  #opened: OpenedSource | undefined
   #streams: EventStreams | undefined
 
   constructor(parts: ShownViewParts) {
@@ -52,12 +57,12 @@ export class ShownView {
 
   close(): void {
     this.#streams?.close()
+    this.#opened?.close()
   }
 
   #sourceNow(): ViewSource {
-    const { recorded } = this.#parts
-    if (this.#source === undefined && recorded !== undefined)
-      this.#source = { view: recorded(), listen: () => () => {} }
+    this.#opened ??= this.#parts.open?.()
+    this.#source ??= this.#opened
     if (this.#source === undefined) throw new Refusal(503, 'STALLED', 'the process has sent no state yet')
     return this.#source
   }

@@ -1,11 +1,13 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname } from 'node:path'
+import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 import type { DeskConfig } from '../config/config.ts'
 import type { Worth } from '../engine/accounting/money.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
-import { recordedView } from '../runtime/view/recorded-view.ts'
+import { recordedView, resultsView } from '../runtime/view/recorded-view.ts'
+import type { View } from '../runtime/view/view.ts'
 import { worthsIn } from '../runtime/view/view-worths.ts'
 import { CertificateWatch } from './access/certificate-watch.ts'
 import { Gate, isLoopback } from './access/gate.ts'
@@ -13,12 +15,13 @@ import { Logins } from './access/logins.ts'
 import { Scrapers } from './access/scrapers.ts'
 import { Api } from './api/routes.ts'
 import { Calls } from './calls.ts'
+import { FollowedJournal } from './followed-journal.ts'
 import { createHttp, type RefusedRequest, renewTls, type TlsText } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { pageFiles } from './page-files.ts'
 import { type DeskParts, deskApp } from './server.ts'
-import { ShownView } from './shown-view.ts'
+import { type OpenedSource, ShownView } from './shown-view.ts'
 
 /** Number of ports that are tried if the first one is in use and no file sets the port. */
 const PORTS_TRIED = 20
@@ -37,7 +40,7 @@ export interface ServedDesk {
 /** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
-  { config, journal, acts, sessions, isRun, scrapeHash }: DeskStart,
+  { config, journal, results, acts, sessions, isRun, scrapeHash }: DeskStart,
   say: (message: FromDesk) => void,
   now: () => Millis = Date.now,
 ): Promise<ServedDesk> {
@@ -47,10 +50,11 @@ export async function serveDesk(
     changed: (sessions) => say({ kind: 'sessions', sessions }),
   })
   const calls = new Calls(say)
-  const api = new LazyApi(journal, () => worthsIn(shown.view))
+  const api = new LazyApi(journal, results, () => worthsIn(shown.view))
+  const failed = (error: unknown): void => log.write('error', `desk: ${textOf(error)}`, {})
   const shown: ShownView = new ShownView({
     ...{ now, reader: () => api.reader },
-    recorded: isRun ? undefined : () => recordedView(api.reader, basename(journal)),
+    open: isRun ? undefined : () => sourceOf(api, { journal, results }, { now, after: timerOf }, failed),
   })
   let aliveAt = now()
   const app = deskApp({
@@ -69,7 +73,7 @@ export async function serveDesk(
     answer: (request, admitted) => app.fetch(request, admitted),
     isNear: (peer) => isLoopback(peer) || config.proxy?.includes(peer) === true,
     refused: ({ ...fields }: RefusedRequest) => log.write('info', 'desk: refused a request', fields),
-    failed: (error) => log.write('error', `desk: ${textOf(error)}`, {}),
+    failed,
   })
   const port = await listen(server, config.port, config.isPortFixed ? 1 : PORTS_TRIED, config.bind)
   const { origin, proxy, tls } = config
@@ -117,6 +121,27 @@ function watchOf(
   return new CertificateWatch({ files: tls, origin, now, renew, tell })
 }
 
+/** The view of a desk without running bots: a journal, which may be growing, or a folder of results. */
+function sourceOf(
+  api: LazyApi,
+  { journal, results }: Pick<DeskStart, 'journal' | 'results'>,
+  clock: Clock,
+  failed: (error: unknown) => void,
+): OpenedSource {
+  if (results !== undefined) {
+    const view = resultsView(results, basename(results), clock.now())
+    return { view, listen: () => () => {}, close: () => {} }
+  }
+  const read = (n: number): View => recordedView(api.reader, basename(journal), n)
+  return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
+}
+
+/** A timer that does not keep the thread alive. */
+function timerOf(ms: number, run: () => void): Cancel {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}
+
 /** Loads the metrics. A desk without metrics does not load prom-client. */
 async function metricsOf(
   shown: ShownView,
@@ -147,15 +172,17 @@ async function listen(server: Server, first: number, tries: number, bind: string
   }
 }
 
-/** The API on the journal, opened at its first use: the desk may start before the journal exists. */
+/** The API on the journal or on a folder of results, opened at its first use: the desk may start before the journal exists. */
 class LazyApi {
   readonly #path: string
+  readonly #results: string | undefined
   readonly #worth: () => Worth
   #reader: JournalReader | undefined
   #api: Api | undefined
 
-  constructor(path: string, worth: () => Worth) {
+  constructor(path: string, results: string | undefined, worth: () => Worth) {
     this.#path = path
+    this.#results = results
     this.#worth = worth
   }
 
@@ -165,7 +192,10 @@ class LazyApi {
   }
 
   get(): Api {
-    this.#api ??= new Api(this.reader, [dirname(this.#path), 'results'], this.#worth)
+    this.#api ??=
+      this.#results === undefined
+        ? new Api(this.reader, [dirname(this.#path), 'results'], this.#worth)
+        : new Api(undefined, [this.#results], this.#worth)
     return this.#api
   }
 

@@ -5,10 +5,6 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { SetResult } from './sweep.ts'
 
-/** Names of the files of a sweep. */
-export const SWEEP_STORE = 'sweep.db'
-export const SWEEP_PAGE = 'sweep.html'
-
 /** Application id in the file's header: "slsw". */
 const APPLICATION_ID = 0x736c_7377
 const FORMAT = 1

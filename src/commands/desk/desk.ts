@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { RESULTS } from '../../backtest/results-folder.ts'
+import { RESULTS, resultFolders } from '../../backtest/results-folder.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { deskFrom } from '../../config/defaults.ts'
 import { neighbourHint } from '../../journal/database.ts'
@@ -32,15 +32,18 @@ export const command = defineCommand({
   },
 })
 
-/** `given`: a journal, or the folder of a backtest. */
+/** `given`: a journal, or a folder of results: of one backtest, which has a journal, of one sweep, or of several. */
 async function serveRecorded(given: string, port: number | undefined, printLink: boolean): Promise<number> {
-  const journal = statSync(given, { throwIfNoEntry: false })?.isDirectory() ? join(given, RESULTS) : given
-  if (!existsSync(journal)) throw new SluiceError(`${journal}: no such journal${neighbourHint(journal)}`)
+  const isFolder = statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
+  const journal = isFolder ? join(given, RESULTS) : given
+  const results = isFolder && !existsSync(journal) && resultFolders(given).length > 0 ? resolve(given) : undefined
+  if (results === undefined && !existsSync(journal))
+    throw new SluiceError(`${journal}: no such journal${neighbourHint(journal)}`)
   const { Desk } = await import('../../desk/host.ts')
   const log = createLog({ level: 'info', format: process.stderr.isTTY ? 'text' : 'json', redact: (line) => line })
   const config = deskFrom({ readOnly: true, ...(port !== undefined && { port }) }, '')
   const interrupted = untilInterrupted()
-  const desk = new Desk({ config, journal: resolve(journal), log, alert: () => {} })
+  const desk = new Desk({ config, journal: resolve(journal), results, log, alert: () => {} })
   try {
     const origin = await desk.ready
     if (origin === undefined) return ExitCode.failed

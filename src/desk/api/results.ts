@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { compareRuns, factsOfJournal, factsOfReport, firstDifference } from '../../backtest/report/comparison.ts'
 import { readReport } from '../../backtest/report/report.ts'
-import { REPORT, REPORT_PAGE, RESULTS } from '../../backtest/results-folder.ts'
-import { bestNetOf, SWEEP_PAGE, SWEEP_STORE } from '../../backtest/sweep/store.ts'
+import { REPORT, REPORT_PAGE, RESULTS, resultFolders, SWEEP_PAGE, SWEEP_STORE } from '../../backtest/results-folder.ts'
+import { bestNetOf } from '../../backtest/sweep/store.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
@@ -13,9 +13,8 @@ import type { DeskJournal } from './desk-journal.ts'
 import { invalid, type Parameters } from './parameters.ts'
 import type { Answers, ResultRun } from './types.ts'
 
-/** Maximum number of runs of a list, and of folders that are examined. */
+/** Maximum number of runs of a list. */
 const MOST_RUNS = 200
-const MOST_FOLDERS = 2_000
 /** Maximum number of decisions of each run that are compared. */
 const MOST_DECISIONS = 100_000
 
@@ -59,7 +58,7 @@ export class Results {
   }
 
   #runs(): ResultRun[] {
-    const found = this.#folders.flatMap(runFolders).slice(0, MOST_FOLDERS)
+    const found = this.#folders.flatMap(resultFolders)
     const runs = found.flatMap((folder) => this.#read(folder) ?? []).sort((one, other) => other.time - one.time)
     const names = new Map<string, number>()
     return runs.slice(0, MOST_RUNS).map((run) => {
@@ -97,15 +96,6 @@ function netOf(kind: ResultRun['kind'], file: string): number | null | undefined
     if (error instanceof SluiceError) return undefined
     throw error
   }
-}
-
-function runFolders(given: string): string[] {
-  const folder = resolve(given)
-  const isRun = (path: string): boolean => existsSync(join(path, REPORT)) || existsSync(join(path, SWEEP_STORE))
-  if (isRun(folder)) return [folder]
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
-  const inside = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_FOLDERS)
-  return inside.flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : [])).filter(isRun)
 }
 
 function decisionsOf(reader: JournalReader, results: string): Answers['compare']['decisions'] {

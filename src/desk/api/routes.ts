@@ -62,14 +62,20 @@ export interface ApiAnswer {
 /** Answers the page's questions about a journal. It keeps rows of earlier requests in memory, so create only one for
  *  each process. */
 export class Api {
-  readonly journal: DeskJournal
+  readonly #journal: DeskJournal | undefined
   readonly results: Results
 
-  /** `folders`: folders of results, or folders that contain such folders. `worth`: returns the values of the positions
+  /** `reader`: undefined without a journal. `folders`: folders of results, or folders that contain such folders. `worth`: returns the values of the positions
    *  at this moment. */
-  constructor(reader: JournalReader, folders: readonly string[], worth: () => Worth) {
-    this.journal = new DeskJournal(reader, worth)
+  constructor(reader: JournalReader | undefined, folders: readonly string[], worth: () => Worth) {
+    this.#journal = reader && new DeskJournal(reader, worth)
     this.results = new Results(folders)
+  }
+
+  /** Throws a Refusal without a journal. */
+  get journal(): DeskJournal {
+    if (this.#journal === undefined) throw new Refusal(404, 'NOT_FOUND', 'this desk shows results, and no journal')
+    return this.#journal
   }
 
   /** Answers a GET request. `path`: the part of the path after `/api/`, decoded. */

@@ -12,7 +12,7 @@ import { Money } from './money-section.ts'
 import { OpenOrders, OrdersPage } from './orders-section.ts'
 import { Positions } from './positions-section.ts'
 import { Results } from './results-section.ts'
-import { addressOf, PAGES, type Route, routeOf } from './route.ts'
+import { addressOf, PAGES, type Page as PageName, RESULT_PAGES, type Route, routeOf, routeOfResults } from './route.ts'
 import type { ActionRequest, Shown } from './shown.ts'
 import { type Desk, type Link, type Store, useStore } from './store.ts'
 import { TokenPage } from './token-section.ts'
@@ -30,11 +30,12 @@ type Opened =
 
 export function App({ store }: { store: Store<Desk> }): ComponentChild {
   const desk = useStore(store)
-  const route = useRoute()
+  const asked = useRoute()
   const clock = useClock()
   const [theme, turn] = useTheme()
   const [opened, setOpened] = useState<Opened>(null)
   const { view, link, me } = desk
+  const route = view?.source === 'results' ? routeOfResults(asked) : asked
   useEffect(() => setOpened(null), [route.page, route.subject])
   const isLive = link.state === 'live'
   const canAct = isLive && me !== null && !me.readOnly && view?.source === 'running'
@@ -48,10 +49,12 @@ export function App({ store }: { store: Store<Desk> }): ComponentChild {
     'div',
     { class: `desk ${isLive || link.state === 'connecting' ? '' : 'stale'}` },
     h('a', { class: 'skip', href: '#content', onClick: toContent }, 'Skip to the content'),
-    h(TopBar, { desk, shown, theme, turn, help: () => setOpened({ is: 'keys' }) }),
+    h(TopBar, { desk, shown, clock, theme, turn, help: () => setOpened({ is: 'keys' }) }),
     h(Connection, { link, clock }),
-    shown === null ? null : h('header', { class: 'state' }, h(Vitals, { shown }), h(Notices, { shown })),
-    h(Tabs, { route }),
+    shown === null || view?.source === 'results'
+      ? null
+      : h('header', { class: 'state' }, h(Vitals, { shown }), h(Notices, { shown })),
+    h(Tabs, { route, pages: view?.source === 'results' ? RESULT_PAGES : PAGES }),
     h(
       'main',
       { id: 'content', tabIndex: -1, 'aria-busy': shown === null },
@@ -105,25 +108,26 @@ function Page({
 interface TopBarProps {
   readonly desk: Desk
   readonly shown: Shown | null
+  readonly clock: number
   readonly theme: Theme
   readonly turn: () => void
   readonly help: () => void
 }
 
-function TopBar({ desk: { view, me }, shown, theme, turn, help }: TopBarProps): ComponentChild {
+function TopBar({ desk: { view, me }, shown, clock, theme, turn, help }: TopBarProps): ComponentChild {
   const button = (action: 'halt' | 'resume' | 'flatten', text: string): ComponentChild =>
     h(
       'button',
       { type: 'button', class: 'act', disabled: shown?.canAct !== true, onClick: () => shown?.act({ action }) },
       text,
     )
-  const isReadOnly = me?.readOnly === true || view?.source === 'recorded'
+  const isReadOnly = me?.readOnly === true || (view !== null && view.source !== 'running')
   return h(
     'div',
     { class: 'top', role: 'banner' },
     h('h1', {}, 'Sluice'),
     h('span', { class: 'title' }, view === null ? '' : printable(view.title)),
-    view === null ? null : h('span', { class: 'mode' }, modeText(view)),
+    view === null ? null : h('span', { class: 'mode' }, modeText(view, clock)),
     h('span', { class: 'space' }),
     isReadOnly
       ? h('span', { class: 'quiet' }, 'read-only')
@@ -160,7 +164,7 @@ function Connection({ link, clock }: { link: Link; clock: number }): ComponentCh
   )
 }
 
-function Tabs({ route: { page } }: { route: Route }): ComponentChild {
+function Tabs({ route: { page }, pages }: { route: Route; pages: readonly PageName[] }): ComponentChild {
   useEffect(
     () => document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
     [page],
@@ -168,7 +172,7 @@ function Tabs({ route: { page } }: { route: Route }): ComponentChild {
   return h(
     'nav',
     { class: 'tabs', 'aria-label': 'Pages' },
-    PAGES.map(({ key, name }) =>
+    pages.map(({ key, name }) =>
       h('a', { key, href: addressOf(key), ...(key === page ? { 'aria-current': 'page' } : {}) }, name),
     ),
   )

@@ -1,6 +1,6 @@
 import { applyChange } from '../../runtime/view/apply-change.ts'
 import type { Change, LogLine, View } from '../../runtime/view/view.ts'
-import type { Desk, Store } from './store.ts'
+import type { Desk, Me, Store } from './store.ts'
 
 /** Called when the stream opens again, and with each event. */
 type Heard = (kind: 'open' | 'view' | 'change' | 'log', data: string) => void
@@ -11,6 +11,8 @@ export interface Outside {
   open(heard: Heard, failed: (isOver: boolean) => void): () => void
   /** Requests the whole view. `ended`: the session has ended; `lost`: no answer, or an error. */
   ask(): Promise<View | 'ended' | 'lost'>
+  /** Asks who is logged in. `ended`: the session is over; `lost`: no answer, or an error. */
+  me(): Promise<Me | 'ended' | 'lost'>
   now(): number
   every(ms: number, run: () => void): void
 }
@@ -28,6 +30,8 @@ export class Connection {
   readonly #outside: Outside
   #close = (): void => {}
   #asked = false
+  /** Time of the next question who is logged in; Infinity while one is open, or answered. */
+  #askMeAt = Number.POSITIVE_INFINITY
   /** Time of the next attempt to open the stream; 0 while the browser itself opens it again. */
   #openAt = 0
 
@@ -38,6 +42,7 @@ export class Connection {
 
   start(): void {
     this.#open()
+    void this.#askMe()
     this.#outside.every(CHECK_MS, () => this.#check())
   }
 
@@ -84,8 +89,23 @@ export class Connection {
     const { link } = this.#store.get()
     const now = this.#outside.now()
     if (link.state === 'ended') return
+    if (now >= this.#askMeAt) void this.#askMe()
     if (this.#openAt > 0 && now >= this.#openAt) this.#open()
     else if (link.state === 'live' && now - link.heardAt >= SILENT_MS) void this.#ask()
+  }
+
+  /** Asks who is logged in, until there is an answer: without one, the page allows no action. */
+  async #askMe(): Promise<void> {
+    this.#askMeAt = Number.POSITIVE_INFINITY
+    const me = await this.#outside.me()
+    if (me === 'ended') this.#end()
+    else if (me === 'lost') this.#askMeAt = this.#outside.now() + AGAIN_MS
+    else this.#store.set({ me })
+  }
+
+  #end(): void {
+    this.#close()
+    this.#store.set({ link: { ...this.#store.get().link, state: 'ended' } })
   }
 
   /** Requests the whole view. An answer shows that the process can be reached, and is newer than the state of the
@@ -97,8 +117,7 @@ export class Connection {
     const answer = await this.#outside.ask()
     this.#asked = false
     if (answer === 'ended') {
-      this.#close()
-      this.#store.set({ link: { ...this.#store.get().link, state: 'ended' } })
+      this.#end()
       return
     }
     if (answer !== 'lost' && isStreaming) {

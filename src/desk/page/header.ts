@@ -80,7 +80,7 @@ function today(view: View): Vital {
   const { mode, name } = shownMode(view)
   const bots = view.bots.filter((bot) => bot.mode === mode)
   return {
-    name: `Net today (UTC)${name}`,
+    name: `${view.source === 'recorded' ? 'Net of the last day' : 'Net today'} (UTC)${name}`,
     value: [h(Amount, { sol: sumOf(bots, (bot) => bot.today.netSol) }), ' SOL'],
     detail: ['in all ', h(Amount, { sol: sumOf(bots, (bot) => bot.sinceBeginning.netSol) })],
     mark: '',
@@ -184,9 +184,10 @@ export function Notices({ shown: { view, now } }: { shown: Shown }): ComponentCh
   )
 }
 
-/** Mode of the bots, with the executor for real money. */
-export function modeText({ bots, source }: View): string {
-  if (source === 'recorded') return 'recorded'
+/** Mode of the bots, with the executor for real money. A recorded journal has its last time. */
+export function modeText({ bots, source, time }: View, now: number): string {
+  if (source === 'results') return 'results'
+  if (source === 'recorded') return `recorded until ${timeText(time, now)}`
   const modes = new Set(bots.map(({ mode, executor }) => (mode === 'live' ? `live, ${executor}` : mode)))
   return [...modes].join(' and ')
 }

@@ -3,7 +3,7 @@ import { App } from './app.ts'
 import { readTheme, setTheme } from './colors.ts'
 import { Connection } from './connection.ts'
 import { routeOf } from './route.ts'
-import { askEarly, browser, readMe } from './server.ts'
+import { askEarly, browser } from './server.ts'
 import { type Desk, Store } from './store.ts'
 import { tokenPath } from './token-section.ts'
 
@@ -19,7 +19,3 @@ if (page === 'money' || page === 'bots') void import('uplot')
 
 setTheme(readTheme())
 render(h(App, { store }), document.getElementById('desk')!)
-void readMe().then((me) => {
-  if (me === 'ended') store.set({ link: { state: 'ended', heardAt: 0 } })
-  else if (me !== 'lost') store.set({ me })
-})

@@ -66,7 +66,7 @@ function OneRun({ run: { name, page, kind }, shown }: { run: ResultRun; shown: S
   return h(
     'div',
     { class: 'stack' },
-    kind === 'backtest' ? h(BesideBacktest, { run: name, shown }) : null,
+    kind === 'backtest' && shown.view.source !== 'results' ? h(BesideBacktest, { run: name, shown }) : null,
     page === null
       ? null
       : h(

@@ -11,7 +11,11 @@ export const PAGES = [
   { key: 'about', name: 'Access' },
 ] as const
 
-export type PageKey = (typeof PAGES)[number]['key']
+export type Page = (typeof PAGES)[number]
+export type PageKey = Page['key']
+
+/** The pages of a desk that shows a folder of results, and no journal. */
+export const RESULT_PAGES = PAGES.filter(({ key }) => key === 'results' || key === 'about')
 
 /** A place on the desk: a page, and the name, mint or order that it shows. */
 export interface Route {
@@ -24,6 +28,11 @@ export function routeOf(hash: string): Route {
   const [, page = '', subject = ''] = hash.replace(/^#/, '').split('/')
   const known = PAGES.find(({ key }) => key === page)
   return known === undefined ? { page: 'overview', subject: '' } : { page: known.key, subject: decoded(subject) }
+}
+
+/** The place that a desk of results shows for an address: any other page is that of the results. */
+export function routeOfResults(route: Route): Route {
+  return RESULT_PAGES.some(({ key }) => key === route.page) ? route : { page: 'results', subject: '' }
 }
 
 export function addressOf(page: PageKey, subject = ''): string {

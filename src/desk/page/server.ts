@@ -83,10 +83,6 @@ export function failureOf(error: unknown): string {
   return `${NO_ANSWER} The action may have been carried out: look at the orders and the log before you repeat it.`
 }
 
-export async function readMe(): Promise<Me | 'ended' | 'lost'> {
-  return get<Me>('/api/me').catch(endOf)
-}
-
 function endOf(error: unknown): 'ended' | 'lost' {
   return error instanceof Refused && error.status === 401 ? 'ended' : 'lost'
 }
@@ -102,6 +98,7 @@ export const browser: Outside = {
     return () => stream.close()
   },
   ask: () => get<View>('/api/view').catch(endOf),
+  me: () => get<Me>('/api/me').catch(endOf),
   now: () => Date.now(),
   every: (ms, run) => {
     setInterval(run, ms)

@@ -224,7 +224,7 @@ function Held({ shown, mint }: { shown: Shown; mint: string }): ComponentChild {
 }
 
 function BuyForm({ shown, mint }: { shown: Shown; mint: string }): ComponentChild {
-  if (shown.view.source === 'recorded') return null
+  if (shown.view.source !== 'running') return null
   const buy = (event: Event): void => {
     event.preventDefault()
     const fields = new FormData(event.currentTarget as HTMLFormElement)

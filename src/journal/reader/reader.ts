@@ -244,6 +244,16 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(new History(this.#db, this.#index), tape))())
   }
 
+  /** Changes whenever another connection has written. */
+  get version(): number {
+    return this.#read(() => this.#db.pragma('data_version', { simple: true }) as number)
+  }
+
+  /** Runs several readings on one snapshot. */
+  snapshot<T>(run: () => T): T {
+    return this.#read(() => this.#db.transaction(run)())
+  }
+
   /** Reads pages of lists on one snapshot. */
   pages<T>(run: (pages: Pages) => T): T {
     return this.#read(() => this.#db.transaction(() => run(new Pages(this.#db)))())

@@ -75,7 +75,7 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
  *  because a view needs its value several times. */
 function worthsOf(readingOf: ViewParts['readingOf'], source: View['source']): WorthOf {
   const worths = new Map<Position, ReturnType<WorthOf>>()
-  const unpriced = source === 'recorded' ? ZERO : undefined
+  const unpriced = source === 'running' ? undefined : ZERO
   return (position) => {
     if (!worths.has(position)) worths.set(position, readingOf(position)?.lamports ?? unpriced)
     return worths.get(position)

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.ts'
+import { type Millis, ZERO } from '../../base/units.ts'
 import type { Input } from '../../engine/messages.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
@@ -10,12 +11,27 @@ import { mintsOf, symbolsIn, withSymbols } from './token-symbols.ts'
 import type { View } from './view.ts'
 import { ViewModel } from './view-model.ts'
 
-/** The view of a journal that no process writes: the state at its end. "Since the start" refers to the start of its
- *  last segment. Throws SluiceError for a journal without a segment. */
-export function recordedView(reader: JournalReader, title: string): View {
+/** The view of a journal: the state at its end. "Since the start" refers to the start of its last segment. `n`: number of
+ *  views of this journal that were read before. Throws SluiceError for a journal without a segment. */
+export function recordedView(reader: JournalReader, title: string, n = 0): View {
+  return reader.snapshot(() => readRecorded(reader, title, n))
+}
+
+/** The view of a folder of results, which has no journal. */
+export function resultsView(folder: string, title: string, now: Millis): View {
+  const parts = {
+    ...{ title, source: 'results' as const, bots: [], model: new ViewModel(), journalPath: folder },
+    ...{ world: new RecordedWorld(NO_PLAN), readingOf: () => undefined, startedAt: now },
+  }
+  return readView(parts, now)
+}
+
+const NO_PLAN: Plan = { name: '', requestsPerMinute: 0, connections: 0, messagesPerSecond: 0, maxBuyLamports: ZERO }
+
+function readRecorded(reader: JournalReader, title: string, n: number): View {
   const segment = reader.segments().at(-1)
   if (segment === undefined) throw new SluiceError(`${reader.path} contains no run: record one first`)
-  const { start, firstSeq, lastSeq, time: startedAt, rows } = segment
+  const { number, start, firstSeq, lastSeq, time: startedAt, rows } = segment
   const recovered = reader.recover()
   const { attempts, watches, lastTime } = recovered
   const model = new ViewModel({ now: () => lastTime })
@@ -32,12 +48,17 @@ export function recordedView(reader: JournalReader, title: string): View {
   // A fill of an earlier segment may have become final in this one.
   for (const fill of [...reader.fillsFrom(firstSeq), ...recovered.money.fills]) model.hearWrite({ kind: 'fill', fill })
   model.results.endWith(reader.pastResults(lastTime))
-  Object.assign(model, { rows, seq: Math.max(lastSeq, model.seq), disk: usageOf(reader.path, { freeBytes: 0 }) })
+  Object.assign(model, {
+    segment: number,
+    rows,
+    seq: Math.max(lastSeq, model.seq),
+    disk: usageOf(reader.path, { freeBytes: 0 }),
+  })
   const parts = {
     ...{ title, source: 'recorded' as const, bots: start.bots, model, journalPath: reader.path },
     ...{ world, readingOf: readingsOf(reader), startedAt },
   }
-  const view = readView(parts, lastTime)
+  const view = readView(parts, lastTime, n)
   return withSymbols(view, symbolsIn(reader, mintsOf(view)))
 }
 

@@ -19,7 +19,7 @@ export interface View extends Health, FeedStatus {
   /** Name of the run, for people. */
   readonly title: string
   /** `recorded`: the view of a journal that no process writes, so no command is possible. */
-  readonly source: 'running' | 'recorded'
+  readonly source: 'running' | 'recorded' | 'results'
   readonly startedAt: Millis
   readonly time: Millis
   /** Number of the last row or input that the view contains. */

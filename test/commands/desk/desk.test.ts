@@ -1,9 +1,11 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { RESULTS } from '../../../src/backtest/results-folder.ts'
+import { RESULTS, SWEEP_PAGE, SWEEP_STORE } from '../../../src/backtest/results-folder.ts'
+import { SweepStore } from '../../../src/backtest/sweep/store.ts'
 import { launch, sluice } from '../../e2e/process.ts'
 import { until } from '../../e2e/until.ts'
+import { DeskRig } from '../../support/desk-rig.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { tradedJournal } from '../../support/traded-journal.ts'
 
@@ -21,6 +23,32 @@ test('the desk opens the folder of a backtest, and names a folder without one', 
   onTestFinished(() => void desk.child.kill('SIGKILL'))
   const link = await until('a link', () => /http\S+login\?link=\S+/.exec(desk.stdout)?.[0])
   expect((await fetch(link)).status).toBe(200)
+  desk.child.kill('SIGINT')
+  await desk.ended
+})
+
+test('the desk opens the folder of a sweep, or of several results, and shows only these', async ({
+  onTestFinished,
+}) => {
+  const folder = join(path, 'studies')
+  const store = new SweepStore(join(folder, 'sweep', SWEEP_STORE), 'dips')
+  store.close()
+  writeFileSync(join(folder, 'sweep', SWEEP_PAGE), '<h1>Sweep</h1>')
+  for (const given of [folder, join(folder, 'sweep')]) {
+    const rig = await DeskRig.start({}, { isRun: false, results: given })
+    onTestFinished(() => rig.close())
+    const headers = { cookie: await rig.login(true) }
+    const ask = async (at: string) => JSON.parse((await rig.ask({ path: at, headers })).body)
+    expect(await ask('/api/view')).toMatchObject({ source: 'results', title: basename(given), bots: [], positions: [] })
+    expect(await ask('/api/results')).toMatchObject({
+      runs: [{ name: 'sweep', kind: 'sweep', page: '/results/sweep/' }],
+    })
+    expect((await rig.ask({ path: '/results/sweep/', headers })).body).toContain('<h1>Sweep</h1>')
+    expect(await ask('/api/money')).toEqual({ code: 'NOT_FOUND', error: 'this desk shows results, and no journal' })
+  }
+  const desk = launch(['desk', '--journal', folder, '--port', '0', '--print-link'])
+  onTestFinished(() => void desk.child.kill('SIGKILL'))
+  await until('a link', () => /http\S+login\?link=\S+/.exec(desk.stdout)?.[0])
   desk.child.kill('SIGINT')
   await desk.ended
 })

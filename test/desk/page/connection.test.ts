@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Connection, type Outside } from '../../../src/desk/page/connection.ts'
-import { type Desk, Store } from '../../../src/desk/page/store.ts'
+import { type Desk, type Me, Store } from '../../../src/desk/page/store.ts'
 import type { View } from '../../../src/runtime/view/view.ts'
 import { recordedView } from './recorded-desk.ts'
 
@@ -13,6 +13,8 @@ class TestBrowser implements Outside {
   closed = 0
   asked = 0
   answer: View | 'ended' | 'lost' = 'lost'
+  asksMe = 0
+  who: Me | 'ended' | 'lost' = { name: 'me', readOnly: false }
   heard: Parameters<Outside['open']>[0] = () => {}
   failed: Parameters<Outside['open']>[1] = () => {}
   #tick = (): void => {}
@@ -29,6 +31,11 @@ class TestBrowser implements Outside {
   async ask(): Promise<View | 'ended' | 'lost'> {
     this.asked++
     return this.answer
+  }
+
+  async me(): Promise<Me | 'ended' | 'lost'> {
+    this.asksMe++
+    return this.who
   }
 
   now(): number {
@@ -135,4 +142,27 @@ test('new lines of the log come first, and at most 200 are kept', () => {
       .news.slice(0, 3)
       .map(({ seq }) => seq),
   ).toEqual([299, 298, 297])
+})
+
+test('who is logged in is asked again until there is an answer, so that a lost request costs no action', async () => {
+  const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
+  const browser = new TestBrowser()
+  browser.who = 'lost'
+  new Connection(store, browser).start()
+  browser.heard('view', JSON.stringify(view))
+  await browser.wait(4_000)
+  expect([browser.asksMe, store.get().me]).toEqual([2, null])
+  browser.who = { name: 'phone', readOnly: false }
+  await browser.wait(4_000)
+  await browser.wait(10_000)
+  expect([browser.asksMe, store.get().me]).toEqual([3, { name: 'phone', readOnly: false }])
+})
+
+test('a session that has ended before the first answer ends the page', async () => {
+  const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
+  const browser = new TestBrowser()
+  browser.who = 'ended'
+  new Connection(store, browser).start()
+  await browser.wait(1_000)
+  expect([store.get().link.state, browser.closed]).toEqual(['ended', 1])
 })

@@ -1,0 +1,78 @@
+import type { Cancel, Clock } from '../base/machine.ts'
+import { changeBetween } from '../runtime/view/changes.ts'
+import type { Change, View, ViewSource } from '../runtime/view/view.ts'
+
+/** Time between two looks at the journal. */
+const LOOK_MS = 1_000
+/** A view that takes long to read is read less often: the thread spends at most one in this many parts on it. */
+const REST = 10
+
+export interface FollowedParts {
+  readonly clock: Clock
+  /** Reads the view of the journal. `n`: number of earlier readings. */
+  readonly read: (n: number) => View
+  /** A number that changes whenever the journal is written. */
+  readonly version: () => number
+  /** Called when the journal cannot be read. The last view stays, and the next look tries again. */
+  readonly failed: (error: unknown) => void
+}
+
+/** The view of a journal that another process may be writing. It is read again after each write. */
+export class FollowedJournal implements ViewSource {
+  readonly #parts: FollowedParts
+  readonly #listeners = new Set<(change: Change) => void>()
+  #n = 0
+  #version: number
+  #view: View
+  #cancel: Cancel
+
+  constructor(parts: FollowedParts) {
+    this.#parts = parts
+    this.#version = parts.version()
+    const begin = parts.clock.now()
+    this.#view = parts.read(0)
+    this.#cancel = this.#lookAgain(begin)
+  }
+
+  get view(): View {
+    return this.#view
+  }
+
+  listen(run: (change: Change) => void): () => void {
+    this.#listeners.add(run)
+    return () => void this.#listeners.delete(run)
+  }
+
+  close(): void {
+    this.#cancel()
+  }
+
+  #lookAgain(begin: number): Cancel {
+    const { clock } = this.#parts
+    return clock.after(Math.max(LOOK_MS, REST * (clock.now() - begin)), () => this.#look())
+  }
+
+  #look(): void {
+    const { clock, version, read, failed } = this.#parts
+    const begin = clock.now()
+    try {
+      const now = version()
+      if (now !== this.#version) {
+        const view = read(++this.#n)
+        // Only now, so that a view that could not be read is read again.
+        this.#version = now
+        this.#take(view)
+      }
+    } catch (error) {
+      failed(error)
+    }
+    this.#cancel = this.#lookAgain(begin)
+  }
+
+  #take(view: View): void {
+    const change = changeBetween(this.#view, view)
+    if (change === undefined) return
+    this.#view = view
+    for (const run of this.#listeners) run(change)
+  }
+}
