@@ -2,21 +2,21 @@ import { Hono } from 'hono'
 import { SluiceError } from '../base/errors.ts'
 import { commandOf } from '../live/control/command.ts'
 import { Nonces, type Taken } from '../live/control/nonces.ts'
-import { DESK_COMMANDS, type DeskCommand, type Preview } from '../live/control/preview.ts'
+import { type Preview, REMOTE_COMMANDS, type RemoteCommand } from '../live/control/preview.ts'
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
 /** The main thread's side of actions. Both functions reject with a Refusal. */
 export interface Actor {
-  preview(command: DeskCommand): Promise<Preview>
+  preview(command: RemoteCommand): Promise<Preview>
   /** `by`: name of the session, for the journal. */
-  carryOut(command: DeskCommand, by: string): Promise<string>
+  carryOut(command: RemoteCommand, by: string): Promise<string>
 }
 
 /** Routes of actions: a preview describes the effect of an action, and a confirmation with the preview's nonce carries
  *  it out. `actor`: undefined if the desk is read-only. */
 export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<DeskEnv> {
-  const nonces = new Nonces<DeskCommand>(now)
+  const nonces = new Nonces<RemoteCommand>(now)
   const routes = new Hono<DeskEnv>()
   routes.post('/api/actions/preview', async ({ req, env }) => {
     const { session, acts } = actingSession(env, actor)
@@ -33,7 +33,7 @@ export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<
   return routes
 }
 
-function confirmed(taken: Taken<DeskCommand>): DeskCommand {
+function confirmed(taken: Taken<RemoteCommand>): RemoteCommand {
   if (taken.kind === 'valid') return taken.action
   const why = taken.kind === 'expired' ? 'has expired' : 'was used already or is not yours'
   throw new Refusal(409, 'NONCE_INVALID', `this confirmation ${why}: open the preview again`)
@@ -57,14 +57,14 @@ function jsonOf(type: string | undefined, body: string): Readonly<Record<string,
 
 const FIELDS = ['action', 'mint', 'order', 'bot', 'sol', 'wallet']
 
-function readAction(fields: Readonly<Record<string, unknown>>): DeskCommand {
+function readAction(fields: Readonly<Record<string, unknown>>): RemoteCommand {
   const { action } = fields
-  if (typeof action !== 'string' || !DESK_COMMANDS.includes(action))
-    throw new Refusal(400, 'REQUEST_INVALID', `expected an action: ${DESK_COMMANDS.join(', ')}`)
+  if (typeof action !== 'string' || !REMOTE_COMMANDS.includes(action))
+    throw new Refusal(400, 'REQUEST_INVALID', `expected an action: ${REMOTE_COMMANDS.join(', ')}`)
   if (Object.keys(fields).some((name) => !FIELDS.includes(name)))
     throw new Refusal(400, 'REQUEST_INVALID', `expected only the fields ${FIELDS.join(', ')}`)
   try {
-    return commandOf({ ...fields, command: action }) as DeskCommand
+    return commandOf({ ...fields, command: action }) as RemoteCommand
   } catch (error) {
     if (error instanceof SluiceError) throw new Refusal(400, 'REQUEST_INVALID', error.message)
     throw error

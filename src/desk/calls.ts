@@ -1,4 +1,4 @@
-import type { DeskCommand, Preview } from '../live/control/preview.ts'
+import type { Preview, RemoteCommand } from '../live/control/preview.ts'
 import type { Actor } from './actions.ts'
 import type { FromDesk, ToDesk } from './messages.ts'
 import { Refusal } from './refusal.ts'
@@ -18,11 +18,11 @@ export class Calls implements Actor {
     this.#say = say
   }
 
-  preview(command: DeskCommand): Promise<Preview> {
+  preview(command: RemoteCommand): Promise<Preview> {
     return this.#call({ step: 'preview', command, by: '' })
   }
 
-  async carryOut(command: DeskCommand, by: string): Promise<string> {
+  async carryOut(command: RemoteCommand, by: string): Promise<string> {
     return (await this.#call({ step: 'carry out', command, by })).text
   }
 

@@ -4,7 +4,7 @@ import type { Millis } from '../base/units.ts'
 import { validCertificate } from '../config/certificate.ts'
 import type { DeskConfig } from '../config/config.ts'
 import { deskDanger } from '../config/consistency.ts'
-import type { DeskCommand, Preview } from '../live/control/preview.ts'
+import type { Preview, RemoteCommand } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
 import type { ViewSource } from '../runtime/view/view.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
@@ -16,7 +16,8 @@ const ANSWER_MS = 5_000
  *  `SETTLED_MS`, the list starts again with the first time. */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
-const CLOSE_MS = 2_000
+/** Time for an orderly end. A query of the thread cannot be interrupted, so the stop waits no longer for it. */
+const CLOSE_MS = 400
 const ALIVE_EVERY_MS = 1_000
 
 export interface DeskParts {
@@ -38,8 +39,8 @@ export interface DeskParts {
 
 /** Carries out actions in the main thread. Both may throw a SluiceError. */
 export interface DeskOperator {
-  preview(command: DeskCommand): Preview
-  handle(command: DeskCommand, by: string): object | Promise<object>
+  preview(command: RemoteCommand): Preview
+  handle(command: RemoteCommand, by: string): object | Promise<object>
 }
 
 /** The main thread's side of the desk: starts its thread, and starts it again if it ends. Failures of the thread never
@@ -105,9 +106,14 @@ export class Desk {
     if (worker === undefined) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
     this.#post({ kind: 'close' })
-    const late = setTimeout(() => void worker.terminate(), CLOSE_MS)
-    await ended
-    clearTimeout(late)
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      void worker.terminate()
+      worker.unref()
+      late.resolve()
+    }, CLOSE_MS)
+    await Promise.race([ended, late.promise])
+    clearTimeout(timer)
   }
 
   #start(): void {

@@ -1,5 +1,5 @@
 import type { DeskConfig } from '../config/config.ts'
-import type { DeskCommand } from '../live/control/preview.ts'
+import type { RemoteCommand } from '../live/control/preview.ts'
 import type { Hashed } from '../live/control/secrets.ts'
 import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
@@ -50,7 +50,7 @@ export type FromDesk =
       readonly kind: 'call'
       readonly id: number
       readonly step: 'preview' | 'carry out'
-      readonly command: DeskCommand
+      readonly command: RemoteCommand
       readonly by: string
     }
   | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }

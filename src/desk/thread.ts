@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname } from 'node:path'
+import { SluiceError } from '../base/errors.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 import type { DeskConfig } from '../config/config.ts'
@@ -20,6 +21,7 @@ import { createHttp, type RefusedRequest, renewTls, type TlsText } from './http.
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { pageFiles } from './page-files.ts'
+import { Refusal } from './refusal.ts'
 import { type DeskParts, deskApp } from './server.ts'
 import { type OpenedSource, ShownView } from './shown-view.ts'
 
@@ -88,6 +90,7 @@ export async function serveDesk(
     origin !== undefined && (tls !== undefined || proxy !== undefined) ? origin : nearOrigin(config.bind, port)
   say({ kind: 'ready', origin: pageOrigin, isOtherPort: config.port !== 0 && port !== config.port })
   certificate?.begin()
+  const cool = warmUp(isRun ? undefined : () => shown.view, api)
   return {
     ...{ origin: pageOrigin, port },
     take: (message) => {
@@ -100,6 +103,7 @@ export async function serveDesk(
     },
     close: async () => {
       clearInterval(sweep)
+      cool()
       shown.close()
       server.closeAllConnections()
       api.close()
@@ -134,6 +138,33 @@ function sourceOf(
   }
   const read = (n: number): View => recordedView(api.reader, basename(journal), n)
   return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
+}
+
+/** Pause between two steps of the warm-up, for requests and changes. */
+const REST_MS = 5
+
+/** Reads what the first requests need before they come, step by step. Returns a function that ends it. */
+function warmUp(readView: (() => View) | undefined, api: LazyApi): Cancel {
+  const steps = stepsOf(readView, api)
+  const step = (): Cancel =>
+    timerOf(REST_MS, () => {
+      try {
+        if (steps.next().done !== true) cancel = step()
+      } catch (error) {
+        // The journal does not exist yet, or cannot be read: the first request says why.
+        if (!(error instanceof SluiceError || error instanceof Refusal)) throw error
+      }
+    })
+  let cancel = step()
+  return () => cancel()
+}
+
+function* stepsOf(readView: (() => View) | undefined, api: LazyApi): Generator<void, void, undefined> {
+  readView?.()
+  yield
+  const { journal } = api.get()
+  yield
+  yield* journal.warmUp()
 }
 
 /** A timer that does not keep the thread alive. */
@@ -172,7 +203,8 @@ async function listen(server: Server, first: number, tries: number, bind: string
   }
 }
 
-/** The API on the journal or on a folder of results, opened at its first use: the desk may start before the journal exists. */
+/** The API on the journal or on a folder of results, opened at its first use: the desk may start before the journal
+ *  exists. */
 class LazyApi {
   readonly #path: string
   readonly #results: string | undefined

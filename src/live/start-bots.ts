@@ -26,7 +26,7 @@ import { ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
 import { type ControlCommand, haltPath } from './control/command.ts'
 import { type DeskLink, Operator, type OperatorParts } from './control/operator.ts'
-import { type DeskCommand, type Preview, previewOf } from './control/preview.ts'
+import { type Preview, previewOf, type RemoteCommand } from './control/preview.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-alerts.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -82,7 +82,7 @@ export interface RunningBots {
   /** Carries out a command of an operator. `by`: source of the command; default `terminal`. */
   handle(command: ControlCommand, by?: string): object | Promise<object>
   /** Describes the effect of a command of the desk. Throws a SluiceError if the command would be refused. */
-  preview(command: DeskCommand): Preview
+  preview(command: RemoteCommand): Preview
   stop(): Promise<void>
 }
 
@@ -171,7 +171,7 @@ class Start {
       if (command.command !== 'status') this.#log.info({ by }, `operator: ${command.command}`)
       return operator.carryOut(command, by, update)
     }
-    const preview = (command: DeskCommand): Preview => previewOf(command, operated)
+    const preview = (command: RemoteCommand): Preview => previewOf(command, operated)
     await this.#serve(segment, context, handle)
     const own = new OwnJournal(this.#config.journal.path)
     this.closers.add(() => own.close())

@@ -5,6 +5,9 @@ import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
+/** Size of the steps of `warmUp`: some 50 ms each. */
+const STEPS = { seqs: 50_000, postings: 1_000 }
+
 /** A journal that another process may be writing, with the indexes that the API keeps in memory. Each request reads
  *  only the rows that were written since the last request. */
 export class DeskJournal {
@@ -45,6 +48,17 @@ export class DeskJournal {
   get prints(): TokenPrints {
     this.#tape.refresh()
     return this.#prints
+  }
+
+  /** Reads what the first requests need, in steps that are short enough for a stream of changes to wait for. */
+  *warmUp({ seqs, postings } = STEPS): Generator<void, void, undefined> {
+    while (!this.reader.indexMoreDecisions(seqs)) yield
+    yield
+    this.#tape.refresh()
+    yield
+    while (!this.#money.refresh(postings)) yield
+    yield
+    this.#money.closedTrips()
   }
 
   /** Rows with the symbols of their tokens. */

@@ -55,11 +55,14 @@ export class MoneyBooks {
     return this.#closed
   }
 
-  refresh(): void {
-    const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo)
+  /** `most`: number of postings that this call reads. Returns whether nothing is left to read. */
+  refresh(most = Number.POSITIVE_INFINITY): boolean {
+    const before = this.#upTo.posting
+    const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo, most)
+    const isComplete = upTo.posting - before < most
     for (const one of this.#reader.botLines(this.#upTo.posting, upTo.posting)) this.#addLines(one)
     this.#upTo = upTo
-    if (changed.length === 0 && gone.length === 0) return
+    if (changed.length === 0 && gone.length === 0) return isComplete
     const touched = new Set<TokenBook>()
     const removed = new Set(gone)
     if (removed.size > 0)
@@ -73,6 +76,7 @@ export class MoneyBooks {
     for (const book of touched) book.money = foldMovements([...book.movements.values()]).bots
     this.#bots = this.#sums()
     this.#closed = undefined
+    return isComplete
   }
 
   #addLines({ account, bot, lines }: BotLines): void {

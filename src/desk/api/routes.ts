@@ -65,8 +65,8 @@ export class Api {
   readonly #journal: DeskJournal | undefined
   readonly results: Results
 
-  /** `reader`: undefined without a journal. `folders`: folders of results, or folders that contain such folders. `worth`: returns the values of the positions
-   *  at this moment. */
+  /** `reader`: undefined without a journal. `folders`: folders of results, or folders that contain such folders.
+   *  `worth`: returns the values of the positions at this moment. */
   constructor(reader: JournalReader | undefined, folders: readonly string[], worth: () => Worth) {
     this.#journal = reader && new DeskJournal(reader, worth)
     this.results = new Results(folders)

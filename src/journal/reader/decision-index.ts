@@ -27,8 +27,9 @@ export class DecisionIndex {
     db.exec('CREATE TEMP TABLE place (key TEXT, seq INTEGER, n INTEGER, PRIMARY KEY (key, seq, n)) WITHOUT ROWID')
   }
 
-  /** Adds new rows. Call it on the snapshot on which the index is used. */
-  refresh(): void {
+  /** Adds new rows. Call it on the snapshot on which the index is used. `most`: number of seqs that this call may
+   *  add. Returns whether the index is complete. */
+  refresh(most = Number.POSITIVE_INFINITY): boolean {
     const last =
       this.#db
         .prepare<[], Seq>(
@@ -37,9 +38,10 @@ export class DecisionIndex {
         .pluck()
         .get() ?? 0
     const from = this.#upTo ?? this.#begin()
-    if (last <= from) return
+    if (last <= from) return true
+    const upTo = Math.min(last, from + most)
     const add = (rows: string): void => {
-      this.#db.prepare<[Seq, Seq]>(`INSERT OR IGNORE INTO temp.place (key, seq, n) ${rows}`).run(from, last)
+      this.#db.prepare<[Seq, Seq]>(`INSERT OR IGNORE INTO temp.place (key, seq, n) ${rows}`).run(from, upTo)
     }
     add(`SELECT mint, seq, n FROM output WHERE seq > ? AND seq <= ? AND mint <> ''
       AND kind IN ('refused', 'note', 'position', 'conditional')`)
@@ -48,7 +50,8 @@ export class DecisionIndex {
     )
     add(`SELECT reason, seq, n FROM output WHERE seq > ? AND seq <= ? AND kind = 'cancel'`)
     add(`SELECT ${ORDER_ID}, seq, ${REPORT_N} FROM input WHERE seq > ? AND seq <= ? AND kind = 'report'`)
-    this.#upTo = last
+    this.#upTo = upTo
+    return upTo === last
   }
 
   /** Seq before which the index has no rows. */

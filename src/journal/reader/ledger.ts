@@ -173,14 +173,15 @@ type FailedPosting = Omit<Extract<Movement, { kind: 'failed' }>, 'kind'> & {
 
 /** Fills with the reasons of their orders, fees of failed transactions, and movements without an order. Each change of
  *  a fill's amounts adds a posting, so the postings since the cursor name the changed fills. */
-export function movementNews(db: Database, since: MovementCursor): MovementNews {
+export function movementNews(db: Database, since: MovementCursor, most: number): MovementNews {
   const last = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0
-  const upTo = { posting: last('SELECT max(id) FROM posting'), seq: last('SELECT max(seq) FROM input') }
+  const posting = Math.min(last('SELECT max(id) FROM posting'), since.posting + most)
+  const upTo = { posting, seq: last('SELECT max(seq) FROM input') }
   const named = `SELECT *, (SELECT o.reason FROM "order" o
     WHERE o.open IN (0, 1) AND o.number = CAST(substr(order_id, 2) AS INTEGER)) AS reason FROM fill`
   const changed = '(signature, order_id) IN (SELECT signature, order_id FROM posting WHERE id > ? AND id <= ?)'
   const fills = (
-    since.posting === 0
+    since.posting === 0 && most === Number.POSITIVE_INFINITY
       ? db.prepare(named).all()
       : db.prepare(`${named} WHERE ${changed}`).all(since.posting, upTo.posting)
   ) as ReasonedRow[]

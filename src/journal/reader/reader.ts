@@ -412,9 +412,10 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** What changed in these movements, and in the fees of failed transactions, since a cursor. */
-  movementsSince(cursor: MovementCursor): MovementNews {
-    return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor))())
+  /** What changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of postings
+   *  that are read. */
+  movementsSince(cursor: MovementCursor, most = Number.POSITIVE_INFINITY): MovementNews {
+    return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor, most))())
   }
 
   /** The ledger's lines of each bot, summed over a range of postings; see `botLines`. */
@@ -452,9 +453,17 @@ export class JournalReader {
 
   /** Keeps an index of decisions for `look` from now on, for a reader that looks up many of them. */
   indexDecisions(): void {
-    this.#read(() => {
-      this.#index ??= new DecisionIndex(this.#db)
-    })
+    this.#read(() => this.#decisionIndex())
+  }
+
+  /** Adds at most this number of seqs to the index of decisions. Returns whether it is complete. */
+  indexMoreDecisions(most: number): boolean {
+    return this.snapshot(() => this.#decisionIndex().refresh(most))
+  }
+
+  #decisionIndex(): DecisionIndex {
+    this.#index ??= new DecisionIndex(this.#db)
+    return this.#index
   }
 
   /** Returns an index of the tape's tokens, for a reader that looks up many tokens while the tape grows. */

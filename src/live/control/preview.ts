@@ -14,9 +14,9 @@ import type { ControlCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
 import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts } from './operator.ts'
 
-/** Commands that the desk may give. All others stay in the terminal. */
-export const DESK_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
-export type DeskCommand = Exclude<
+/** Commands that may come from outside of the terminal: from the desk, and some of them from Telegram. */
+export const REMOTE_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
+export type RemoteCommand = Exclude<
   ControlCommand,
   { command: 'status' | 'signal' | 'accept' | 'resolve' | 'adopt' | 'desk-link' }
 >
@@ -32,7 +32,7 @@ type PreviewParts = Pick<OperatorParts, 'bots' | 'model' | 'view' | 'haltPath' |
 
 /** Describes the effect of a command if it is given now. Throws a SluiceError if the command would be refused for a
  *  reason that is already known. */
-export function previewOf(command: DeskCommand, parts: PreviewParts): Preview {
+export function previewOf(command: RemoteCommand, parts: PreviewParts): Preview {
   const view = parts.view()
   const of = accountNamed(parts.bots, 'wallet' in command ? command.wallet : undefined)
   const bots = botsOf(parts.bots, of)
@@ -123,7 +123,7 @@ function cancelText(id: string, { openOrders }: View, { model }: PreviewParts): 
 }
 
 function buyPreview(
-  { bot, mint, sol: amount }: Extract<DeskCommand, { command: 'buy' }>,
+  { bot, mint, sol: amount }: Extract<RemoteCommand, { command: 'buy' }>,
   { plan, stops }: View,
   { bots, priceOf }: PreviewParts,
 ): Preview {

@@ -6,7 +6,7 @@ import type { View } from '../../runtime/view/view.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import type { ControlCommand } from '../control/command.ts'
 import { NONCE_MS, Nonces } from '../control/nonces.ts'
-import type { DeskCommand, Preview } from '../control/preview.ts'
+import type { Preview, RemoteCommand } from '../control/preview.ts'
 import type { CallBot } from './bot-client.ts'
 import type { Outbox } from './outbox.ts'
 import { textOf } from './texts.ts'
@@ -15,7 +15,7 @@ import type { Press } from './updates.ts'
 /** What operators may steer. */
 export interface Steered {
   readonly view: () => View
-  readonly preview: (command: DeskCommand) => Preview
+  readonly preview: (command: RemoteCommand) => Preview
   /** Carries out a command. `by`: source of the command. `update`: the Telegram update that confirmed it. */
   readonly handle: (command: ControlCommand, by: string, update: number) => object | Promise<object>
   /** Whether the journal contains a command that this update confirmed. */
@@ -40,7 +40,7 @@ const SHORTEST_MINT = 4
  *  crash never repeats a command. */
 export class Confirmations {
   readonly #parts: ConfirmationParts
-  readonly #nonces: Nonces<DeskCommand>
+  readonly #nonces: Nonces<RemoteCommand>
 
   constructor(parts: ConfirmationParts) {
     this.#parts = parts
@@ -96,7 +96,7 @@ export class Confirmations {
     else show(await this.#carryOut(taken.action, user, update))
   }
 
-  async #carryOut(command: DeskCommand, user: number, update: number): Promise<string> {
+  async #carryOut(command: RemoteCommand, user: number, update: number): Promise<string> {
     failpoint('update-received')
     const by = `telegram:${user}`
     try {
@@ -112,7 +112,7 @@ export class Confirmations {
 }
 
 /** Throws a SluiceError if the command is incomplete, or its mint is not held. */
-function commandOf(name: string, [first = '', second = '']: readonly string[], view: View): DeskCommand {
+function commandOf(name: string, [first = '', second = '']: readonly string[], view: View): RemoteCommand {
   if (name === '/halt') return { command: 'halt', ...only(first, view) }
   if (name === '/resume') return { command: 'resume', ...only(first, view) }
   if (name === '/flatten') return { command: 'flatten', ...only(first, view) }

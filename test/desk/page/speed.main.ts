@@ -1,19 +1,25 @@
-// Measures the page of the desk in Chromium with 10,000 trades and 200 positions: the times of 20 loads, and the heap
-// after 8 hours of changes against that after 10 minutes. `--hours 1` and `--loads 5` measure less.
+// Measures the desk on a journal of 10,000 trades and up to 200 positions: the times of each endpoint, the times of
+// 20 cold loads in Chromium, and the heap after 8 hours of changes against that after 10 minutes. The desk is the real
+// one, with its thread, API, login and stream. `--hours 1` and `--loads 5` measure less; `--journal DB` is served
+// instead of a new journal, whose recording takes minutes.
 import { loadavg } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { CDPSession, Page } from 'playwright-core'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { writeDeskJournal } from '../../../bench/desk-journal.ts'
+import { inTemporaryFolder } from '../../../bench/temporary-folder.ts'
 import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
-import { FixtureDesk } from './fixture-server.ts'
-import { mintOf, NOW, recordedView } from './recorded-desk.ts'
+import { ServedJournal } from './served-journal.ts'
 
-const SIZE = { positions: 200, trades: 10_000 }
+/** Hours of the sandbox's market in which the bot of the bench makes more than 10,000 trades. */
+const RECORDED_HOURS = 14
+const REQUESTS = 20
 const CHANGES_PER_MINUTE = 240
 const PERIOD_MINUTES = 10
 const CHANGED_ROWS = 5
-const BETWEEN = ['bots/momentum', `token/${mintOf(0)}`, 'money', 'log', 'orders', 'overview']
-
-const { values } = parseArgs({ options: { hours: { type: 'string' }, loads: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { hours: { type: 'string' }, loads: { type: 'string' }, journal: { type: 'string' } },
+})
 const hours = Number(values.hours ?? 8)
 const loads = Number(values.loads ?? 20)
 
@@ -25,6 +31,9 @@ function p95(times: readonly number[]): number {
 function median(times: readonly number[]): number {
   return [...times].sort((one, other) => one - other)[Math.floor(times.length / 2)] as number
 }
+
+const line = (name: string, times: readonly number[] = []): string =>
+  `${name}: median ${median(times).toFixed(0)} ms, p95 ${p95(times).toFixed(0)} ms`
 
 /** Milliseconds from the navigation to the frame after `selector` is there. */
 function timeOf(page: Page, selector: string): Promise<number> {
@@ -41,16 +50,38 @@ function timeOf(page: Page, selector: string): Promise<number> {
   )
 }
 
-async function measureLoads(url: string): Promise<void> {
+async function measureApi(desk: ServedJournal): Promise<void> {
+  const { view } = desk
+  const mint = view.positions[0]?.mint ?? ''
+  const lists = ['orders', 'fills', 'round-trips', 'positions', 'log'].map((name) => `${name}?limit=100`)
+  const others = ['money', 'equity', `token/${mint}?span=3600`, `why/${mint}`, 'results', 'view']
+  for (const path of [...lists, ...others]) {
+    const times: number[] = []
+    for (let request = 0; request < REQUESTS; request++) times.push(await desk.ask(`/api/${path}`))
+    console.log(`${line(path.split(/[?/]/)[0] ?? '', times)}, first ${times[0]?.toFixed(0)} ms`)
+  }
+}
+
+/** Opens a page that is logged in. */
+async function open(browser: Browser, { origin, cookie: [name, value] }: ServedJournal): Promise<WatchedPage> {
+  const watched = await WatchedPage.open(browser, origin, { viewport: { width: 1400, height: 900 } })
+  await watched.page.context().addCookies([{ name, value, url: origin }])
+  return watched
+}
+
+async function measureLoads(desk: ServedJournal): Promise<void> {
   const browser = await launch()
+  const { origin: url, view } = desk
+  const { length } = view.positions
+  const mint = view.positions[0]?.mint ?? ''
   const [painted, shell, state, chart]: number[][] = [[], [], [], []]
   for (let load = 0; load < loads; load++)
-    for (const route of ['overview', `token/${mintOf(0)}`]) {
-      const { page } = await WatchedPage.open(browser, url, { viewport: { width: 1400, height: 900 } })
+    for (const route of ['overview', `token/${mint}`]) {
+      const { page } = await open(browser, desk)
       await page.goto(`${url}/#/${route}`, { waitUntil: 'commit' })
       if (route === 'overview') {
         shell?.push(await timeOf(page, '.skip'))
-        state?.push(await timeOf(page, 'table[aria-label="Positions"] tbody tr:nth-child(200)'))
+        state?.push(await timeOf(page, `table[aria-label="Positions"] tbody tr:nth-child(${length})`))
         painted?.push(
           await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0),
         )
@@ -58,11 +89,9 @@ async function measureLoads(url: string): Promise<void> {
       await page.context().close()
     }
   await browser.close()
-  const line = (name: string, times: readonly number[] = []): string =>
-    `${name}: median ${median(times).toFixed(0)} ms, p95 ${p95(times).toFixed(0)} ms`
   console.log(line('shell painted', painted))
   console.log(line('page running', shell))
-  console.log(line('200 positions drawn', state))
+  console.log(line(`${length} positions drawn`, state))
   console.log(line('chart drawn, opened directly', chart))
 }
 
@@ -76,31 +105,38 @@ async function heapOf(session: CDPSession): Promise<{ mb: number; nodes: number;
 }
 
 /** Pushes changes as fast as the page takes them, and opens other pages between them. */
-async function measureHeap(desk: FixtureDesk, url: string): Promise<void> {
+async function measureHeap(desk: ServedJournal): Promise<void> {
   const browser = await launch('--js-flags=--expose-gc')
-  const watched = await WatchedPage.open(browser, url, { viewport: { width: 1400, height: 900 } })
+  const watched = await open(browser, desk)
   const { page } = watched
+  const { view } = desk
+  const between = ['bots/trader', `token/${view.positions[0]?.mint}`, 'money', 'log', 'orders', 'overview']
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable')
   await watched.go('overview')
-  const view = recordedView(SIZE)
   const periods = Math.max(2, Math.round((hours * 60) / PERIOD_MINUTES))
   for (let period = 1, count = 0; period <= periods; period++) {
     for (let change = 0; change < PERIOD_MINUTES * CHANGES_PER_MINUTE; change++, count++) {
       const rows = Array.from(
         { length: CHANGED_ROWS },
-        (_none, row) => view.positions[(count * CHANGED_ROWS + row) % 200]!,
+        (_none, row) => view.positions[(count * CHANGED_ROWS + row) % view.positions.length]!,
       )
       const positions = Object.fromEntries(
         rows.map((row) => [row.id, { ...row, changePercent: (count % 800) / 10 - 40 }]),
       )
-      desk.push({ set: { rows: count, title: `change ${count}` }, positions })
-      desk.log([
-        { time: NOW, seq: 2e6 + count, n: 0, level: 'info', bot: 'dips', mint: '', code: 'X', text: `line ${count}` },
-      ])
+      const about = {
+        time: view.time,
+        seq: 2e6 + count,
+        n: 0,
+        level: 'info',
+        bot: 'trader',
+        mint: '',
+        code: 'X',
+      } as const
+      desk.push({ set: { rows: count, title: `change ${count}` }, positions }, [{ ...about, text: `line ${count}` }])
       if (change % 400 === 399) await page.getByText(`change ${count}`, { exact: true }).waitFor()
     }
-    for (const route of BETWEEN) {
+    for (const route of between) {
       await page.evaluate((to) => {
         location.hash = `#/${to}`
       }, route)
@@ -116,22 +152,27 @@ async function measureHeap(desk: FixtureDesk, url: string): Promise<void> {
   await browser.close()
 }
 
-if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
-else {
-  const desk = new FixtureDesk()
-  desk.size = SIZE
-  const url = await desk.listen()
-  console.log(
-    `load of the machine ${loadavg()
-      .map((one) => one.toFixed(1))
-      .join(', ')}`,
-  )
-  await measureLoads(url)
-  await measureHeap(desk, url)
-  console.log(
-    `load of the machine ${loadavg()
-      .map((one) => one.toFixed(1))
-      .join(', ')}`,
-  )
+async function measure(journal: string): Promise<void> {
+  const desk = await ServedJournal.open(journal)
+  const load = (): void =>
+    console.log(
+      `load of the machine ${loadavg()
+        .map((one) => one.toFixed(1))
+        .join(', ')}`,
+    )
+  load()
+  await measureApi(desk)
+  await measureLoads(desk)
+  if (hours > 0) await measureHeap(desk)
+  load()
   await desk.close()
 }
+
+if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
+else if (values.journal !== undefined) await measure(values.journal)
+else
+  await inTemporaryFolder(async (folder) => {
+    const journal = join(folder, 'desk.db')
+    await writeDeskJournal(journal, RECORDED_HOURS)
+    await measure(journal)
+  })
