@@ -412,8 +412,8 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** What changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of postings
-   *  that are read. */
+  /** What changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of
+   *  postings that are read. */
   movementsSince(cursor: MovementCursor, most = Number.POSITIVE_INFINITY): MovementNews {
     return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor, most))())
   }

@@ -11,8 +11,8 @@ import { mintsOf, symbolsIn, withSymbols } from './token-symbols.ts'
 import type { View } from './view.ts'
 import { ViewModel } from './view-model.ts'
 
-/** The view of a journal: the state at its end. "Since the start" refers to the start of its last segment. `n`: number of
- *  views of this journal that were read before. Throws SluiceError for a journal without a segment. */
+/** The view of a journal: the state at its end. "Since the start" refers to the start of its last segment. `n`: number
+ *  of views of this journal that were read before. Throws SluiceError for a journal without a segment. */
 export function recordedView(reader: JournalReader, title: string, n = 0): View {
   return reader.snapshot(() => readRecorded(reader, title, n))
 }
