@@ -4,6 +4,7 @@ import { RESULTS, resultFolders } from '../../backtest/results-folder.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { deskFrom } from '../../config/defaults.ts'
 import { neighbourHint } from '../../journal/database.ts'
+import { openReader } from '../../journal/reader/reader.ts'
 import { isSessionName, SESSION_NAME } from '../../live/control/command.ts'
 import { createLog } from '../../runtime/log.ts'
 import { DEFAULT_JOURNAL, defineCommand, flag, number, PROCESS, text } from '../options.ts'
@@ -39,6 +40,8 @@ async function serveRecorded(given: string, port: number | undefined, printLink:
   const results = isFolder && !existsSync(journal) && resultFolders(given).length > 0 ? resolve(given) : undefined
   if (results === undefined && !existsSync(journal))
     throw new SluiceError(`${journal}: no such journal${neighbourHint(journal)}`)
+  // A journal that cannot be read is refused here, because a page could only wait.
+  if (results === undefined) openReader(journal).close()
   const { Desk } = await import('../../desk/host.ts')
   const log = createLog({ level: 'info', format: process.stderr.isTTY ? 'text' : 'json', redact: (line) => line })
   const config = deskFrom({ readOnly: true, ...(port !== undefined && { port }) }, '')

@@ -18,6 +18,10 @@ test('the desk opens the folder of a backtest, and names a folder without one', 
   expect(missing.code).not.toBe(0)
   expect(missing.stderr).toContain(`${join(folder, RESULTS)}: no such journal`)
 
+  writeFileSync(join(folder, RESULTS), 'no journal')
+  const unreadable = await sluice(['desk', '--journal', folder])
+  expect([unreadable.code, unreadable.stdout]).toEqual([1, ''])
+  expect(unreadable.stderr).toContain(join(folder, RESULTS))
   copyFileSync(tradedJournal(), join(folder, RESULTS))
   const desk = launch(['desk', '--journal', folder, '--port', '0', '--print-link'])
   onTestFinished(() => void desk.child.kill('SIGKILL'))
