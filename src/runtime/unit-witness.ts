@@ -23,9 +23,9 @@ const FIRST_MS = 60_000
 /** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve ends at 15 times its first
  *  price, and a wrong unit differs by more. */
 const FIRST = { low: 0.6, high: 15 }
-/** Bounds of announced values, as multiples of the values of a new curve (ANNOUNCED), and of a price, as a multiple of
- *  the market cap divided by the supply (PRICED). */
+/** Bounds of announced values, as multiples of the values of a new curve. */
 const ANNOUNCED = { low: 0.6, high: 4 }
+/** Bounds of a price, as multiples of the market cap divided by the supply. */
 const PRICED = { low: 0.5, high: 2 }
 /** Bounds of a price in another currency, as multiples of the price in SOL. */
 const CURRENCY = { low: 2, high: 10_000 }

@@ -106,7 +106,7 @@ test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatur
     }),
   ],
   [
-    'and at most 1232 fit into a packet',
+    'but at most 1232 fit into a packet',
     ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, data: new Uint8Array(400) })) }),
   ],
 ])('a transaction is refused: %s', (says, change) => {

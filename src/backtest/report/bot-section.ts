@@ -89,7 +89,7 @@ function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
   const isGain = grossSol > 0
   const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
   return html`<h3>From gross to net</h3>
-${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so the costs cannot be shown as a share of it.</p>`}
+${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so the costs cannot be shown as a share of earnings.</p>`}
 ${table(
   FIGURES.slice(0, isGain ? 3 : 2),
   [

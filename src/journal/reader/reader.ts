@@ -88,7 +88,7 @@ export interface PastResults {
   readonly bots: readonly {
     readonly account: string
     readonly bot: string
-    /** In lamports: profit of the sales before network fees and rent; and these costs, including those of failed
+    /** Profit of the sales before network fees and rent. The fields below are these costs, including those of failed
      *  transactions. */
     readonly realized: number
     readonly fees: number

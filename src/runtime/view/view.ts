@@ -312,7 +312,7 @@ export interface OrderStatus {
 }
 
 export interface ProofStatus {
-  /** The event for which the proof waits. */
+  /** The event that will prove whether the order executed. */
   readonly text: string
   /** Number of blocks that have passed, of those that the proof needs; null while the bound is unknown. */
   readonly block: number | null
