@@ -39,9 +39,12 @@ class LongestFirst extends BaseSequencer {
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
-  resolve: { alias: [{ find: /^sluice$/, replacement: here('./src/index.ts') }] },
   test: {
     pool: 'forks',
+    // Node runs the sources itself, as it does for users: half the processor time of an import, and true columns in
+    // the errors of strategies.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    execArgv: ['--conditions', 'development'],
     setupFiles: [here('./test/support/own-runtime-directory.ts')],
     maxConcurrency: 10,
     sequence: { sequencer: LongestFirst },
