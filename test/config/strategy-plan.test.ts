@@ -115,11 +115,11 @@ test.each<[string, string | undefined]>([
   ],
   [
     'when: ({ fast, slow }) => fast > slow',
-    'FILE:13:29: TypeError: an operand of `when` has no value of its own: write above(a, b) for a > b, times(a, 2) for a * 2, all(a, b) for a && b',
+    'FILE:13:34: TypeError: an operand of `when` has no value of its own: write above(a, b) for a > b, times(a, 2) for a * 2, all(a, b) for a && b',
   ],
   [
     'when: ({ bands }) => bands > 2',
-    'FILE:13:24: TypeError: an operand of `when` has no value of its own: write above(a, b) for a > b, times(a, 2) for a * 2, all(a, b) for a && b',
+    'FILE:13:30: TypeError: an operand of `when` has no value of its own: write above(a, b) for a > b, times(a, 2) for a * 2, all(a, b) for a && b',
   ],
   [
     'when: ({ fast, slow, bands }) => above(fast, slow) && not(above(times(slow, 2), bands.upper))',
