@@ -19,9 +19,10 @@ export function forgetLedger(db: Database): void {
   oldBlocks(db)
   for (const table of Object.keys(SEALED)) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`)
   db.exec(`
+    DROP VIEW gaps; DROP VIEW stretches; DROP VIEW blocks; DROP TABLE archived_block; DROP TABLE tape_day;
     ALTER TABLE segment DROP COLUMN last_seq;
     ALTER TABLE block DROP COLUMN late_checksum;
-    DROP VIEW gaps; DROP VIEW stretches; CREATE VIEW gaps AS SELECT 1;
+    CREATE VIEW gaps AS SELECT 1;
     DROP VIEW conditional_orders; DROP TABLE conditional_order;
     DROP VIEW ledger; DROP VIEW audits; DROP TRIGGER fill_posted; DROP TRIGGER fill_reposted; DROP TRIGGER transaction_posted;
     DROP TRIGGER wallet_opened; DROP TRIGGER paper_opened;
