@@ -63,7 +63,7 @@ export function tradesIn(counts: number): number {
 }
 
 /** A bar as strategies see it. The memory that it reads is never written again, so the bar never changes. */
-export class ClosedBar implements Bar {
+class ClosedBar implements Bar {
   readonly #width: Width
   readonly #doubles: Float64Array
   readonly #at: number
