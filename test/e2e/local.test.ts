@@ -77,10 +77,11 @@ describe.concurrent('bots with the local executor', () => {
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
     // The price may move between simulation and block. Then the order is retried.
     expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
-    // A request that timed out on a busy machine may never have been read by the service.
-    const [requests, asked] = [requestsFor(venue, 'buy') + requestsFor(venue, 'sell'), requestedIn(books)]
+    // The service may never have read a request that timed out on a busy machine, or that the stop ended.
+    const [requests, asked] = [requestsFor(venue, 'buy') + requestsFor(venue, 'sell'), requestedIn(venue.books())]
+    const answered = asked.filter(({ code, state }) => code !== 'BUILDER_SILENT' && state !== 'built')
     expect(requests).toBeLessThanOrEqual(asked.length)
-    expect(requests).toBeGreaterThanOrEqual(asked.filter(({ code }) => code !== 'BUILDER_SILENT').length)
+    expect(requests).toBeGreaterThanOrEqual(answered.length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
     expect(venue.log.join('\n')).toContain('the signer is ready')
     await expectRentBack(venue)
