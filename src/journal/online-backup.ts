@@ -1,10 +1,22 @@
-import { closeSync, existsSync, openSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
 import type { Millis, Seq } from '../base/units.ts'
 import { isOpen } from '../engine/order.ts'
+import { bytesToCopy, copyDays, daysOf } from './archive/backup-days.ts'
+import { archiveFolder, type TapeDay } from './archive/day-file.ts'
 import { flush, inMebibytes } from './backup.ts'
 import { guarded, noJournalAt, openForReading, refuseStranger } from './database.ts'
 import { type Lock, lockJournal } from './lock.ts'
@@ -29,6 +41,9 @@ export interface CopiedState {
 
 export interface OnlineBackup {
   readonly bytes: number
+  /** Number of archived days, and bytes of their files. */
+  readonly days: number
+  readonly dayBytes: number
   readonly schema: number
   /** null for a journal of an older schema: this version cannot read its rows before a migration. */
   readonly state: CopiedState | null
@@ -59,12 +74,18 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
   try {
     lock = lockTarget(from, to, options.replace === true)
     removeLeftovers(to)
-    refuseWithoutSpace(from, to, options.freeBytes ?? freeBytesOf(dirname(to)))
+    refuseWithoutSpace(from, to, bytesToCopy(daysOf(db), to), options.freeBytes ?? freeBytesOf(dirname(to)))
     const partial = `${to}.partial-${process.pid}`
     try {
       await copy(db, partial, options)
       options.checking?.()
-      const result = checked(from, partial)
+      const { schema, days } = soundCopy(from, partial)
+      copyDays(from, to, days, options)
+      const result = {
+        ...sizesOf(partial, days),
+        schema,
+        state: schema === SCHEMA_VERSION ? stateOf(partial, to) : null,
+      }
       flush(partial)
       // A process may have created a journal there since the check at the beginning.
       if (options.replace !== true && existsSync(to)) throw existing(to)
@@ -73,7 +94,7 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
       flush(dirname(to))
       return result
     } finally {
-      for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true })
+      for (const file of [partial, `${partial}-journal`, `${partial}.tape`]) rmSync(file, { force: true })
     }
   } finally {
     lock?.release()
@@ -124,7 +145,7 @@ function existing(to: string): SluiceError {
 function removeLeftovers(to: string): void {
   const start = `${basename(to)}.partial-`
   for (const name of readdirSync(dirname(to))) {
-    const pid = /^(\d+)(-journal)?$/.exec(name.startsWith(start) ? name.slice(start.length) : '')?.[1]
+    const pid = /^(\d+)(-journal|\.tape)?$/.exec(name.startsWith(start) ? name.slice(start.length) : '')?.[1]
     if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(to), name), { force: true })
   }
 }
@@ -138,9 +159,9 @@ function isRunning(pid: number): boolean {
 }
 
 /** Refuses a copy that does not fit, or that would leave so little space that the running process stops recording. */
-function refuseWithoutSpace(from: string, to: string, freeBytes: number): void {
+function refuseWithoutSpace(from: string, to: string, dayBytes: number, freeBytes: number): void {
   const sameDisk = statSync(from).dev === statSync(dirname(to)).dev
-  const size = usageOf(from, { freeBytes }).bytes
+  const size = usageOf(from, { freeBytes }).bytes + dayBytes
   const kept = sameDisk ? SPACE_LIMITS.tapeBytes * COMES_BACK_ABOVE : 0
   if (freeBytes >= size + kept) return
   const why = sameDisk ? `, ${inMebibytes(kept)} MiB of it for a process that continues to record on the same disk` : ''
@@ -170,25 +191,32 @@ async function copy(db: Database.Database, partial: string, { copied }: OnlineBa
   }
 }
 
-function checked(from: string, partial: string): OnlineBackup {
+/** Checks the pages of a copy. Returns its schema and the archived days that it records. */
+function soundCopy(from: string, partial: string): { readonly schema: number; readonly days: readonly TapeDay[] } {
   const copy = new Database(partial)
-  let schema = 0
   try {
     // The copy is one file without a log, so it can also be read on a read-only medium.
     copy.pragma('journal_mode = DELETE')
-    schema = versionOf(copy)
     const damage = guarded(partial, () => copy.pragma('integrity_check(1)', { simple: true }))
     if (damage !== 'ok')
       throw new SluiceError(
         `${from} is corrupt, so nothing was written (${damage}); keep your last backup. To keep the damaged journal too, stop the process and copy the file together with ${from}-wal`,
       )
+    return { schema: versionOf(copy), days: daysOf(copy) }
   } finally {
     copy.close()
   }
-  return { bytes: statSync(partial).size, schema, state: schema === SCHEMA_VERSION ? stateOf(partial) : null }
 }
 
-function stateOf(partial: string): CopiedState {
+function sizesOf(partial: string, days: readonly TapeDay[]): Pick<OnlineBackup, 'bytes' | 'days' | 'dayBytes'> {
+  const dayBytes = days.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { bytes: statSync(partial).size, days: days.length, dayBytes }
+}
+
+/** Reads every row of the copy, which does not have its name yet, and of its archived days, which do. */
+function stateOf(partial: string, to: string): CopiedState {
+  const folder = archiveFolder(to)
+  if (existsSync(folder)) symlinkSync(folder, `${partial}.tape`)
   const reader = openReader(partial)
   try {
     const { nextSeq, lastTime, money, orders } = reader.recover()

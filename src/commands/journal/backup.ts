@@ -31,8 +31,10 @@ export const command = defineCommand({
   },
 })
 
-function textOf(from: string, to: string, { bytes, schema, state }: OnlineBackup): string {
-  const copy = `${to} is a copy of ${from} (${(bytes / 1e6).toFixed(1)} MB)`
+function textOf(from: string, to: string, { bytes, days, dayBytes, schema, state }: OnlineBackup): string {
+  const archived =
+    days === 0 ? '' : `, and ${counted(days, 'archived day')} in ${to}.tape (${(dayBytes / 1e6).toFixed(1)} MB)`
+  const copy = `${to} is a copy of ${from} (${(bytes / 1e6).toFixed(1)} MB)${archived}`
   if (state === null) return `${copy}, checked for damage; its schema ${schema} is older, so its rows were not checked`
   const { lastSeq, lastTime, positions, openOrders, findings } = state
   const end = lastTime === 0 ? 'without rows' : `up to row ${lastSeq} of ${stampOf(lastTime)}`
