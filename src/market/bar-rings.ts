@@ -5,7 +5,7 @@ import type { TokenId } from './block.ts'
 const LEAST_ROOM = 4
 const ROOM_FACTOR = 2
 /** Number of bars whose memory is taken at once. */
-const SLAB_BARS = 1_024
+const SLAB_BARS = 256
 
 /** Numbers of a token, and their places: number of bars so far, number of the oldest stored bar, and slab, place and
  *  room of its ring. The bar with the number n stands at n modulo the room. */
@@ -16,15 +16,29 @@ const SLAB = 2
 const AT = 3
 const ROOM = 4
 
+/** Memory of rings with the same room. */
+interface Slab {
+  readonly number: number
+  readonly doubles: Float64Array
+  /** Number of doubles that were handed out, and places of rings that were given back. */
+  used: number
+  readonly free: number[]
+  /** Number of rings in use. */
+  rings: number
+}
+
+const FREED = new Float64Array(0)
+
 /** The last closed bars of all tokens, of one width. Each token has a ring, which is written again and again, so a bar
  *  that a strategy may keep is a copy. */
 export class BarRings {
   #words = new Uint32Array(0)
-  readonly #slabs: Float64Array[] = []
-  /** Number of doubles of the last slab that are in use. */
-  #used = 0
-  /** Slab and place of freed rings, by their room. */
-  readonly #free = new Map<number, number[]>()
+  /** Memory of the slabs by their numbers, and the slabs. A slab without a ring in use is freed. */
+  readonly #memory: Float64Array[] = []
+  readonly #slabs: (Slab | undefined)[] = []
+  readonly #freedNumbers: number[] = []
+  /** Slabs with room for a ring, by the room of the ring. */
+  readonly #open = new Map<number, Slab[]>()
 
   /** Number of bars of a token so far. It is the number of the next bar. */
   countOf(token: TokenId): number {
@@ -38,7 +52,7 @@ export class BarRings {
 
   /** Memory of the bars of a token that has bars. */
   memoryOf(token: TokenId): Float64Array {
-    return this.#slabs[this.#words[token * WORDS + SLAB] as number] as Float64Array
+    return this.#memory[this.#words[token * WORDS + SLAB] as number] as Float64Array
   }
 
   /** Place of a bar in the memory of its token, by the bar's number. */
@@ -73,7 +87,7 @@ export class BarRings {
       if ((words[line + ROOM] as number) < keep) this.#move(token, keep)
       else words[line + FIRST] = (words[line + FIRST] as number) + 1
     }
-    const to = this.#slabs[words[line + SLAB] as number] as Float64Array
+    const to = this.#memory[words[line + SLAB] as number] as Float64Array
     const at = (words[line + AT] as number) + (count % (words[line + ROOM] as number)) * BAR_DOUBLES
     for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = doubles[from + index] as number
     words[line + COUNT] = count + 1
@@ -94,12 +108,12 @@ export class BarRings {
     const before = words[line + ROOM] as number
     const room = Math.min(keep, Math.max(LEAST_ROOM, before * ROOM_FACTOR))
     const [slab, at] = this.#take(room)
-    const to = this.#slabs[slab] as Float64Array
+    const to = this.#memory[slab] as Float64Array
     for (let number = words[line + FIRST] as number; number < (words[line + COUNT] as number); number++) {
       const from = this.placeOf(token, number)
       to.set(this.memoryOf(token).subarray(from, from + BAR_DOUBLES), at + (number % room) * BAR_DOUBLES)
     }
-    if (before > 0) this.#giveBack(line)
+    this.#giveBack(line)
     words[line + SLAB] = slab
     words[line + AT] = at
     words[line + ROOM] = room
@@ -108,23 +122,44 @@ export class BarRings {
   #giveBack(line: number): void {
     const room = this.#words[line + ROOM] as number
     if (room === 0) return
-    const freed = this.#free.get(room) ?? []
-    this.#free.set(room, freed)
-    freed.push(this.#words[line + SLAB] as number, this.#words[line + AT] as number)
+    const slab = this.#slabs[this.#words[line + SLAB] as number] as Slab
+    const open = this.#open.get(room) as Slab[]
+    const isOpen = hasPlace(slab, room)
+    slab.rings--
+    slab.free.push(this.#words[line + AT] as number)
+    if (slab.rings > 0) {
+      if (!isOpen) open.push(slab)
+      return
+    }
+    if (isOpen) open.splice(open.indexOf(slab), 1)
+    this.#memory[slab.number] = FREED
+    this.#slabs[slab.number] = undefined
+    this.#freedNumbers.push(slab.number)
   }
 
   /** Slab and place of a ring that is not in use. */
   #take(room: number): [slab: number, at: number] {
-    const freed = this.#free.get(room)
-    const at = freed?.pop()
-    if (at !== undefined) return [freed?.pop() as number, at]
-    const size = room * BAR_DOUBLES
-    if (this.#used + size > (this.#slabs.at(-1)?.length ?? 0)) {
-      this.#slabs.push(new Float64Array(Math.max(size, SLAB_BARS * BAR_DOUBLES)))
-      this.#used = 0
+    const open = this.#open.get(room) ?? []
+    this.#open.set(room, open)
+    if (open.length === 0) open.push(this.#newSlab(room))
+    const slab = open.at(-1) as Slab
+    let at = slab.free.pop()
+    if (at === undefined) {
+      at = slab.used
+      slab.used += room * BAR_DOUBLES
     }
-    this.#used += size
-    return [this.#slabs.length - 1, this.#used - size]
+    slab.rings++
+    if (!hasPlace(slab, room)) open.pop()
+    return [slab.number, at]
+  }
+
+  #newSlab(room: number): Slab {
+    const number = this.#freedNumbers.pop() ?? this.#slabs.length
+    const doubles = new Float64Array(Math.max(room, SLAB_BARS - (SLAB_BARS % room)) * BAR_DOUBLES)
+    const slab = { number, doubles, used: 0, free: [], rings: 0 }
+    this.#slabs[number] = slab
+    this.#memory[number] = doubles
+    return slab
   }
 
   #grow(token: TokenId): void {
@@ -132,4 +167,8 @@ export class BarRings {
     grown.set(this.#words)
     this.#words = grown
   }
+}
+
+function hasPlace({ doubles, used, free }: Slab, room: number): boolean {
+  return free.length > 0 || used + room * BAR_DOUBLES <= doubles.length
 }
