@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: '7f63a51982b15be85cb6251f259b875431c170374bc1f19628f72fc6242235bc',
+  code: '10939134eb649103c8056a6c6e520b38e69f08693d8cb36f1041a7cd9bf3bb39',
   seeds: 20,
   bots: 20,
   fills: 207926,
