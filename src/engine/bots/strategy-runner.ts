@@ -131,15 +131,6 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return TokenView.keepsObject(this.#tokens[token])
   }
 
-  handles(kind: RowKind): boolean {
-    const { onTrade, onNewToken, onPriceUpdate } = this.handlers
-    return (kind <= RowKind.sell ? onTrade : kind === RowKind.newToken ? onNewToken : onPriceUpdate) !== undefined
-  }
-
-  meets(token: number): void {
-    if (this.#tokens[token] === undefined) this.viewOf(token)
-  }
-
   /** Shows a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)

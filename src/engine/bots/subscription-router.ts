@@ -12,11 +12,7 @@ export interface Subscriber {
   readonly keepsState: boolean
   /** Whether the subscriber has state for this token. Reads the state, which brings it into the processor's cache. */
   knows(token: number): boolean
-  /** Whether the subscriber's strategy has a handler for rows of this kind. */
-  handles(kind: RowKind): boolean
   row(kind: RowKind, event: MarketEvent, token: number): void
-  /** Called in place of `row` for a row without a handler. */
-  meets(token: number): void
 }
 
 /** Shows each market row to the bots whose own subscription keys cover it. */
@@ -78,26 +74,10 @@ export class SubscriptionRouter {
     const all = this.#firehoses[kind]
     const watchers = this.#watchers[token]
     if (all.length === 0 && watchers === undefined) return
-    let event: MarketEvent | undefined
-    for (let index = 0; index < all.length; index++) {
-      const subscriber = all[index] as Subscriber
-      if (subscriber.handles(kind)) {
-        event ??= newEvent(block, row, kind)
-        subscriber.row(kind, event, token)
-      } else subscriber.meets(token)
-    }
+    // Most rows are trades. If there is only one subscriber, escape analysis removes this allocation.
+    const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
+    for (let index = 0; index < all.length; index++) (all[index] as Subscriber).row(kind, event, token)
     if (watchers === undefined) return
-    for (const watcher of watchers) {
-      if (all.includes(watcher)) continue
-      if (watcher.handles(kind)) {
-        event ??= newEvent(block, row, kind)
-        watcher.row(kind, event, token)
-      } else watcher.meets(token)
-    }
+    for (const watcher of watchers) if (!all.includes(watcher)) watcher.row(kind, event, token)
   }
-}
-
-/** Most rows are trades. */
-function newEvent(block: Block, row: number, kind: RowKind): MarketEvent {
-  return kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
 }
