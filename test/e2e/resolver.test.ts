@@ -118,7 +118,7 @@ describe.concurrent('a wallet with another user', () => {
     const held = await until('the position', () => stage.books().positions[0])
     expect(held).toMatchObject({ bot: 'puppet', mint: MINT, state: 'open' })
     const twice = async () => running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })
-    await expect(twice).rejects.toThrow('puppet already has a position in it')
+    await expect(twice).rejects.toThrow('puppet already has a position in this mint')
     await tell(running.handle, stage, 'sell')
     await orderIn(stage, 'o1', isFilled)
     await running.handle({ command: 'accept', signature })
