@@ -4,7 +4,7 @@ import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'burst',
   about: 'Buys a token on which more SOL is spent within a minute than before, once.',
-  // One schema defines the types, the defaults, the check of the YAML and the search space of a sweep.
+  // One schema gives the types, the defaults, the check of the YAML and the search space of a sweep.
   params: z.object({
     minuteSol: z.number().min(1).max(1000).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
