@@ -36,7 +36,7 @@ test('a single outlier does not change the robust price', () => {
   assert.deepEqual(rig.orders, [])
 })
 
-// A strategy that declares `bars` can also be tested with `rig.bar('1m', { close: 1.3e-7, volumeSol: 20 })`.
+// A strategy that declares `bars` is also tested with `rig.bar('1m', { close: 1.3e-7, volumeSol: 20 })`.
 
 test('in random markets the bot keeps its limits', () => {
   const options = { seeds: 5, seconds: 60, params, limits: { maxOpenPositions: 2 }, exits: { maxHoldSeconds: 30 } }
