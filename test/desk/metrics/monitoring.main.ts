@@ -97,9 +97,11 @@ async function main(): Promise<void> {
       if (bots.child.exitCode !== null) throw new Error(`the bots ended:\n${bots.stderr}`)
       return (await seriesOf(port, 'up{job="sluice"} == 1').catch(() => 0)) > 0
     })
-    await until('a fill of each side and a heartbeat', async () => {
+    // The first sale may close a part of a position only; the win ratio begins with the first closed position.
+    await until('a fill of each side, a closed position and a heartbeat', async () => {
       const sides = await seriesOf(port, 'sum by (side) (sluice_fills_total) > 0')
-      return sides === 2 && (await seriesOf(port, 'sluice_heartbeat_accepted_time_seconds > 0')) > 0
+      if (sides < 2 || (await seriesOf(port, 'sluice_win_ratio')) === 0) return false
+      return (await seriesOf(port, 'sluice_heartbeat_accepted_time_seconds > 0')) > 0
     })
     const scraped = await fetch(`http://127.0.0.1:${deskPort}/metrics`, {
       headers: { authorization: `Bearer ${token}` },
