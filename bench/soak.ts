@@ -117,7 +117,11 @@ async function soak(folder: string, seconds: number): Promise<Reading[]> {
   const live = new LiveTokens()
   let engine = 0
   const running = await startBots(
-    { ...demo, bots: [...demo.bots, ...collector.bots], journal: { path, keepTapeDays: (2 * DAY) / (24 * HOUR) } },
+    {
+      ...demo,
+      bots: [...demo.bots, ...collector.bots],
+      journal: { ...demo.journal, path, keepTapeDays: (2 * DAY) / (24 * HOUR) },
+    },
     {
       ...{ allow: 'paper', speed: SPEED, isolate: true, logFormat: 'json' },
       probe: { watch: (journal) => live.watch(journal), answered() {}, sellUnit: () => 'unproved' },

@@ -4,6 +4,7 @@ import { existsSync, lstatSync, mkdirSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 
 const version = process.versions.node.split('.').map(Number)
 if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
@@ -14,12 +15,23 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
   )
   process.exitCode = 2
 } else {
+  const [command, ...args] = process.argv.slice(2)
+  if (command === 'backtest') keepHeapSmall(args.some((arg) => arg.startsWith('--out')))
   // The signer holds the key, so it loads no code but that of the installation.
-  if (process.argv[2] !== 'signer') keepCompiledCode()
+  if (command !== 'signer') keepCompiledCode()
   // The repository runs its sources, never an outdated build.
   const source = new URL('../src/main.ts', import.meta.url)
   const installed = import.meta.url.indexOf('/node_modules/') >= 0
   void import(installed || !existsSync(source) ? '../dist/main.js' : source.href)
+}
+
+/** Keeps V8's space for new objects at its present size; by default it grows to 70 MB. With `isWriting`, V8 also collects
+ *  garbage when the heap is one and a half times the live data, which saves memory but costs speed. Runs before other
+ *  modules load: V8 does not return this memory, and V8 refuses code that was compiled under other flags, so the cache
+ *  of compiled code has a folder for each set of flags. */
+function keepHeapSmall(isWriting) {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  if (isWriting) setFlagsFromString('--heap-growing-percent=50')
 }
 
 /** Lets Node keep compiled code, which halves the processor time of a start. The folder must belong to this user, and no
@@ -33,7 +45,9 @@ function keepCompiledCode() {
       const isOwn = process.getuid === undefined || found.uid === process.getuid()
       if (!found.isDirectory() || !isOwn || (found.mode & 0o022) !== 0) return
     }
-    module.enableCompileCache(folder)
+    const { status } = module.enableCompileCache(folder)
+    // Node tells a thread only by the environment. A thread without compiled code takes 0.3 s of processor time more.
+    if (status === module.constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
   } catch {
     // A disk that is full or read-only, or a user without a home.
   }

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packedName, pageFiles } from '../src/desk/page-files.ts'
+import { joinLibraries } from './join-libraries.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -42,6 +43,8 @@ const packed = join(dist, 'desk', 'metrics', 'prom-client')
 for (const name of ['lib/registry.js', 'lib/util.js', 'LICENSE'])
   cpSync(join(promClient, name), join(packed, basename(name)))
 writeFileSync(join(packed, 'package.json'), '{ "type": "commonjs" }\n')
+
+await joinLibraries(join(dist, 'libraries'))
 
 // The page of the desk with its libraries, as the desk serves it: an installation needs none of their packages.
 for (const [url, { body }] of await pageFiles()) {

@@ -105,7 +105,7 @@ const METRICS = `## Metrics
 
 Counters begin at zero with each start of the process. SOL, seconds and bytes are the units. A metric without a value
 at present has no series. Each value comes from the key of \`/api/view\` and \`sluice status --json\` in the last column.
-The facts below \`process\` are measured every five seconds.
+The values under the key \`process\` are measured every five seconds.
 `
 
 function tableOf(section: string, metrics: readonly Metric[]): string[] {

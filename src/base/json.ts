@@ -65,33 +65,38 @@ function encodedKey(key: string): string {
 }
 
 export function decodeJson<T>(text: string): T {
-  if (!text.includes('bigint":')) return JSON.parse(text) as T
-  return JSON.parse(text, (_key, item: unknown) =>
-    isBigint(item)
-      ? BigInt(item.$bigint)
-      : isRecord(item)
-        ? rename(item, /^\$\$+bigint$/, (key) => key.slice(1))
-        : item,
-  ) as T
+  const value: unknown = JSON.parse(text)
+  return (text.includes('bigint":') ? restored(value) : value) as T
 }
 
-function isBigint(item: unknown): item is { $bigint: string } {
-  return (
-    isRecord(item) &&
-    Object.keys(item).length === 1 &&
-    typeof item.$bigint === 'string' &&
-    /^-?\d{1,40}$/.test(item.$bigint)
-  )
+/** Restores the bigints and the keys of a parsed value, in place. A reviver of `JSON.parse` takes several times as
+ *  long. */
+function restored(item: unknown): unknown {
+  if (typeof item !== 'object' || item === null) return item
+  if (Array.isArray(item)) {
+    for (let at = 0; at < item.length; at++) item[at] = restored(item[at])
+    return item
+  }
+  const record = item as Record<string, unknown>
+  const keys = Object.keys(record)
+  const [only] = keys
+  if (keys.length === 1 && only === '$bigint' && isInteger(record.$bigint)) return BigInt(record.$bigint)
+  let isRenamed = false
+  for (const key of keys) {
+    const value = record[key]
+    if (typeof value === 'object' && value !== null) record[key] = restored(value)
+    isRenamed ||= key.startsWith('$$')
+  }
+  return isRenamed ? renamed(record) : record
 }
 
-function isRecord(item: unknown): item is Record<string, unknown> {
-  return typeof item === 'object' && item !== null && !Array.isArray(item)
+function isInteger(text: unknown): text is string {
+  return typeof text === 'string' && /^-?\d{1,40}$/.test(text)
 }
 
-/** Renames the matching keys of an object. Returns the same object if no key matches. */
-function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) => string): Record<string, unknown> {
-  if (!Object.keys(item).some((key) => keys.test(key))) return item
-  return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys.test(key) ? to(key) : key, value]))
+function renamed(record: Record<string, unknown>): Record<string, unknown> {
+  const nameOf = (key: string): string => (/^\$\$+bigint$/.test(key) ? key.slice(1) : key)
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [nameOf(key), value]))
 }
 
 /** Returns a frozen deep copy of a JSON value. Throws TypeError with the path of the first value that JSON cannot

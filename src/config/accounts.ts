@@ -1,5 +1,6 @@
 import { assert, ExitCode, SluiceError } from '../base/errors.ts'
 import { accountOf, type Mode, paperWallet } from '../engine/account.ts'
+import { widthsOf } from '../engine/bars/bar-plan.ts'
 import { asksForLaunches, type BotSettings } from '../engine/settings.ts'
 import type { BotConfig, Config, WalletConfig } from './config.ts'
 import { didYouMean } from './yaml/wording.ts'
@@ -30,7 +31,6 @@ export function botSettings(config: Config, resolved: Resolved): { settings: Bot
   }
 }
 
-/** Returns the wallet of a bot. */
 export function walletOf(
   { wallets }: Pick<Config, 'wallets'>,
   { wallet = '' }: Pick<BotConfig, 'wallet'>,
@@ -70,10 +70,12 @@ function settingsOf(
   { service, cluster, publicKeyOf }: Resolved,
 ): BotSettings {
   const live = mode === 'live'
+  const bars = widthsOf(bot.strategy.strategy, bot.params)
   return {
     name: bot.name,
     strategy: bot.strategy.name,
     params: bot.params,
+    ...(bars.length > 0 && { bars }),
     ...(bot.wallet !== undefined && { wallet: bot.wallet }),
     account: live
       ? accountOf(mode, service, cluster, publicKeyOf(bot.wallet ?? ''))

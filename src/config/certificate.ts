@@ -7,7 +7,7 @@ import type { Millis } from '../base/units.ts'
 import type { DeskConfig } from './config.ts'
 
 const MOST_BYTES = 262_144
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----/
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----/g
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m
 /** Permissions that a private key must not have: others read it, or the group writes it. */
@@ -19,7 +19,7 @@ export interface Certificate {
   readonly key: string
   readonly validFrom: Millis
   readonly validTo: Millis
-  /** Why browsers refuse the certificate all the same; undefined if they accept the name. */
+  /** Why browsers refuse the certificate although the desk can use it; undefined if they accept the name. */
   readonly warning?: string
 }
 
@@ -42,13 +42,13 @@ export class CertificateError extends SluiceError {
 /** Reads the files, and checks that they can be used now. Throws a CertificateError: exit code 4 if others can read the
  *  key, otherwise 2. `origin`: address at which browsers reach the desk. */
 export function validCertificate(files: DeskTls, origin: string | undefined, now: Millis): Certificate {
-  const certificate = readCertificate(files, origin)
+  const certificate = readCertificate(files, origin, now)
   requireValid(certificate, files, now)
   return certificate
 }
 
-/** Reads the files without regard to the time. Throws a CertificateError. */
-export function readCertificate(files: DeskTls, origin: string | undefined): Certificate {
+/** Reads the files. The certificate of the server may have expired. Throws a CertificateError. */
+export function readCertificate(files: DeskTls, origin: string | undefined, now: Millis): Certificate {
   const leaf = leafOf(files.certificate)
   const key = keyOf(files)
   if (!leaf.x509.checkPrivateKey(key.object))
@@ -64,15 +64,27 @@ export function readCertificate(files: DeskTls, origin: string | undefined): Cer
     const problem = `TLS refuses the certificate or its key (${reason}): have another one issued`
     throw new CertificateError('certificate', files.certificate, problem)
   }
-  const host = origin === undefined ? undefined : new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  const warning = nameWarning(leaf.x509, files, origin) ?? chainWarning(leaf.text, files, now)
   return {
     ...{ cert: leaf.text, key: key.text, validFrom: leaf.x509.validFromDate.getTime() },
     validTo: leaf.x509.validToDate.getTime(),
-    ...(host !== undefined &&
-      !isFor(leaf.x509, host) && {
-        warning: `${files.certificate}: the certificate is not for ${host}, so browsers refuse it: have one issued for that name, or correct desk.origin`,
-      }),
+    ...(warning !== undefined && { warning }),
   }
+}
+
+function nameWarning(x509: X509Certificate, { certificate }: DeskTls, origin: string | undefined): string | undefined {
+  const host = origin === undefined ? undefined : new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  if (host === undefined || isFor(x509, host)) return undefined
+  return `${certificate}: the certificate is not for ${host}, so browsers refuse it: have one issued for that name, or correct desk.origin`
+}
+
+/** Warns of an expired certificate of an issuer. It is no error, because a browser may know another one. */
+function chainWarning(text: string, { certificate }: DeskTls, now: Millis): string | undefined {
+  const [, ...issuers] = text.match(CERTIFICATE) ?? []
+  const times = issuers.map((pem) => new X509Certificate(pem).validToDate.getTime())
+  const expired = times.findIndex((time) => time < now)
+  if (expired < 0) return undefined
+  return `${certificate}: certificate ${expired + 2} of the chain expired at ${dateOf(times[expired] as Millis)}, so browsers may refuse the desk: have the whole chain issued again`
 }
 
 /** Throws a CertificateError unless a certificate is valid now. */
@@ -95,7 +107,7 @@ export function requireValid({ validFrom, validTo }: Certificate, { certificate:
 function leafOf(file: string): { x509: X509Certificate; text: string } {
   const refuse = (problem: string): CertificateError => new CertificateError('certificate', file, problem)
   const text = textOf('certificate', file)
-  const pem = CERTIFICATE.exec(text)?.[0]
+  const pem = text.match(CERTIFICATE)?.[0]
   if (pem === undefined)
     throw refuse(
       PRIVATE_KEY.test(text)

@@ -113,7 +113,10 @@ export interface SignerCaps {
 export interface JournalConfig {
   /** Absolute path of the journal. */
   readonly path: string
+  /** Age at which the tape is dropped. Not used with `archive`. */
   readonly keepTapeDays: number
+  /** Whether the closed days of the tape are archived once a day, and kept. */
+  readonly archive: boolean
 }
 
 /** Webhook for alerts. */
@@ -123,7 +126,7 @@ export interface AlertsConfig {
   readonly shape: 'generic' | 'slack' | 'discord'
 }
 
-/** A bot of Telegram that answers questions and sends events. */
+/** A Telegram bot that answers questions and sends events. */
 export interface TelegramConfig {
   readonly token: Secret
   /** Ids of the users who may ask questions, and who receive the events; the operators are among them. */

@@ -2,7 +2,7 @@
 
 export const SERVICE_DEFAULTS = { plan: 'auto', share: 1, lateSeconds: 120, unit: 'auto', maxBuySol: 100 } as const
 export const CHAIN_DEFAULTS = { requestsPerSecond: 8, sendsPerSecond: 1, secondOpinionSol: 1 } as const
-export const JOURNAL_DEFAULTS = { path: 'data/sluice.db', keepTapeDays: 14 } as const
+export const JOURNAL_DEFAULTS = { path: 'data/sluice.db', keepTapeDays: 14, archive: false } as const
 export const PAPER_DEFAULTS = { balanceSol: 10, seed: 1 } as const
 export const SOURCE_DEFAULTS = { everySeconds: 60 } as const
 export const BOT_DEFAULTS = { mode: 'paper', executor: 'cloud' } as const

@@ -111,8 +111,8 @@ export function walletFrom(input: FileInput['wallet'], cwd: string, name = ''): 
 }
 
 export function journalFrom(input: FileInput['journal'], cwd: string): JournalConfig {
-  const { path, keepTapeDays } = { ...JOURNAL_DEFAULTS, ...input }
-  return { path: expandPath(path, cwd), keepTapeDays }
+  const { path, ...tape } = { ...JOURNAL_DEFAULTS, ...input }
+  return { path: expandPath(path, cwd), ...tape }
 }
 
 export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
@@ -150,8 +150,8 @@ export function metricsFrom(input: FileInput['metrics'], cwd: string): MetricsCo
   return input && { token: secretFrom(input.token, cwd, scrapeTokenProblem) }
 }
 
-/** Returns the problem of a token for scrapers. Its hash, which the desk's thread has, must not help to guess it, so 32
- *  random characters are required. */
+/** Returns the problem of a token for scrapers; undefined if it is valid. The desk's thread has the hash of the token,
+ *  which does not help to guess a token of 32 random characters. */
 function scrapeTokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]{32,256}$/.test(token)) return 'expected 32 to 256 characters of ASCII without spaces'
   return new Set(token).size < 10 ? 'expected a random text; `openssl rand -hex 32` prints one' : undefined

@@ -22,6 +22,10 @@ export const DECIDING_ROWS = ['base', 'solana', 'market', 'engine']
 /** Folder of the strategies that come with the package. */
 export const OWN_STRATEGIES = fileURLToPath(new URL(built ? '../strategies/' : '../../strategies/', import.meta.url))
 
+/** URL of the folder with the joined libraries. In a clone it is inside node_modules, so that npm removes it together
+ *  with the libraries. */
+export const LIBRARIES = new URL(built ? '../libraries/' : '../../node_modules/.sluice/', import.meta.url).href
+
 export const MANIFEST = fileURLToPath(new URL('../../package.json', import.meta.url))
 
 /** Makes a path absolute: `~` is the home directory, and a relative path is resolved against `cwd`. */

@@ -8,11 +8,12 @@ const MODEL: Readonly<Record<string, unknown>> = writtenModel(DEFAULT_FILL_MODEL
 
 const honeypot = z.strictObject({
   buys: described(z.int().min(1).max(Number.MAX_SAFE_INTEGER), {
-    about: 'Number of sized buys from which the rule applies.',
+    about:
+      'Number of buys (of at least the minimum size of a print) from which the token may count as one that cannot be sold.',
     unit: 'count',
   }),
   salesPercent: described(z.number().min(0).max(1_000), {
-    about: 'Smallest number of sized sales at which the token counts as sellable, as a percentage of the buys.',
+    about: 'Number of sales of that size from which the token counts as sellable, as a percentage of the buys.',
     unit: 'percent',
   }),
 })

@@ -2,8 +2,7 @@ import type { Millis } from '../base/units.ts'
 import { LIST_FILTERS } from '../engine/limits/entry-filters.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
-import { loadPolicy, type PolicyResult } from './builder-policy-file.ts'
-import { CertificateError, validCertificate } from './certificate.ts'
+import type { PolicyResult } from './builder-policy-file.ts'
 import type { AlertsConfig, Config, HeartbeatConfig, MetricsConfig, TelegramConfig } from './config.ts'
 import { botProblems, deskWarnings, serviceWarnings } from './consistency.ts'
 import {
@@ -55,9 +54,9 @@ export async function loadConfig(
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
   const { lists, errors: listErrors } = listsOf(bots, cwd)
   errors.push(...walletErrors(parts, bots, agreed), ...listErrors)
-  const policy = readsPolicy ? policyOf(service, cwd) : undefined
+  const policy = readsPolicy ? await policyOf(service, cwd) : undefined
   if (policy?.ok === false) errors.push(...policy.errors)
-  const certificate = certificateAt === undefined ? undefined : certificateProblems(parts, cwd, certificateAt)
+  const certificate = certificateAt === undefined ? undefined : await certificateProblems(parts, cwd, certificateAt)
   errors.push(...(certificate?.errors ?? []))
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
 
@@ -84,17 +83,21 @@ export async function loadConfig(
   return { ok: true, config: { ...checked, warnings: inOrder(warnings, files), hash: configHash(checked) } }
 }
 
-function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undefined {
+async function policyOf(service: Agreed['service'], cwd: string): Promise<PolicyResult | undefined> {
   const file = service === undefined || service === 'sandbox' ? undefined : service.builderPolicy
-  return file === undefined ? undefined : loadPolicy(file, cwd)
+  if (file === undefined) return undefined
+  const { loadPolicy } = await import('./builder-policy-file.ts')
+  return loadPolicy(file, cwd)
 }
 
 /** Problems of the desk's certificate at a time: why it cannot be used, and why browsers refuse it. */
-function certificateProblems(
+async function certificateProblems(
   files: readonly ConfigFile[],
   cwd: string,
   now: Millis,
-): Record<'errors' | 'warnings', readonly ConfigError[]> {
+): Promise<Record<'errors' | 'warnings', readonly ConfigError[]>> {
+  // Only few configurations have a certificate, and Node's TLS takes 20 ms of processor time to load.
+  const { CertificateError, validCertificate } = await import('./certificate.ts')
   const errors: ConfigError[] = []
   const warnings: ConfigError[] = []
   for (const { document, sections } of files) {

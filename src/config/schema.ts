@@ -174,7 +174,7 @@ const plan = z.union([
       unit: 'connections',
     }),
     messagesPerSecond: described(z.int().min(1).max(1e6), {
-      about: 'WebSocket messages that a client may send.',
+      about: 'Rate of WebSocket messages that a client may send.',
       unit: 'messages a second',
     }),
     maxBuySol: key(buySol, 'Largest buy of the plan.', { unit: 'SOL', default: SERVICE_DEFAULTS.maxBuySol }),
@@ -318,13 +318,24 @@ const wallets = z
   .record(ownName, walletSchema)
   .refine((named) => Object.keys(named).length > 0, { error: 'expected at least one wallet, as in `main: { ... }`' })
 
-const journal = z.strictObject({
-  path: key(z.string().min(1), 'File of the journal.', { default: JOURNAL_DEFAULTS.path }),
-  keepTapeDays: key(z.number().min(0.01).max(36_500), 'Age at which recorded market data is deleted.', {
-    unit: 'days',
-    default: JOURNAL_DEFAULTS.keepTapeDays,
-  }),
-})
+const journal = z
+  .strictObject({
+    path: key(z.string().min(1), 'File of the journal.', { default: JOURNAL_DEFAULTS.path }),
+    keepTapeDays: key(z.number().min(0.01).max(36_500), 'Age at which recorded market data is deleted.', {
+      unit: 'days',
+      default: JOURNAL_DEFAULTS.keepTapeDays,
+    }),
+    archive: key(
+      z.boolean(),
+      'Whether closed days of market data move to files of their own, in the folder PATH.tape. They are kept.',
+      { default: JOURNAL_DEFAULTS.archive },
+    ),
+  })
+  .refine(({ archive, keepTapeDays }) => archive !== true || keepTapeDays === undefined, {
+    path: ['keepTapeDays'],
+    error:
+      'not allowed with `archive: true`: archived market data is kept, and `sluice tape forget DAY` gives up old days',
+  })
 
 /** Webhook for alerts. Its address grants access to it, so the address is a secret. */
 const alerts = z.strictObject({
@@ -340,7 +351,7 @@ const ABOUT_TRADES: Partial<Record<TelegramKind, string>> = {
 
 const userIds = z.array(z.int().min(1)).min(1).max(20)
 
-/** A bot of Telegram. Its token grants full access to it, so the token is a secret. */
+/** A Telegram bot. Its token grants full access to the bot, so the token is a secret. */
 const telegram = z.strictObject({
   token: described(secretReference('the token'), {
     about: "Where the bot's token is stored: `env:NAME`, or `file:PATH` with mode 0600.",
@@ -418,7 +429,7 @@ const desk = z
       z.strictObject({
         certificate: described(z.string().min(1), {
           about:
-            'File of the certificate chain (PEM), that of the server first. Renewed files are read without a restart.',
+            'File of the certificate chain (PEM), beginning with the certificate of the server. Renewed files are read without a restart.',
         }),
         key: described(z.string().min(1), { about: 'File of its private key (PEM), with mode 0600 or 0640.' }),
       }),
@@ -507,8 +518,8 @@ export const fileSchema = z.strictObject({
   }),
   journal: key(journal, 'The record of the run.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
-  telegram: key(telegram, 'A bot of Telegram that answers questions and sends events.', {
-    absent: 'no bot of Telegram is used',
+  telegram: key(telegram, 'A Telegram bot that answers questions and reports events.', {
+    absent: 'no Telegram bot is used',
   }),
   heartbeat: key(heartbeat, 'Heartbeats to a receiver on another machine, which raises an alarm when they stop.', {
     absent: 'no beats are sent',

@@ -6,6 +6,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { FIREHOSES } from '../engine/bots/subscription-router.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import { isPublicKey } from '../solana/base58.ts'
+import { notePassed, passedBefore } from './determinism/passed.ts'
 import { expandPath, OWN_STRATEGIES } from './files.ts'
 import { exitRules } from './schema.ts'
 import { admitStrategy } from './strategy-modules.ts'
@@ -48,9 +49,7 @@ export async function freshInstances<T extends { readonly bots: readonly { reado
 async function imported(file: string, query: string, cwd: string): Promise<Strategy> {
   const accessor = stateAccessor(file)
   if (accessor !== undefined) throw broken(file, accessor)
-  const { findingsText, nondeterminism } = await import('./determinism/check.ts')
-  const { found, unread } = nondeterminism(file)
-  if (found.length > 0) throw broken(file, findingsText(found, cwd))
+  const unread = await refuseNondeterminism(file, cwd)
   const url = pathToFileURL(file).href + query
   admitStrategy(url)
   let exported: { default?: unknown }
@@ -61,10 +60,21 @@ async function imported(file: string, query: string, cwd: string): Promise<Strat
   }
   const problem =
     'default' in exported
-      ? (strategyProblem(exported.default) ?? unread[0])
+      ? (strategyProblem(exported.default) ?? unread)
       : 'no default export; write: export default defineStrategy({ ... })'
   if (problem) throw broken(file, problem)
   return exported.default as Strategy
+}
+
+/** Throws if a strategy's file uses something that a replay could not repeat. Returns the reason if the file, or a
+ *  module that the file imports, cannot be parsed. */
+async function refuseNondeterminism(file: string, cwd: string): Promise<string | undefined> {
+  if (passedBefore(file)) return undefined
+  const { findingsText, nondeterminism } = await import('./determinism/check.ts')
+  const { found, unread, checked } = nondeterminism(file)
+  if (found.length > 0) throw broken(file, findingsText(found, cwd))
+  if (unread.length === 0) notePassed(checked)
+  return unread[0]
 }
 
 const isFunction = (what: string) =>

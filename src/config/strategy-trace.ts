@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown-value.ts'
-import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
+import { DECIDING_ROWS, LIBRARIES as JOINED_LIBRARIES, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
 /** Number of stack frames that Node records: enough to reach the strategy from deep inside a library. */
 const FRAMES_RECORDED = 30
@@ -11,6 +11,8 @@ const LONGEST_FRAME = 300
 /** Folders with the code of Sluice itself, without the strategies that come with it. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
+/** Folders inside of Sluice with other code. */
+const FOREIGN = [OWN_STRATEGIES, fileURLToPath(JOINED_LIBRARIES)]
 const LIBRARIES = `${sep}node_modules${sep}`
 
 /** Matches a line of a stack: ` at name (file:///a/b.ts:1:2)` or ` at file:///a/b.ts:1:2`. A test runner may write a
@@ -81,7 +83,7 @@ function strategyFrames(stack: string): Frame[] {
 }
 
 function isSluice(path: string): boolean {
-  return SLUICE.some((folder) => path.startsWith(folder)) && !path.startsWith(OWN_STRATEGIES)
+  return SLUICE.some((folder) => path.startsWith(folder)) && !FOREIGN.some((folder) => path.startsWith(folder))
 }
 
 function pathOf(location: string): string | undefined {

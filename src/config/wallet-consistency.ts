@@ -81,7 +81,7 @@ function nameErrors({ input: { wallet }, document, path }: CheckedBot, names: re
   return [document.error(at, `unknown wallet; ${known}${didYouMean(wallet, names)}`)]
 }
 
-/** Wallets that no bot names. A configuration without bots only records. */
+/** Errors for wallets that no bot names. Without bots there are none, because such a configuration only records. */
 function unusedErrors(files: readonly ConfigFile[]): ConfigError[] {
   const bots = files.flatMap((file) => file.bots)
   if (bots.length === 0) return []

@@ -12,14 +12,18 @@ import type { Executor, Outcome } from '../orders/ports.ts'
 import type { ServedInterface } from '../orders/served-interface.ts'
 import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 
-/** One kind of trading service. A folder of `venues/` implements it, and `registry.ts` lists it. */
-export interface Venue {
+/** What a venue's document says about all of its interfaces. */
+export interface VenueTerms {
   /** Name of the venue as the subject of a sentence in a message, for example "the token service". */
   readonly name: string
   /** Currency of a trade's amount according to the venue's document, which may leave the unit open; '' if it names
    *  none. */
   readonly amountCurrency: string
   readonly plans: Plans
+}
+
+/** One kind of trading service. A folder of `venues/` implements it; `terms.ts` and `registry.ts` list it. */
+export interface Venue extends VenueTerms {
   readonly captures: Captures
   readonly probe: VenueProbe
   readonly transactions: BuiltTransactions

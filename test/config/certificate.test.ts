@@ -52,7 +52,7 @@ desk:
 bots: [{ name: a, strategy: dip-buyer }]
 `
 
-/** What `check` says: place and message of each error. */
+/** Place and message of each error that `check` prints. */
 async function checked(): Promise<string[]> {
   folder.write('desk.yaml', yaml)
   const result = await loadConfig(['desk.yaml'], { cwd: folder.path, certificateAt: NOW })
@@ -99,6 +99,13 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
     good.key,
     'key',
     /the certificate of the server comes first in its chain/,
+  ],
+  [
+    'a chain with a damaged certificate of the issuer',
+    good.cert + damaged,
+    good.key,
+    'certificate',
+    /TLS refuses the certificate or its key \(.*\): have another one issued/,
   ],
   ['garbage as key', good.cert, 'hello', 'key', /contains no private key in PEM .*: name the file of the key/],
   ['a damaged key', good.cert, good.key.replace(/\n.{20}/, `\n${'A'.repeat(20)}`), 'key', /the private key is damaged/],
@@ -166,4 +173,13 @@ test('a certificate for another name works, with a warning of `check`', async ()
   folder.write('desk.yaml', yaml)
   const result = await loadConfig(['desk.yaml'], { cwd: folder.path, certificateAt: NOW })
   expect(result).toMatchObject({ ok: true, config: { warnings: [{ line: 5, path: 'desk.tls.certificate' }] } })
+})
+
+test('an expired certificate of the issuer is no error, but a warning, because a browser may know another one', () => {
+  write(good.cert + other.cert, good.key)
+  expect(validCertificate(files, origin, NOW).warning).toBeUndefined()
+  write(good.cert + other.cert + expired.cert, good.key)
+  expect(validCertificate(files, origin, NOW).warning).toMatch(
+    /chain\.pem: certificate 3 of the chain expired at 2026-11-22 00:00 UTC, so browsers may refuse the desk: have the whole/,
+  )
 })

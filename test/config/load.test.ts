@@ -48,7 +48,7 @@ test('a minimal file has every default', async () => {
   expect(config).toMatchObject({
     service: { kind: 'sandbox', plan: 'auto', share: 1, lateMs: 120_000 },
     chain: { rpc: [] },
-    journal: { path: `${cwd}/data/sluice.db`, keepTapeDays: 14 },
+    journal: { path: `${cwd}/data/sluice.db`, keepTapeDays: 14, archive: false },
   })
   expect(config.bots[0]).toMatchObject({
     mode: 'paper',
@@ -270,7 +270,7 @@ test('a bot without its strategy is checked for errors that no strategy can fix'
     ],
   })
   expect(await far('exits: strategy')).toMatchObject({ errors: [missing] })
-  // The strategy may set the stop-loss of a live bot, and the trailing stop of an arm.
+  // The strategy may set the stop-loss of a live bot, and the trailing stop for the bot's `trailingArmPercent`.
   const live = 'mode: live, exits: { trailingArmPercent: 20 }'
   expect(await tryLoad(`${LIVE}bots: [{ name: a, strategy: dip-byer, ${live} }]\n`)).toEqual({
     ok: false,

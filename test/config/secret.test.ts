@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { inspect } from 'node:util'
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { expandPath } from '../../src/config/files.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Secret, secretFrom } from '../../src/config/secret.ts'
@@ -32,7 +32,7 @@ test('a printed secret shows its source', () => {
   }
 })
 
-vi.stubEnv('SLUICE_TEST_EMPTY', ' ')
+beforeEach(() => void vi.stubEnv('SLUICE_TEST_EMPTY', ' '))
 
 test.each<[string, () => string, string, number]>([
   [

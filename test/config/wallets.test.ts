@@ -35,7 +35,7 @@ test('bots on paper that name one wallet share an account and the limits of the 
     ['paper|x.io||wallet:main', 2],
     ['paper|x.io||wallet:side', null],
   ])
-  // In a backtest each bot has a wallet of its own, as before.
+  // In a backtest each bot has a wallet of its own, as without names.
   expect(shown('backtest').map(([id]) => id)).toEqual(['backtest|x.io||a', 'backtest|x.io||b', 'backtest|x.io||c'])
 })
 

@@ -59,9 +59,8 @@ function placeOf(yaml: string, offset: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The error at the position of the mistake. A syntax error has no path. If the parser notices it on a later
- *  line, its message names the line of the mistake. A line that is valid at another place may become a key of another
- *  map. */
+/** The error at the position of the mistake. A syntax error has no path, and may be reported on a later line, with the
+ *  line of the mistake in its message. */
 function errorOf({ yaml, offsets, path: expected }: Wrong, errors: readonly ConfigError[]): ConfigError | undefined {
   const places = offsets.map((offset) => placeOf(yaml, offset))
   if (expected !== undefined)

@@ -172,7 +172,7 @@ function pick<T>(of: readonly T[], random: Random): T {
   return of[random.integer(of.length)] as T
 }
 
-/** Text that begins with a letter, as YAML reads it. */
+/** Whether YAML reads the text as a string that begins with a letter. */
 function isWord(text: string): boolean {
   return /^[A-Za-z]/.test(text) && !/^(true|false|null)$/i.test(text)
 }

@@ -267,6 +267,11 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:26 journal.keepTapeDays: expected a number, found "14d"',
   ],
   [
+    'an age at which an archived tape is deleted',
+    sandbox('journal: { archive: true, keepTapeDays: 30 }\n'),
+    '2:41 journal.keepTapeDays: not allowed with `archive: true`: archived market data is kept, and `sluice tape forget DAY` gives up old days',
+  ],
+  [
     'paper without money',
     sandbox('paper: { balanceSol: 0 }\n'),
     '2:22 paper.balanceSol: expected at least 0.000001 and at most 100000 SOL, found 0',
@@ -432,7 +437,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a target by age at the take-profit of the defaults',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${bot('exits: { takeProfitByAge: { 0: 60, 60: 20 } }')}`,
-    '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits',
+    '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits',
   ],
   [
     'an age that maxHoldSeconds precedes',
@@ -452,17 +457,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'break-even beyond the take-profit, by the defaults',
     `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
-    '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from bots[0].exits (for the bot a)',
+    '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from bots[0].exits (for the bot a)',
   ],
   [
     'a take-profit of the defaults below the trailing arm of a strategy',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
-    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'a take-profit of a bot below a step of a strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
-    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: the whole position is sold by then; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',
@@ -508,7 +513,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a ladder of buys whose last step exceeds the limit',
     bot('orders: { slippageLadder: [1, 2, 9] }, limits: { maxSlippagePercent: 5 }'),
-    '3:106 bots[0].limits.maxSlippagePercent: below the 9 % of orders.slippageLadder: those buys would be refused; raise this or lower that',
+    '3:106 bots[0].limits.maxSlippagePercent: below the 9 % of orders.slippageLadder: such buys would be refused; raise this limit, or lower orders.slippageLadder',
   ],
   [
     'a priority fee out of range',
@@ -583,7 +588,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a slippage that exceeds the limit',
     bot('limits: { maxSlippagePercent: 2 }'),
-    '3:67 bots[0].limits.maxSlippagePercent: below the 5 % of orders.slippagePercent: those buys would be refused; raise this or lower that',
+    '3:67 bots[0].limits.maxSlippagePercent: below the 5 % of orders.slippagePercent: such buys would be refused; raise this limit, or lower orders.slippagePercent',
   ],
   [
     'a streak of zero losses',

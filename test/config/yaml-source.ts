@@ -7,7 +7,7 @@ export interface Entry {
   readonly path: Path
   readonly key: string
   readonly keyAt: number
-  /** End of the value, without the end of its block. */
+  /** Start and end of the value (`from`, `to`), without white space at its end. */
   readonly from: number
   readonly to: number
   readonly value: unknown

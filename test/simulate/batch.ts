@@ -21,6 +21,7 @@ function emptyBatch(): Batch {
     orders: 0,
     requests: 0,
     executions: 0,
+    ofSecondWallet: 0,
     lies: 0,
     misattributed: 0,
     crashes: 0,

@@ -5,7 +5,7 @@ import { tokenAccountAddress } from '../../src/sandbox/keys.ts'
 import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 import { conditionalComplaints } from '../support/conditional-books.ts'
 import type { SimulatedChain } from './chain.ts'
-import { WALLET } from './ledger.ts'
+import { WALLET, walletIn } from './ledger.ts'
 import { MINTS } from './market.ts'
 import type { Kind, Scenario } from './scenario.ts'
 import type { Execution, Truth } from './truth.ts'
@@ -13,14 +13,21 @@ import type { Execution, Truth } from './truth.ts'
 interface FillRow {
   readonly signature: string
   readonly order_id: string
+  readonly account: string
   readonly side: string
   readonly tokens: string
   readonly wallet_lamports: number
   readonly final: number
 }
 
-/** Errors in the journal after every order is decided, and differences between journal and chain. */
-export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: Kind): string[] {
+/** Errors in the journal after every order is decided, and differences between journal and chain. `wallets`: public
+ *  keys of the wallets. */
+export function audit(
+  db: Database,
+  chain: SimulatedChain,
+  truth: Truth,
+  { kind, wallets }: { readonly kind: Kind; readonly wallets: readonly string[] },
+): string[] {
   const fills = db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillRow[]
   const alarms = db.prepare(`SELECT code, reason FROM output WHERE kind = 'alarm'`).all() as Alarm[]
   return [
@@ -28,9 +35,10 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
     ...orderComplaints(db, fills, kind === 'service' || chain.company.size > 0),
     ...alarmComplaints(truth, alarms, db),
     ...companyComplaints(chain, fills, alarms),
-    ...heldComplaints(db, chain, foreignIn(fills, truth, chain)),
+    ...wallets.flatMap((wallet) => heldComplaints(db, chain, foreignIn(fills, truth, chain), wallet)),
     ...(kind === 'service' ? [] : spentComplaints(db, truth)),
-    ...lamportComplaints(db, chain),
+    ...wallets.flatMap((wallet) => lamportComplaints(db, chain, wallet)),
+    ...balanceComplaints(db),
     ...conditionalComplaints(
       db,
       kind === 'honest' && chain.company.size === 0
@@ -84,10 +92,12 @@ function fillComplaints(
     const { signature, post, landed } = execution
     const fill = known.get(signature)
     known.delete(signature)
-    const line = lineOf(landed as LandedTransaction)
+    const line = lineOf(landed as LandedTransaction, walletIn(post.account))
     const isForeign = alarms.some(({ code, reason }) => code === 'FOREIGN_TX' && reason.includes(signature))
     if (fill === undefined && isForeign) continue
     if (fill === undefined) complaints.push(`${post.attemptId} executed as ${signature}, but is not booked`)
+    else if (fill.account !== post.account)
+      complaints.push(`${signature} of ${post.account} is booked in ${fill.account}`)
     else if (fill.final !== 1) complaints.push(`${signature} of ${post.attemptId} is booked, but not as final`)
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
@@ -98,16 +108,16 @@ function fillComplaints(
   return complaints
 }
 
-/** Base units that the wallet received or spent. */
-function movedOf({ tokens }: LandedTransaction, mint?: string): bigint {
-  const own = tokens.find((one) => one.owner === WALLET && (mint === undefined || one.mint === mint))
+/** Base units that a wallet received or spent. */
+function movedOf({ tokens }: LandedTransaction, wallet: string, mint?: string): bigint {
+  const own = tokens.find((one) => one.owner === wallet && (mint === undefined || one.mint === mint))
   return (own?.post ?? 0n) - (own?.pre ?? 0n)
 }
 
-function lineOf(transaction: LandedTransaction): string {
+function lineOf(transaction: LandedTransaction, wallet: string): string {
   const { accounts } = transaction
-  const moved = movedOf(transaction)
-  const use = accounts.find(({ address }) => address === WALLET)
+  const moved = movedOf(transaction, wallet)
+  const use = accounts.find(({ address }) => address === wallet)
   return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
 }
 
@@ -161,7 +171,7 @@ function companyComplaints(
   const fillsOf = (orderId: string): number => fills.filter(({ order_id }) => order_id === orderId).length
   const isTaken = ({ signature }: LandedTransaction): boolean =>
     fills.some((fill) => fill.signature === signature && fillsOf(fill.order_id) === 1)
-  const unheard = isHeard ? [] : accompanied.filter((one) => !isTaken(one) && movedOf(one) !== 0n)
+  const unheard = isHeard ? [] : accompanied.filter((one) => !isTaken(one) && movedOf(one, WALLET) !== 0n)
   return unheard.map(({ signature }) => `a second process made ${signature}, but no alarm reported it`)
 }
 
@@ -169,7 +179,7 @@ function companyComplaints(
 function spentComplaints(db: Database, truth: Truth): string[] {
   const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
   return truth.successes(truth.posts).flatMap(({ post, landed }) => {
-    const use = landed?.accounts.find(({ address }) => address === WALLET)
+    const use = landed?.accounts.find(({ address }) => address === walletIn(post.account))
     const spent = (use?.preLamports ?? 0) - (use?.postLamports ?? 0)
     const most = reserved.get(orderNumber({ id: post.orderId })) as number
     return spent <= most ? [] : [`${post.attemptId} cost ${spent} lamports, ${most} were reserved`]
@@ -183,19 +193,24 @@ function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: Sim
   return [...own, ...accompanied].filter(({ signature }) => !booked.has(signature))
 }
 
-/** Booked tokens equal the wallet's tokens, except for tokens from strangers and for unbooked executions. */
+/** Booked tokens equal the tokens of a wallet, except for tokens from strangers, who know the first wallet only, and
+ *  for unbooked executions. */
 function heldComplaints(
   db: Database,
   { ledger, gifts }: SimulatedChain,
   foreign: readonly LandedTransaction[],
+  wallet: string,
 ): string[] {
-  const rows = db.prepare('SELECT mint, tokens FROM position').all() as { mint: string; tokens: string }[]
+  const all = db.prepare('SELECT account, mint, tokens FROM position')
+  const rows = (all.all() as { account: string; mint: string; tokens: string }[]).filter(
+    ({ account }) => walletIn(account) === wallet,
+  )
   return MINTS.flatMap((mint) => {
-    const account = ledger.account(tokenAccountAddress(WALLET, mint), 'processed')
+    const account = ledger.account(tokenAccountAddress(wallet, mint), 'processed')
     const held = (account && decodeTokenAccount(account.data)?.amount) ?? 0n
     const booked = BigInt(rows.find((row) => row.mint === mint)?.tokens ?? 0)
-    const given = gifts.get(mint) ?? 0n
-    const moved = foreign.map((transaction) => movedOf(transaction, mint))
+    const given = wallet === WALLET ? (gifts.get(mint) ?? 0n) : 0n
+    const moved = foreign.map((transaction) => movedOf(transaction, wallet, mint))
     const came = moved.reduce((sum, one) => (one > 0n ? sum + one : sum), given)
     const went = moved.reduce((sum, one) => (one < 0n ? sum - one : sum), 0n)
     return booked <= held + went && held <= booked + came
@@ -204,15 +219,23 @@ function heldComplaints(
   })
 }
 
-/** Audit and ledger equal the wallet to the lamport, at every audit. */
-function lamportComplaints(db: Database, { lamports }: SimulatedChain): string[] {
-  const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet`).pluck().get()
-  const posted = db.prepare('SELECT sum(wallet) FROM posting').pluck().get()
+/** Audit and ledger of a wallet equal its balance to the lamport. */
+function lamportComplaints(db: Database, chain: SimulatedChain, wallet: string): string[] {
+  const lamports = chain.lamportsOf(wallet)
+  const own = `account LIKE '%|' || ?`
+  const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet WHERE ${own}`).pluck().get(wallet)
+  const posted = db.prepare(`SELECT sum(wallet) FROM posting WHERE ${own}`).pluck().get(wallet)
+  return [
+    ...(audited === lamports ? [] : [`the audit has ${audited} lamports, the wallet ${wallet} has ${lamports}`]),
+    ...(posted === lamports ? [] : [`the ledger sums to ${posted} lamports, the wallet ${wallet} has ${lamports}`]),
+  ]
+}
+
+/** The ledger explains every lamport at every audit, and every posting balances. */
+function balanceComplaints(db: Database): string[] {
   const remainders = db.prepare('SELECT slot, remainder_lamports AS rest FROM audits WHERE rest <> 0').all()
   const unbalanced = db.prepare('SELECT posting FROM ledger GROUP BY posting HAVING sum(lamports) <> 0').pluck().all()
   return [
-    ...(audited === lamports ? [] : [`the audit has ${audited} lamports, the wallet has ${lamports}`]),
-    ...(posted === lamports ? [] : [`the ledger sums to ${posted} lamports, the wallet has ${lamports}`]),
     ...(remainders as { slot: number; rest: number }[]).map(
       ({ slot, rest }) => `the ledger leaves ${rest} lamports unexplained at slot ${slot}`,
     ),

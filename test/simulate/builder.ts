@@ -58,7 +58,7 @@ interface Draft {
 
 /** The building part of the service: POST /transaction/buy and /transaction/sell, behind a faulty network. */
 export class SimulatedBuilder {
-  /** Forbidden acts that it committed. */
+  /** Number of forbidden acts that the builder has committed. */
   lies = 0
   readonly #parts: BuilderParts
   /** Built transactions, in order. */
@@ -230,7 +230,7 @@ interface How {
   readonly more?: readonly Call[]
   readonly payer?: string
   readonly blockhash?: Blockhash
-  /** Added to the height that the builder returns. */
+  /** Number of blocks that the builder adds to the height that it returns. */
   readonly offset?: number
 }
 

@@ -8,7 +8,7 @@ import type { Draws } from '../../src/sandbox/draws.ts'
 import { tokenAccountAddress } from '../../src/sandbox/keys.ts'
 import type { Market } from '../../src/sandbox/market/market.ts'
 import { BLOCKHASH_BLOCKS } from '../../src/solana/constants.ts'
-import { openLedger, STRANGER, type TimedLedger, WALLET } from './ledger.ts'
+import { openLedger, STRANGER, type TimedLedger, WALLET, walletsOf } from './ledger.ts'
 import { MINTS } from './market.ts'
 import type { Mutant } from './mutants.ts'
 import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts'
@@ -38,7 +38,7 @@ export interface ChainParts {
 export class SimulatedChain {
   readonly ledger: TimedLedger
   truth!: Truth
-  /** Tokens that strangers sent to the wallet, by mint. */
+  /** Tokens that strangers sent to the first wallet, by mint. */
   readonly gifts = new Map<string, bigint>()
   /** Transactions of the wallet without an order. */
   readonly byHand = new Set<string>()
@@ -56,8 +56,12 @@ export class SimulatedChain {
   constructor(parts: ChainParts) {
     const { clock, market, scenario, draws, native } = parts
     this.#parts = parts
-    this.ledger = openLedger({ clock, seed: scenario.seed, market, native })
-    this.#history = new History(this.ledger, [WALLET, ...MINTS.map((mint) => tokenAccountAddress(WALLET, mint))])
+    this.ledger = openLedger({ clock, scenario, market, native })
+    const addressesOf = (wallet: string): string[] => [
+      wallet,
+      ...MINTS.map((mint) => tokenAccountAddress(wallet, mint)),
+    ]
+    this.#history = new History(this.ledger, walletsOf(scenario).flatMap(addressesOf))
     this.#nodes = this.#states.map((_state, index) => {
       const state = (): NodeState => this.#states[index] as NodeState
       const isFresh = (): boolean => state().freshShare > 0 && draws.chance(state().freshShare)
@@ -85,9 +89,9 @@ export class SimulatedChain {
     return [...this.company.values()].flatMap((one) => one?.landed ?? [])
   }
 
-  /** Finalized balance of the wallet. */
-  get lamports(): number {
-    return this.ledger.account(WALLET, 'finalized')?.lamports ?? 0
+  /** Finalized balance of a wallet. */
+  lamportsOf(wallet: string): number {
+    return this.ledger.account(wallet, 'finalized')?.lamports ?? 0
   }
 
   /** Called once a second: draws the events of this second. */

@@ -1,6 +1,7 @@
 import { isFullExit, isOpen, orderNumber } from '../../src/engine/order.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Journal } from './disk.ts'
+import { walletIn } from './ledger.ts'
 import type { Process } from './process.ts'
 import type { Kind } from './scenario.ts'
 import type { Leash } from './strategy.ts'
@@ -12,14 +13,17 @@ export interface CheckParts {
   readonly truth: Truth
   readonly journal: Journal
   readonly leash: Leash
+  /** Public keys of the wallets. */
+  readonly wallets: readonly string[]
   /** Landed trades of a second process with the wallet; empty if a fault may hide them from this process for long. */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
   readonly now: () => number
   readonly complain: (what: string) => void
 }
 
-/** Maximum time until a landing of another process is noticed. It is confirmed within 1 s and searched for during 5 s
- *  after our own landing, which may be later; the rest is for a slow disk. */
+/** Maximum time until a landed transaction of another process is noticed. The transaction is confirmed within 1 s, and
+ *  the process searches for it during the 5 s after its own landing, which may be later. The rest is for a slow
+ *  disk. */
 const SEEN_MS = 10_000
 
 /** Invariants of every run. If the service or a node lies, invariants that rely on its answers are not checked. */
@@ -38,7 +42,7 @@ export class Checks {
   /** Checks a request, or bytes with this signature, just before it leaves. */
   sends(attempt: Attempt, signature = ''): void {
     const { truth, complain, journal } = this.#parts
-    const { id, orderId, mint, side } = attempt
+    const { id, orderId, account, mint, side } = attempt
     if (this.#sent.has(id)) complain(`${id} is sent twice`)
     this.#sent.add(id)
     if (signature !== '' && !journal.hasSigned(attempt, signature))
@@ -48,22 +52,27 @@ export class Checks {
     const alive = truth.posts.filter((post) => truth.isAlive(post))
     for (const post of alive) {
       if (post.orderId === orderId && !post.isFull) complain(`${id} is sent while ${post.attemptId} may execute`)
-      if (side === 'buy' && post.isFull && post.mint === mint)
+      if (side === 'buy' && post.isFull && post.mint === mint && post.account === account)
         complain(`${id} buys tokens that ${post.attemptId} may still sell`)
     }
   }
 
   /** Checks an attempt each time just before it is sent. No buy may be sent after a later full exit was accepted, after
    *  a halt, or while the disk is short of space. */
-  leaves({ id, orderId, side, mint }: Attempt, { mirror, disk }: Process): void {
+  leaves({ id, orderId, account, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
     if (disk.isShort) this.#parts.complain(`${id} goes out although the process knows that the disk is short`)
-    if (mirror.isHalted) this.#parts.complain(`${id} goes out although entries are halted`)
+    if (mirror.isHalted(account)) this.#parts.complain(`${id} goes out although entries are halted`)
     const { now, company } = this.#parts
     const isSeen = company().some((one) => one !== undefined && one.at > this.#releasedAt && now() >= one.at + SEEN_MS)
     if (isSeen) this.#parts.complain(`${id} goes out although a second process was seen to trade with the wallet`)
     for (const { order } of mirror.orders.values())
-      if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
+      if (
+        order.account === account &&
+        order.mint === mint &&
+        isFullExit(order) &&
+        orderNumber(order) > orderNumber({ id: orderId })
+      )
         this.#parts.complain(`${id} goes out after ${order.id}, which sells everything`)
   }
 
@@ -120,14 +129,15 @@ export class Checks {
     }
   }
 
-  /** The reservation equals the worst cost of the open orders. */
+  /** The reservation of each wallet equals the worst cost of its open orders. The first bots have different wallets. */
   #reserved({ mirror }: Process): void {
-    const { leash, complain } = this.#parts
-    const [bot] = leash.bots
-    if (bot === undefined) return
-    const open = mirror.open.reduce((sum, { order }) => sum + order.reserveLamports, 0)
-    const reserved = Math.round(bot.wallet().reservedSol * 1e9)
-    if (reserved !== open) complain(`${reserved} lamports are reserved, the open orders may cost ${open}`)
+    const { leash, complain, wallets } = this.#parts
+    for (const [index, bot] of leash.bots.slice(0, wallets.length).entries()) {
+      const own = mirror.open.filter(({ order }) => walletIn(order.account) === wallets[index])
+      const open = own.reduce((sum, { order }) => sum + order.reserveLamports, 0)
+      const reserved = Math.round(bot.wallet().reservedSol * 1e9)
+      if (reserved !== open) complain(`${reserved} lamports are reserved, the open orders may cost ${open}`)
+    }
   }
 
   /** The order of an attempt that may still execute, or be reversed, is open, or filled by an execution that was seen.

@@ -11,20 +11,24 @@ import { type Leash, restless, ticking } from './strategy.ts'
 /** Late wait of the configuration: how late a request may still execute. */
 export const LATE_MS = 30_000
 
-/** Bots that trade on one wallet, as a configuration file would give them. */
+/** Names of the wallets of a run with two wallets. */
+const NAMES = ['main', 'side']
+
+/** Bots that trade with one wallet, or with two in turn, as a configuration file would give them. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const { rounding } = scenario.local
   const named = executor === 'local' && rounding !== undefined ? lamports(rounding.feeLamports) : null
   const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
   const timed = { name: 'ticking', file: 'ticking.ts', strategy: ticking(scenario.timers) }
   const strategies = [
-    ...Array.from({ length: scenario.bots }, () => strategy),
+    ...Array.from({ length: Math.max(scenario.bots, scenario.wallets) }, () => strategy),
     ...(scenario.timers === 'none' ? [] : [timed]),
   ]
   const bots = strategies.map((strategy, index): BotConfig => {
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
       ...{ exitSources: {}, overriddenExits: [] },
+      ...(scenario.wallets > 1 && { wallet: NAMES[index % scenario.wallets] as string }),
       orders: {
         slippagePercent: 5,
         priorityFeeLamports: named,
@@ -59,13 +63,11 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
     // No floor is set, because a floor would change the traces of the recorded seeds, too.
-    wallets: [
-      {
-        ...{ name: '', caps: { perTransaction: null, perHour: null, perDay: null } },
-        limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
-      },
-    ],
-    journal: { path: '', keepTapeDays: 1 },
+    wallets: (scenario.wallets > 1 ? NAMES : ['']).map((name) => ({
+      ...{ name, caps: { perTransaction: null, perHour: null, perDay: null } },
+      limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
+    })),
+    journal: { path: '', keepTapeDays: 1, archive: false },
     desk: deskFrom(undefined, ''),
     bots,
     lists: new Map(),

@@ -24,8 +24,8 @@ const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
 /** Reserve for a disk with enough space: one byte, so that the table exists. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
-/** The journal's tables in SQLite, reused by all runs, because creating them costs more than a run. In memory: a
- *  process leaves only its committed records, which the next process reads. */
+/** The journal's tables in SQLite, reused by all runs, because creating them costs more than a run. The database is in
+ *  memory; the next process reads the records that the one before has committed. */
 export class Journal {
   readonly db = new Database(':memory:')
   readonly disk: FilledDisk
@@ -120,7 +120,7 @@ export interface DiskParts {
   readonly journal: Journal
   readonly clock: Clock
   readonly monotonicMs: () => number
-  /** Another program fills the disk in this run. */
+  /** Whether another program fills the disk in this run. */
   readonly isFilled: boolean
   /** Called when a write fails because the disk is full and the reserve is used up. */
   readonly stuck: () => void

@@ -14,37 +14,52 @@ import { secretOf, tokenAccountAddress, walletAddress } from '../../src/sandbox/
 import type { Market } from '../../src/sandbox/market/market.ts'
 import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { rentExemption } from '../../src/solana/constants.ts'
+import type { Scenario } from './scenario.ts'
 
 /** Wallet, mints and other accounts on the chain. */
 export const OWNER = secretOf(Buffer.alloc(32, 7))
 export const WALLET = walletAddress(Buffer.alloc(32, 7))
+/** The second wallet of a run with two wallets. */
+export const SECOND = walletAddress(Buffer.alloc(32, 9))
 const OTHER = secretOf(Buffer.alloc(32, 8))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
-const FUNDS = { [WALLET]: solToLamports(20), [STRANGER]: solToLamports(20) }
+const FUNDS = solToLamports(20)
+
+/** Public keys of the wallets of a run. */
+export function walletsOf({ wallets }: Pick<Scenario, 'wallets'>): readonly string[] {
+  return [WALLET, SECOND].slice(0, wallets)
+}
+
+/** Public key of the wallet of a live account. */
+export function walletIn(account: string): string {
+  return account.slice(account.lastIndexOf('|') + 1)
+}
 
 /** A ledger on which a submission can determine when it lands. */
 export type TimedLedger = Ledger & { landsAfter: number | undefined }
 
 export interface LedgerParts {
   readonly clock: Clock
-  readonly seed: number
+  readonly scenario: Pick<Scenario, 'seed' | 'wallets'>
   readonly market: Market
   /** Solana's runtime; without it, a small ledger that executes no bytes. */
   readonly native: Native | undefined
 }
 
-export function openLedger({ clock, seed, market, native }: LedgerParts): TimedLedger {
+export function openLedger({ clock, scenario, market, native }: LedgerParts): TimedLedger {
+  const { seed } = scenario
+  const funds = Object.fromEntries([...walletsOf(scenario), STRANGER].map((address) => [address, FUNDS]))
   const traded = (trade: Parameters<Market['print']>[0]): void => market.print(trade)
   const common = { clock, records: forgetfulRecords(), seed, entropy: 'simulation' }
   if (native === undefined) {
     const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram, gift: giftProgram }
-    return new TimedSmallLedger({ ...common, programs, funds: FUNDS })
+    return new TimedSmallLedger({ ...common, programs, funds })
   }
   return new TimedRuntimeLedger({
     ...{ ...common, native, programs: { [POOL_PROGRAM]: poolBinary() }, builders: { transfer: transferBuilder } },
     venue: new MarketVenue(market, () => 'token', [], traded),
     secrets: new Map([OWNER, OTHER].map((secret) => [secret.address, secret])),
-    funds: { ...FUNDS, [CURVE_FEES]: rentExemption(0) },
+    funds: { ...funds, [CURVE_FEES]: rentExemption(0) },
   })
 }
 

@@ -4,6 +4,7 @@ import { isStopped } from '../../src/engine/recovered-money.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import type { Journal } from '../../src/orders/ports.ts'
+import { walletIn } from './ledger.ts'
 import { Standing } from './standing.ts'
 import { TimerWatch } from './timer-watch.ts'
 
@@ -13,13 +14,10 @@ export class Mirror {
   readonly attempts = new Map<string, Attempt['state']>()
   /** Locally signed attempts, by signature. */
   readonly signed = new Map<string, Attempt>()
-  isGateOpen = false
   /** Whether the engine was informed that the disk is short of space. */
   isDiskLow = false
-  /** Entries are halted until a person resumes. */
-  isHalted: boolean
-  /** Classifications by the audit. */
-  audited: number | undefined
+  /** Balance of each wallet at its last audit. */
+  readonly audited = new Map<string, number>()
   /** Signatures of foreign transactions that no person has accepted yet. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
@@ -27,6 +25,10 @@ export class Mirror {
   readonly timers = new TimerWatch((what) => this.complaints.push(what))
   /** Written reports that the engine has not taken. */
   readonly #untaken = new Set<number>()
+  /** Whether the process may buy, by account. */
+  readonly #gates = new Map<string, boolean>()
+  /** Accounts whose entries are halted until a person resumes. */
+  readonly #halted = new Set<string>()
   readonly #note: (what: string) => void
   readonly #attempt: (attempt: Attempt) => void
 
@@ -36,12 +38,21 @@ export class Mirror {
     this.#note = note
     this.#attempt = attempt
     this.standing = new Standing(past)
-    this.isHalted = money.accounts.some(isStopped)
+    for (const account of money.accounts) if (isStopped(account)) this.#halted.add(account.account)
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const attempt of attempts) this.#attempted(attempt)
     for (const { id } of untaken) this.#untaken.add(id)
-    this.audited = wallets[0]?.cursor.lamports
+    for (const { cursor } of wallets) this.#audited(cursor)
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
+  }
+
+  /** Whether the process may buy with each of so many wallets. */
+  isOpenFor(wallets: number): boolean {
+    return this.#gates.size === wallets && [...this.#gates.values()].every((isOpen) => isOpen)
+  }
+
+  isHalted(account: string): boolean {
+    return this.#halted.has(account)
   }
 
   get open(): { readonly order: Order; state: OrderState }[] {
@@ -58,7 +69,7 @@ export class Mirror {
     return {
       rows: (...row) => journal.rows(...row),
       input: (seq, time, input) => {
-        if (input.kind === 'gate' && input.code === undefined) this.isGateOpen = input.open
+        if (input.kind === 'gate' && input.code === undefined) this.#gates.set(input.account, input.open)
         if (input.kind === 'gate' && input.code === 'DISK_LOW') this.isDiskLow = !input.open
         if (input.kind === 'foreign' && input.attemptId === undefined) this.foreign.add(input.signature)
         if (input.kind === 'report') this.#untaken.delete(input.id)
@@ -70,7 +81,7 @@ export class Mirror {
         journal.output(seq, time, index, output)
       },
       write: (record) => {
-        if (record.kind === 'wallet') this.audited = record.cursor.lamports
+        if (record.kind === 'wallet') this.#audited(record.cursor)
         if (record.kind === 'report') this.#untaken.add(record.id)
         if (record.kind === 'attempt') {
           this.#attempted(record.attempt)
@@ -92,7 +103,7 @@ export class Mirror {
     this.standing.take(output)
     this.timers.output(output)
     if (output.kind === 'order') this.#ordered(output.order)
-    else if (output.kind === 'account') this.isHalted = isStopped(output.money)
+    else if (output.kind === 'account') this.#account(output.money)
     else if (output.kind === 'orderState') {
       const known = this.orders.get(output.orderId)
       if (known !== undefined) known.state = output.state
@@ -103,9 +114,19 @@ export class Mirror {
     }
   }
 
+  #account(money: Extract<Output, { kind: 'account' }>['money']): void {
+    if (isStopped(money)) this.#halted.add(money.account)
+    else this.#halted.delete(money.account)
+  }
+
+  #audited({ account, lamports }: { readonly account: string; readonly lamports: number }): void {
+    this.audited.set(walletIn(account), lamports)
+  }
+
   #ordered(order: Order): void {
     const { id, side, size, mint } = order
-    if (this.isHalted && order.class === 'entry') this.complaints.push(`${id} is accepted although entries are halted`)
+    if (this.isHalted(order.account) && order.class === 'entry')
+      this.complaints.push(`${id} is accepted although entries are halted`)
     for (const { order: held } of this.open)
       if (laneOf(held) === laneOf(order) && !sharesLane(order, held))
         this.complaints.push(`${id} is accepted into the lane of ${held.id}`)

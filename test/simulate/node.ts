@@ -73,7 +73,7 @@ export class History {
 export interface NodeState {
   /** Slots behind the chain. */
   lag: number
-  /** Slot at which it stands still; 0 if it does not. */
+  /** Slot at which the node has stopped following the chain; 0 if it follows. */
   standsAt: number
   /** Share of the calls that another machine behind the same address answers, without lag. */
   freshShare: number

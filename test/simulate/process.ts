@@ -1,6 +1,6 @@
 import type { Clock, Machine } from '../../src/base/machine.ts'
 import { examine } from '../../src/chain/verifier/checks-before-signing.ts'
-import { botSettings } from '../../src/config/accounts.ts'
+import { botSettings, walletCalled } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Input } from '../../src/engine/messages.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
@@ -23,7 +23,7 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 import type { SimulatedBuilder } from './builder.ts'
 import type { SimulatedChain } from './chain.ts'
 import { type DiskParts, SimulatedDisk } from './disk.ts'
-import { WALLET } from './ledger.ts'
+import { SECOND, WALLET, walletIn } from './ledger.ts'
 import { SimulatedLoop } from './loop.ts'
 import { Mirror } from './mirror.ts'
 import type { Mutant } from './mutants.ts'
@@ -108,7 +108,7 @@ export class Process implements Caller {
       host: 'service.invalid',
     }
     const { genesisHash } = chain.ledger
-    const wallets = [{ name: '', publicKey: WALLET }]
+    const wallets = config.wallets.map(({ name }, index) => ({ name, publicKey: index === 0 ? WALLET : SECOND }))
     const common = { config, service: { ...access, rpc: [] }, wallets, machine, journal, model, past, log }
     this.#chain = new LiveChain(
       { ...common, live: true, post: (input) => this.#isTold(input) && this.#segment.runner.post(input) },
@@ -141,14 +141,23 @@ export class Process implements Caller {
     if (mutant === 'each429CutsAgain') cutAgain(this.#trading)
     this.planNamed()
     const { settings } = botSettings(config, {
-      ...{ service: access.host, cluster: genesisHash, publicKeyOf: () => WALLET, allow: 'live' },
+      ...{
+        service: access.host,
+        cluster: genesisHash,
+        publicKeyOf: (name) => walletCalled(wallets, name).publicKey,
+        allow: 'live',
+      },
     })
     for (const { account } of settings) model.liveAccounts.add(account.id)
-    const [routes] = this.#trading.routes.values()
-    const watched = this.#watched((local === undefined ? routes?.cloud : routes?.local) as Route)
-    const route = vetted(watched, config, this.#chain, machine.clock)
+    const routes = new Map(
+      [...this.#trading.routes].map(([account, own]) => {
+        const watched = this.#watched((local === undefined ? own.cloud : own.local) as Route)
+        return [account, vetted(watched, config, this.#chain, machine.clock)]
+      }),
+    )
     this.#segment = new Segment({
-      ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
+      ...{ machine, journal, mints: this.#mints, past, want: NOTHING },
+      route: ({ account }) => routes.get(account) as Route,
       strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
       observe: (block, from, to) => this.#trading.observe(block, from, to),
       alarm: ({ code, reason }) => {
@@ -187,9 +196,15 @@ export class Process implements Caller {
     for (let at = length - 1; at < length; ) at = this.#segment.runner.rows(this.#block, at, length)
   }
 
-  command(command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string }): void {
+  /** `wallet`: the only wallet that the command concerns. */
+  command(
+    command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string },
+    wallet?: string,
+  ): void {
     const { runner, gateway } = this.#segment
-    runner.post({ kind: 'command', command })
+    const account = [...this.#trading.routes.keys()].find((one) => walletIn(one) === wallet)
+    const isOfOne = account !== undefined && command.name !== 'accept'
+    runner.post({ kind: 'command', command: isOfOne ? { ...command, account } : command })
     if (this.#parts.mutant !== 'resumeEndsDiskLow' || command.name !== 'resume') return
     gateway.diskLow(false)
     runner.post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
@@ -264,7 +279,7 @@ export class Process implements Caller {
     return { clock: { now: () => wall.now(), after }, monotonicMs, boot }
   }
 
-  /** Drops the records of a dead process. */
+  /** Returns a journal that ignores every record once the process is dead. */
   #guarded(disk: SimulatedDisk): Journal {
     return {
       rows: (...row) => this.#isAlive && disk.rows(...row),
@@ -273,7 +288,7 @@ export class Process implements Caller {
       write: (record) => {
         if (!this.#isAlive || this.#isLeftOut(record)) return
         if (record.kind === 'report' && record.report.code === 'LIMIT_WAIT') this.#parts.gaveUp(record.report.orderId)
-        disk.write(record)
+        disk.write(this.#parts.mutant === 'fillOfOtherWallet' ? inOtherWallet(record) : record)
       },
       commit: (then) => this.#isAlive && disk.commit(then),
     }
@@ -316,6 +331,14 @@ function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => vo
     const isFee = outcome.kind === 'refused' && outcome.code === 'PRIORITY_FEE'
     done(isFee ? { ...outcome, code: 'FEE_OVER' } : outcome)
   }
+}
+
+/** For a mutant: books a fill in the account of the other wallet. */
+function inOtherWallet(record: JournalRecord): JournalRecord {
+  if (record.kind !== 'fill') return record
+  const own = walletIn(record.fill.account)
+  const account = record.fill.account.replace(own, own === WALLET ? SECOND : WALLET)
+  return { ...record, fill: { ...record.fill, account } }
 }
 
 /** The recovered state, changed by the error of a mutant. */

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly seed: number
   readonly kind: Kind
   readonly bots: number
+  /** Wallets that the bots trade in turn. */
+  readonly wallets: 1 | 2
   readonly mints: number
   readonly requestsPerMinute: number
   readonly tradingMs: number
@@ -60,7 +62,7 @@ export interface DiskRoom {
   readonly steps: readonly { readonly atMs: number; readonly freeMib: number }[]
   /** Time at which the other program removes its files. */
   readonly endsMs: number
-  /** Share of the seconds before that in which the operator gives a command. */
+  /** Share of the seconds before `endsMs` in which the operator gives a command. */
   readonly operator: number
 }
 
@@ -80,7 +82,7 @@ export interface Times {
   readonly untold: number
   /** Whether nodes serve the chain's Clock account. */
   readonly hasClock: boolean
-  /** Age of their times, ms. */
+  /** Age of the time in the Clock account, ms. */
   readonly oldMs: number
   /** Offset of the machine's clock from the chain's, ms; negative if it is behind. */
   readonly aheadMs: number
@@ -104,6 +106,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     seed,
     kind,
     bots: 1 + integer(2),
+    wallets: orders === 'plain' || company.share > 0 ? 1 : walletsOf(seed),
     mints: 1 + integer(3),
     requestsPerMinute: pick([5, 10, 20, 60, 100]),
     tradingMs,
@@ -169,6 +172,10 @@ function conditionalsOf(seed: number): Scenario['conditionals'] {
   return { areAsked: chance(0.6), stale: chance(0.3) ? between(0, 0.1) : 0 }
 }
 
+function walletsOf(seed: number): 1 | 2 {
+  return draws(seed, 'wallets').chance(0.2) ? 2 : 1
+}
+
 function operatorOf(seed: number): number {
   const { chance, between } = draws(seed, 'operator')
   return chance(0.3) ? between(0, 0.15) : 0
@@ -203,7 +210,8 @@ const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
  *  violation. */
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
-/** Without other faults in most runs, because their effect alone is known to the second. */
+/** A second process with the same wallet. Most of these runs have no other faults, because only then is it known to the
+ *  second when its trades become visible. */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')
   return chance(0.2) ? { share: between(0.5, 1), isAlone: chance(0.7) } : NO_COMPANY

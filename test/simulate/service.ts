@@ -8,7 +8,7 @@ import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { parseBuy, parseSell } from '../../src/sandbox/service/requests.ts'
 import { type TradeResult, TradingDesk } from '../../src/sandbox/service/trading-desk.ts'
 import { LATE_MS } from './configuration.ts'
-import { type TimedLedger, WALLET } from './ledger.ts'
+import { type TimedLedger, WALLET, walletsOf } from './ledger.ts'
 import type { Mutant } from './mutants.ts'
 import type { Plans } from './plans.ts'
 import { ANSWERS, REFUSALS, type Reply, TOO_MANY } from './replies.ts'
@@ -21,9 +21,9 @@ const WINDOW_MS = 60_000
 export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
-  /** Actions of a second process with the same wallet. */
+  /** Random numbers for the actions of a second process with the same wallet. */
   readonly companyDraws: Draws
-  /** Called for each of its transactions. */
+  /** Called for each transaction of the second process. */
   readonly accompanied: (signature: string) => void
   readonly scenario: Scenario
   readonly ledger: TimedLedger
@@ -50,7 +50,7 @@ interface Exchange {
   readonly post: Post
   readonly body: Record<string, unknown>
   readonly caller: Caller
-  /** Executions that start after the end of the connection. */
+  /** Whether the service executes the request only after the end of the connection. */
   afterwards: boolean
   isOver: boolean
   readonly resolve: (result: HttpResult) => void
@@ -59,7 +59,7 @@ interface Exchange {
 /** The service: the sandbox's trading desk behind a faulty network and a faulty HTTP server. */
 export class SimulatedService {
   arrived = 0
-  /** Forbidden acts that it committed. */
+  /** Number of forbidden acts that the service has committed. */
   lies = 0
   readonly #parts: ServiceParts
   readonly #desk: TradingDesk
@@ -79,7 +79,7 @@ export class SimulatedService {
       faults: this.#faults,
       dialect: dialectOf(0),
       tokenPrograms: () => 'token',
-      wallets: [WALLET],
+      wallets: walletsOf(scenario),
     })
   }
 

@@ -10,13 +10,13 @@ const MOST_MS = LATE_MS + 110_000 + 60_000
 
 /** Measures the time until lost requests are proved not to have executed. */
 export class Settling {
-  /** Time of each proved request, ms. */
+  /** Time that each proof took, ms. */
   readonly took: number[] = []
   readonly #answered = new Set<string>()
   readonly #lost = new Set<string>()
   readonly #truth: Truth
   readonly #complain: (what: string) => void
-  /** Since when this process runs and the nodes are healthy. */
+  /** Time since which this process runs and the nodes are healthy. */
   calmSince: Millis = Number.POSITIVE_INFINITY
   startedAt: Millis = 0
 

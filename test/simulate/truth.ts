@@ -8,6 +8,7 @@ import { BLOCKHASH_BLOCKS } from '../../src/solana/constants.ts'
 export interface Post {
   readonly attemptId: string
   readonly orderId: string
+  readonly account: string
   readonly mint: string
   readonly side: TradeSide
   readonly isFull: boolean
@@ -39,8 +40,8 @@ export class Truth {
   }
 
   sent(attempt: Attempt, now: number): Post {
-    const { id, orderId, mint, side } = attempt
-    const post = { attemptId: id, orderId, mint, side, isFull: isFullExit(attempt), sentAt: now }
+    const { id, orderId, account, mint, side } = attempt
+    const post = { attemptId: id, orderId, account, mint, side, isFull: isFullExit(attempt), sentAt: now }
     this.posts.push({ ...post, endedAt: undefined, pending: 0, executions: [] })
     return this.posts.at(-1) as Post
   }
@@ -56,7 +57,7 @@ export class Truth {
     return this.posts.filter((post) => post.orderId === orderId)
   }
 
-  /** The attempt may still execute, or its execution may still be reversed. */
+  /** Whether the attempt may still execute, or its execution may still be reversed. */
   isAlive(post: Post): boolean {
     return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
   }
@@ -67,7 +68,7 @@ export class Truth {
     return final.height > madeAtHeight + BLOCKHASH_BLOCKS
   }
 
-  /** The transaction has landed and succeeded on the present fork. */
+  /** Executions of these requests whose transactions have landed and succeeded on the present fork. */
   successes(posts: readonly Post[]): Execution[] {
     return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
   }

@@ -15,6 +15,7 @@ import { SimulatedChain } from './chain.ts'
 import { Checks } from './checks.ts'
 import { configOf } from './configuration.ts'
 import type { Journal } from './disk.ts'
+import { SECOND, walletIn, walletsOf } from './ledger.ts'
 import { MINTS, WanderingMarket } from './market.ts'
 import { type Mutant, sabotage } from './mutants.ts'
 import { Plans } from './plans.ts'
@@ -34,13 +35,13 @@ const COMMANDS = ['halt', 'flatten', 'resume'] as const
 /** Commands that the operator may give while the disk is short. */
 const COMMANDS_ON_SHORT_DISK = ['resume', 'resume', 'flatten'] as const
 const ROW_MS = 200
-/** Time after the last buy. */
+/** Interval between prints once the strategies buy no more. */
 const QUIET_ROW_MS = 2_000
 /** Upper bound of a decision without faults: the late wait, the bound, and 1,500 blocks of contradictory evidence. */
 const LONGEST_CALM_MS = 3_600_000
 /** Time for which a run continues after every order is decided. */
 const AFTERWARDS_MS = 40_000
-/** Longest delay between attempts of an exit that cannot be sold, 192 s. */
+/** The same time if the service or a node lies, because an exit that cannot be sold is retried only every 192 s. */
 const LATE_AFTERWARDS_MS = 150_000
 
 export interface Result {
@@ -59,6 +60,7 @@ export type Figure =
   | 'orders'
   | 'requests'
   | 'executions'
+  | 'ofSecondWallet'
   | 'lies'
   | 'misattributed'
   | 'crashes'
@@ -81,7 +83,7 @@ export interface Options {
   /** Default: any. */
   readonly orders?: Orders | undefined
   readonly mutant?: Mutant
-  /** Override the times of the seed. */
+  /** Used instead of the seed's block times and clocks. */
   readonly times?: Times | undefined
   readonly show?: (line: string) => void
 }
@@ -91,7 +93,9 @@ export async function simulate(seed: number, journal: Journal, options: Options 
   const native = options.executor === 'local' ? await loadNative() : undefined
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
   const drawn = scenarioOf(seed, options.orders)
-  const world = new World({ ...drawn, times: options.times ?? drawn.times }, journal, options, native)
+  // The signer of the simulation has one key.
+  const wallets = native === undefined ? drawn.wallets : 1
+  const world = new World({ ...drawn, wallets, times: options.times ?? drawn.times }, journal, options, native)
   const repair = sabotage(options.mutant)
   const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
   process.on('unhandledRejection', threw)
@@ -118,6 +122,7 @@ class World implements Host {
   readonly #operatorDraws: Draws
   readonly #stallDraws: Draws
   readonly #diskDraws: Draws
+  readonly #walletDraws: Draws
   readonly #feedDraws
   readonly #market: WanderingMarket
   readonly #chain: SimulatedChain
@@ -146,7 +151,7 @@ class World implements Host {
   #firings = 0
   #sellsOnShortDisk = 0
   #buysAfterShortDisk = 0
-  /** The other program has removed its files. */
+  /** Whether the other program has removed its files. */
   #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
@@ -163,6 +168,7 @@ class World implements Host {
     this.#operatorDraws = draws(seed, 'commands')
     this.#stallDraws = draws(seed, 'the stalls')
     this.#diskDraws = draws(seed, 'commands on a short disk')
+    this.#walletDraws = draws(seed, 'wallets of commands')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
     const { complain } = this
@@ -213,11 +219,12 @@ class World implements Host {
     const waits = scenario.conditionals.areAsked
     this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, waits, bots: [] }
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
-    // A builder's answer decides no order, because its transaction is verified before it is signed.
+    // With local signing, a service that breaks the rules only returns wrong transactions, which the verifier refuses.
+    // The invariants of an honest service therefore apply.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
     const isExact = scenario.company > 0 && scenario.rpc.ill + scenario.service.lands + scenario.network.lost === 0
     this.#checks = new Checks({
-      ...{ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, complain },
+      ...{ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, wallets: walletsOf(scenario), complain },
       company: () => (isExact && !scenario.chain.forks ? [...this.#chain.company.values()] : []),
       now: () => this.time.now(),
     })
@@ -241,7 +248,9 @@ class World implements Host {
     const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
     if (!isOver) this.complain('an order or attempt is undecided')
     await this.#process?.stop()
-    for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
+    const wallets = walletsOf(this.#scenario)
+    for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, { kind, wallets }))
+      this.complain(complaint)
     if (this.#local === undefined) return
     const { builder } = this.#local
     const isForked = (id: string): boolean => this.#chain.forkedAt.some((at) => builder.wasCheckedAt(id, at))
@@ -261,6 +270,7 @@ class World implements Host {
         orders: new Set(posts.map(({ orderId }) => orderId)).size,
         requests: this.#service.arrived,
         executions: this.#truth.successes(posts).length,
+        ofSecondWallet: this.#truth.successes(posts).filter(({ post }) => walletIn(post.account) === SECOND).length,
         lies: this.#service.lies + (this.#local?.builder.lies ?? 0),
         misattributed: misattributed(this.#journal.db, this.#truth),
         crashes: this.#crashes,
@@ -299,7 +309,7 @@ class World implements Host {
     if (!this.#complaints.includes(what)) this.#complaints.push(what)
   }
 
-  /** Every order has been decided for this time. */
+  /** Whether every order has been decided for this long. */
   #isQuietFor(ms: number): boolean {
     const now = this.time.now()
     if (!this.#isDecided()) this.#quietSince = now
@@ -308,9 +318,11 @@ class World implements Host {
 
   #isDecided(): boolean {
     const process = this.#process
-    if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
+    const wallets = walletsOf(this.#scenario)
+    if (process === undefined || !process.mirror.isOpenFor(wallets.length) || !process.mirror.isIdle) return false
     if (process.disk.isShort || process.mirror.isDiskLow) return false
-    if (process.mirror.audited !== this.#chain.lamports) return false
+    const { audited } = process.mirror
+    if (wallets.some((wallet) => audited.get(wallet) !== this.#chain.lamportsOf(wallet))) return false
     // After sales by a service or a second process, the remaining tokens may be too few to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
     if (isOurs && process.mirror.standing.passing.length > 0) return false
@@ -382,7 +394,7 @@ class World implements Host {
       },
       note: (what) => this.trace.add(this.time.now(), what),
     })
-    // The process may have crashed before it was complete.
+    // `#process` is undefined if the process crashed while it started.
     this.#restored += this.#process?.mirror.standing.restored ?? 0
   }
 
@@ -393,7 +405,8 @@ class World implements Host {
     const attempt = process.mirror.signed.get(signature)
     if (attempt !== undefined) this.#checks.leaves(attempt, process)
     if (this.#truth.executions.has(signature)) return
-    // A starting process sends the signed bytes of an earlier one at once.
+    // While a process starts, it sends the signed bytes of the process before. `#process` is not set then, and no crash
+    // is possible.
     if (this.#process !== undefined && --this.#effectsLeft <= 0) {
       this.#crash()
       return
@@ -497,9 +510,11 @@ class World implements Host {
   #command(name: (typeof COMMANDS)[number]): void {
     if (this.#process === undefined) return
     this.#commands++
-    this.trace.add(this.time.now(), `operator: ${name}`)
+    const wallets = walletsOf(this.#scenario)
+    const wallet = wallets.length > 1 && this.#walletDraws.chance(0.5) ? this.#walletDraws.pick(wallets) : undefined
+    this.trace.add(this.time.now(), `operator: ${name}${wallet === undefined ? '' : ` ${wallet}`}`)
     if (name === 'resume') this.#checks.released()
-    this.#process.command({ name })
+    this.#process.command({ name }, wallet)
   }
 
   #rows(): void {

@@ -14,8 +14,8 @@ afterEach(async () => {
 const answer = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
 
-/** A server that takes one part for each connection, in order. It runs the part's handler when the first bytes of a
- *  request arrive, except `connect`, which runs as soon as the connection opens. */
+/** A server that calls a handler for each connection: `connect` when the connection opens, and `request` when the first
+ *  bytes of a request arrive. */
 async function serve(parts: {
   connect?: (socket: Socket) => void
   request?: Play

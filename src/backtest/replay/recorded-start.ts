@@ -61,7 +61,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   return {
     money: {
       ...money,
-      // Bots that share an account only in the run each get its whole balance.
+      // If bots share an account in the run but not in the replay, each of them gets the whole balance.
       accounts: money.accounts.flatMap((one) =>
         [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
       ),
@@ -80,7 +80,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   }
 }
 
-/** Turns the bots of a start into a configuration for a backtest. */
+/** Makes a configuration for a backtest from the bots that a recorded start of a process lists. */
 export async function configOf({ config, bots, plan, units, lists }: StartInput, modelOf: ModelOf): Promise<Config> {
   return {
     files: [],
@@ -90,7 +90,7 @@ export async function configOf({ config, bots, plan, units, lists }: StartInput,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(0) },
     wallets: walletsOf(bots),
-    journal: { path: '', keepTapeDays: 1 },
+    journal: { path: '', keepTapeDays: 1, archive: false },
     desk: deskFrom(undefined, ''),
     bots: await Promise.all(bots.map((bot) => botOf(bot, modelOf(bot.name)))),
     lists: new Map(Object.entries(lists ?? {})),

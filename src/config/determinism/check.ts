@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path/posix'
 import type { AnyNode, Comment, Program } from 'acorn'
-import { OWN_STRATEGIES, SOURCES } from '../files.ts'
 import { shownPath } from '../strategy-trace.ts'
+import { localFiles } from './local-files.ts'
 import { childrenOf, usesOf } from './names.ts'
+import type { CheckedModule } from './passed.ts'
 import { type Breach, breachOfForm, breachOfImport, breachOfUse } from './rules.ts'
 import { syntaxOf } from './syntax.ts'
 
@@ -18,6 +17,7 @@ export interface Findings {
   readonly found: readonly Finding[]
   /** Files that could not be parsed, each with the reason. */
   readonly unread: readonly string[]
+  readonly checked: readonly CheckedModule[]
 }
 
 /** A comment that allows one name on its own line and on the next one, for example
@@ -28,17 +28,20 @@ const ALLOWED = /sluice: allow ([^,]+), because \S/
 export function nondeterminism(file: string): Findings {
   const found: Finding[] = []
   const unread: string[] = []
+  const checked: CheckedModule[] = []
   const queue = [file]
   for (const one of queue) {
     try {
-      const { tree, comments } = syntaxOf(one)
+      const { text, tree, comments } = syntaxOf(one)
       found.push(...findingsIn(one, tree, comments))
-      for (const next of localImports(one, tree)) if (!queue.includes(next)) queue.push(next)
+      const imports = (tree.body as AnyNode[]).flatMap((node) => sourceOf(node) ?? [])
+      checked.push({ file: one, text, imports })
+      for (const next of localFiles(one, imports)) if (!queue.includes(next)) queue.push(next)
     } catch (error) {
       unread.push(`${one}: ${(error as Error).message}`)
     }
   }
-  return { found, unread }
+  return { found, unread, checked }
 }
 
 const MOST_FINDINGS = 10
@@ -72,7 +75,7 @@ function findingsIn(file: string, tree: Program, comments: readonly Comment[]): 
   return found.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** Whether the name of a function, and `async` before it, belong to this node around the function. */
+/** Whether the node is a method: its function has neither a name nor `async`, because both belong to the method. */
 function isMethod(node: AnyNode): boolean {
   return node.type === 'MethodDefinition' || (node.type === 'Property' && node.method)
 }
@@ -90,14 +93,4 @@ function sourceOf(node: AnyNode): string | undefined {
   const isImport =
     node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration'
   return isImport && node.source ? String(node.source.value) : undefined
-}
-
-/** Paths of the local code that a module imports. Packages, and Sluice itself, are not examined. */
-function localImports(file: string, { body }: Program): string[] {
-  return (body as AnyNode[]).flatMap((node) => {
-    const source = sourceOf(node) ?? ''
-    const path = resolve(dirname(file), source)
-    if (path.includes('/node_modules/') || (path.startsWith(SOURCES) && !path.startsWith(OWN_STRATEGIES))) return []
-    return /^\.{0,2}\/.*\.m?[jt]s$/.test(source) && existsSync(path) ? [path] : []
-  })
 }

@@ -3,6 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { type Comment, type Program, parse } from 'acorn'
 
 export interface Syntax {
+  readonly text: string
   readonly tree: Program
   readonly comments: readonly Comment[]
 }
@@ -18,7 +19,7 @@ export function syntaxOf(file: string): Syntax {
     locations: true,
     onComment: comments,
   })
-  return { tree, comments }
+  return { text, tree, comments }
 }
 
 /** Uses the function with which Node itself removes the types of a strategy that it imports. A direct call prints a

@@ -179,7 +179,7 @@ function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAML
   return start
 }
 
-/** Message of the parser, without its quotes from the file. */
+/** Message of the parser, without the text that it quotes from the file. */
 function inOurWords({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here; write one document per file'
   if (code === 'RESOURCE_EXHAUSTION') return 'the file is nested too deeply'

@@ -1,15 +1,15 @@
-import type { Millis } from '../../base/units.ts'
+import { DAY, type Millis } from '../../base/units.ts'
 import { type Certificate, dateOf, readCertificate, requireValid, validCertificate } from '../../config/certificate.ts'
 import type { DeskConfig } from '../../config/config.ts'
 
-const DAY_MS = 86_400_000
-/** Time left at which the operator hears of an expiry: at most so long, and at most this part of the certificate's
- *  lifetime, because some certificates live for six days only. */
+/** The operator receives a notice when the time until the expiry falls below `mostMs` and below this share of the
+ *  certificate's lifetime, because some certificates are valid for six days only. */
 const NOTICES = [
-  { mostMs: 14 * DAY_MS, share: 1 / 6 },
-  { mostMs: 3 * DAY_MS, share: 1 / 20 },
+  { mostMs: 14 * DAY, share: 1 / 6 },
+  { mostMs: 3 * DAY, share: 1 / 20 },
 ] as const
-/** Time after which the operator hears of files that do not fit together: a renewal replaces one after the other. */
+/** Time after which the operator is notified of files that do not fit together. A renewal replaces one file after the
+ *  other, so they may differ for a moment. */
 const UNFIT_MS = 60_000
 
 export interface CertificateWatchParts {
@@ -23,7 +23,7 @@ export interface CertificateWatchParts {
 }
 
 /** Reads renewed files of the certificate without a restart, and tells the operator before it expires. Files that
- *  cannot be used change nothing: the certificate before stays in use. */
+ *  cannot be used change nothing: the previous certificate stays in use. */
 export class CertificateWatch {
   readonly #parts: CertificateWatchParts
   #used: Certificate
@@ -56,7 +56,7 @@ export class CertificateWatch {
   #read(): void {
     const { files, origin, now, renew, tell } = this.#parts
     try {
-      const read = readCertificate(files, origin)
+      const read = readCertificate(files, origin, now())
       const isSame = read.cert === this.#used.cert && read.key === this.#used.key
       if (!isSame) requireValid(read, files, now())
       this.#unfit = undefined

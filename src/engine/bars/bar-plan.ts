@@ -69,6 +69,11 @@ export function secondsOfBars(strategy: Declared, params: unknown): number {
   return Math.max(0, ...spans) / 1000
 }
 
+/** Widths of the bars that a strategy declares, in the order of the declaration. */
+export function widthsOf({ bars }: Pick<Declared, 'bars'>, params: unknown): Width[] {
+  return readPlan({ bars }, params).plan.bars.map(({ width }) => width.name)
+}
+
 function readBars(declared: unknown, flaws: PlanFlaw[]): PlannedBars[] {
   if (!isRecord(declared)) {
     flaws.push({ path: ['bars'], problem: "expected widths with the number of bars to keep, such as { '1m': 200 }" })

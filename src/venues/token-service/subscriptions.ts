@@ -217,7 +217,7 @@ export class Subscriptions {
     this.#asked = []
   }
 
-  /** Forgets all confirmations. Halves of refused batches are kept. */
+  /** Forgets all confirmations, but keeps the halves of refused batches. */
   disconnect(): void {
     this.#confirmed.clear()
     this.#asked = []

@@ -1,21 +1,18 @@
-import type { Venue } from '../venue.ts'
+import type { Venue, VenueTerms } from '../venue.ts'
 import { CaptureImporter, CaptureReader, captureWriter, messageLinesOf } from './capture.ts'
 import { CloudExecutor } from './cloud-executor.ts'
 import { ENDPOINTS, headersOf, STREAM_PATH, urlOf } from './endpoints.ts'
 import { Feed } from './feed.ts'
-import { firstPlan, PREMIUM, planOf, STANDARD } from './plans.ts'
 import { TransactionBuilder } from './transaction-builder.ts'
 import { signaturePathOf } from './wire/answers.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 import { readRequest } from './wire/requests.ts'
 
 /** Creates the venue of the documented token service. It has a WebSocket feed, and an HTTPS interface that executes
- *  trades or builds transactions. `name`: its name in messages. */
-export function tokenService(name: string): Venue {
+ *  trades or builds transactions. */
+export function tokenService(terms: VenueTerms): Venue {
   return {
-    name,
-    amountCurrency: 'SOL',
-    plans: { published: [STANDARD, PREMIUM], first: firstPlan, named: planOf },
+    ...terms,
     captures: {
       linesOf: messageLinesOf,
       reader: () => new CaptureReader(),
@@ -30,9 +27,9 @@ export function tokenService(name: string): Venue {
       }),
       signaturePathOf,
     },
-    served: { endpoints: ENDPOINTS, streamPath: STREAM_PATH, plans: [STANDARD, PREMIUM] },
+    served: { endpoints: ENDPOINTS, streamPath: STREAM_PATH, plans: terms.plans.published },
     transactions: { readReply: readBuiltReply, readRequest },
-    openFeed: (parts) => new Feed(name, parts),
+    openFeed: (parts) => new Feed(terms.name, parts),
     openExecutor: (parts) => new CloudExecutor(parts),
     openBuilder: (parts) => new TransactionBuilder(parts),
   }

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { nondeterminism } from '../../../src/config/determinism/check.ts'
 import { loadStrategy } from '../../../src/config/strategies.ts'
+import { admitStrategy } from '../../../src/config/strategy-modules.ts'
 import { testStrategy } from '../../../src/testing/strategy-rig.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -159,6 +161,7 @@ test('a test of a strategy refuses it, too', async () => {
   const file = written(`import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'a', about: '', params: z.object({}), keys: ['trades'],
   start: () => ({ onTimer: () => void Math.random() }) })`)
+  admitStrategy(pathToFileURL(file).href)
   const { default: strategy } = await import(file)
   expect(() => testStrategy(strategy, {})).toThrow('tested.ts:3:39: Math.random draws numbers')
 })

@@ -61,7 +61,7 @@ const sink = {
   post: (input: Input): void => void posted.push(input),
 }
 const seconds = (count: number): void => clock.advanceTo(clock.now() + count * 1_000)
-/** Seconds in which the service sends frames. */
+/** Lets the service send frames for this number of seconds. */
 const chatter = (count: number): void => {
   for (let second = 0; second < count; second++) {
     service.last.say({ type: 'pong' })

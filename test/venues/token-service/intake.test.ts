@@ -86,7 +86,7 @@ test('numbers are not recycled while older rows wait', () => {
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints
-  // all but the last row before the previous recycling: the second block had no room for it
+  // All rows before the previous recycling are handled, except for the last one: it did not fit into the second block.
   door.rowsHandled = 2 * 8_192
   door.launch(2 * 8_192)
   expect(door.mints.list).toBe(list)

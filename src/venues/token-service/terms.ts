@@ -1,0 +1,11 @@
+import type { VenueTerms } from '../venue.ts'
+import { firstPlan, PREMIUM, planOf, STANDARD } from './plans.ts'
+
+/** Terms of the documented token service. `name`: its name in messages. */
+export function tokenServiceTerms(name: string): VenueTerms {
+  return {
+    name,
+    amountCurrency: 'SOL',
+    plans: { published: [STANDARD, PREMIUM], first: firstPlan, named: planOf },
+  }
+}
