@@ -55,7 +55,7 @@ export function createParts(
   const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
   const conditionals = new ConditionalBook(state, factory, watch, exits, bots)
   const triggers = new ExitTriggers(state, watch, liquidation, exits, conditionals)
-  const router = new SubscriptionRouter(state.mints)
+  const router = new SubscriptionRouter(state.mints, state.quiet)
   for (const [index, settings] of start.bots.entries()) {
     const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router, bars }
     const money = moneyOf(settings, moneyIn(start, settings))

@@ -53,8 +53,16 @@ export class EngineRun {
 
   rows(firstSeq: Seq, block: Block, from: number, to: number): number {
     const state = this.#state
+    const seqOfZero = firstSeq - from
     state.agesFrom = from
-    const next = this.#handle(state, firstSeq - from, block, from, to)
+    state.block = block
+    let next = from
+    do
+      next = this.#router.showsTrades
+        ? this.#handle(state, seqOfZero, block, next, to)
+        : this.#scan(state, seqOfZero, block, next, to)
+    while (next < to && state.outputs.length === 0)
+    state.block = undefined
     state.learnAges(block, next)
     if (state.tornBy >= 0) state.end()
     return next
@@ -82,6 +90,46 @@ export class EngineRun {
     return row
   }
 
+  /** Handles rows as `#handle` does, while no bot has a handler of trades. A row of a quiet token then changes only the
+   *  price and the bars of the token. Stops if a handler that has run adds a handler of trades. */
+  #scan(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
+    const { outputs, activity, quiet, prices } = state
+    const { time, kind, token: tokens } = block
+    let { runs } = activity
+    let showsTrades = false
+    let row = from
+    let ahead = from
+    do {
+      if (row === ahead) ahead = this.#router.lookAhead(block, row, to)
+      const now = time[row] as number
+      if (!(now >= state.now)) throw new Error(`invariant broken: time runs backwards from ${state.now} to ${now}`)
+      state.seq = seqOfZero + row
+      state.now = now
+      if (now >= this.#dueAt) this.#catchUp(state)
+      const token = tokens[row] as number
+      if ((kind[row] as number) > RowKind.sell || !quiet.has(token) || activity.runs !== runs)
+        this.#dispatchLoud(state, block, row, token)
+      else if (prices.fold(block, row, token) && this.#bars !== undefined) {
+        state.row = row
+        this.#bars.print(block, row, token)
+        if (activity.runs !== runs) this.#router.show(block, row, kind[row] as RowKind, token)
+      }
+      state.wants.flush()
+      row++
+      if (activity.runs !== runs) {
+        runs = activity.runs
+        showsTrades = this.#router.showsTrades
+      }
+    } while (row < to && outputs.length === 0 && !showsTrades)
+    return row
+  }
+
+  /** Passes a row on as `#dispatch` does, and learns whether its token is quiet afterwards. */
+  #dispatchLoud(state: EngineState, block: Block, row: number, token: TokenId): void {
+    this.#dispatch(state, block, row)
+    if (this.#watch.at(token) === undefined && this.#router.isSeen(token)) state.quiet.add(token)
+  }
+
   /** Shows a row of the warm-up to the strategies; see `EnginePort.warm`. */
   warm(block: Block, row: number): void {
     const state = this.#state
@@ -91,8 +139,8 @@ export class EngineRun {
     if (this.#bars !== undefined) this.#warmBars(this.#bars, state)
     state.warmed = true
     state.agesFrom = row
-    this.#dispatch(state, block, row)
     state.block = block
+    this.#dispatch(state, block, row)
     this.#watch.repeats.warm()
     state.block = undefined
     state.warming = false
@@ -175,7 +223,6 @@ export class EngineRun {
   #dispatch(state: EngineState, block: Block, row: number): void {
     const token = block.token[row] as number
     const kind = block.kind[row] as RowKind
-    state.block = block
     state.row = row
     if (kind <= RowKind.sell) {
       const watched = this.#watch.at(token)
@@ -187,15 +234,17 @@ export class EngineRun {
       }
     } else if (kind === RowKind.newToken) state.launches.note(block, row, token)
     this.#router.show(block, row, kind, token)
-    state.block = undefined
   }
 
   /** Ends the warm-up, begins a new UTC day, and closes bars, as far as each is due. */
   #catchUp(state: EngineState): void {
+    const { block } = state
+    state.block = undefined
     if (state.warmed) this.#endWarmup(state)
     if (state.now >= this.#dayEnds) this.#nextDay(state)
     this.#bars?.advance(state.now)
     this.#dueAt = Math.min(this.#dayEnds, this.#bars?.dueAt ?? Number.POSITIVE_INFINITY)
+    state.block = block
   }
 
   /** Prices of the warm-up are forgotten, because no order may act on a print from before the start. Bars that have
@@ -221,6 +270,7 @@ export class EngineRun {
       runner.forgetTokens()
       if (isLater) runner.forgetTokens()
     }
+    state.quiet.clear()
     state.nextDay((token) => this.#isWanted(token))
     this.#bars?.nextDay(state.now, (token) => this.#isWanted(token))
     for (const scope of scopes.all()) results.roll(scope)

@@ -7,6 +7,7 @@ import { Prices } from '../market/price.ts'
 import type { MintFacts } from '../solana/mint.ts'
 import { Book } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
+import { QuietTokens } from './bots/quiet-tokens.ts'
 import type { ThrownAtOf } from './bots/thrown-value.ts'
 import { EntryGates } from './entry-gates.ts'
 import { defaultWindow, type ExitWindow } from './exits/exit-settings.ts'
@@ -26,6 +27,7 @@ export class EngineState implements Stage {
   readonly book = new Book()
   readonly spending = new Spending()
   readonly launches = new Launches()
+  readonly quiet = new QuietTokens()
   readonly timers: Timers
   readonly wants: Wants
   now: Millis = 0
@@ -44,13 +46,14 @@ export class EngineState implements Stage {
   nextOrder: number
   /** Window of the exit price for positions that do not set one. */
   readonly exitWindow: ExitWindow
-  /** Whether positions are valued at the lower price and keep their marks; see `RecordedExitPrice`. */
+  /** Whether positions are valued at the lower of the robust price and the exit price, and keep their best and worst
+   *  profit; see `RecordedExitPrice`. */
   readonly hasMarks: boolean
   /** The block of the current row; undefined while an input is handled. */
   block: Block | undefined
   row = 0
   readonly #eventAge = new EventAge()
-  /** First row of the current call of `rows` whose age `learnAges` has not used yet. */
+  /** Index of the first row that `learnAges` has not processed, in the current call of `rows`. */
   agesFrom = 0
   readonly activity: Activity
   /** Index of the bot whose request overflowed the stack and left the books half changed; -1 if there is none. */
@@ -187,6 +190,8 @@ export class EngineState implements Stage {
 export class Activity {
   /** Index of the running bot among the bots of the start input; -1 if no handler is running. */
   running = -1
+  /** Number of handlers that have run. */
+  runs = 0
   readonly #cells: Int32Array | undefined
 
   /** `cells`: shared memory that a watchdog in another thread reads. [0] is the running bot, and [1] counts
@@ -200,6 +205,7 @@ export class Activity {
   enter(bot: number): number {
     const before = this.running
     this.running = bot
+    this.runs++
     const cells = this.#cells
     if (cells !== undefined) {
       cells[0] = bot

@@ -123,7 +123,7 @@ export type Command =
   /** Cancels an order that was not sent yet, or a conditional order. */
   | { name: 'cancel'; order: string }
   /** Accepts a foreign transaction. */
-  | { name: 'accept'; signature: string }
+  | { name: 'accept'; signature: string; account?: string }
   | { name: 'signal'; signal: string; data: Json }
 
 /** A decision of the engine. Decisions are written to the journal in order. Before an order is sent, a FULL commit

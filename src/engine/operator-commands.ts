@@ -34,7 +34,7 @@ export class OperatorCommands {
         state.halt(false, command.account)
         break
       case 'accept':
-        this.#reconciler.accept(command.signature)
+        this.#reconciler.accept(command.signature, command.account)
         break
       case 'flatten':
         state.halt(true, command.account)

@@ -237,12 +237,16 @@ export class OrderFactory {
     if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale of order ${sale.orderId} is not final`)
     const position = book.positions.get(owner)
     const alone = this.#state.gates.alone(account.id)
-    if (position === undefined) return alone
+    if (position === undefined) return book.positions.ofBot(name, mint).length > 0 ? IN_FORMER_WALLET : alone
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds this mint`)
     if (position.exiting !== '') return veto('LANE_BUSY', 'the position is being sold')
     return scaleIn ? alone : veto('POSITION_OPEN', 'the bot already holds this mint')
   }
 }
+
+/** Refuses a buy of a bot that still holds the mint in its former wallet, because the timers of exits belong to a bot
+ *  and a mint. */
+const IN_FORMER_WALLET: Veto = { code: 'MINT_OWNED', reason: 'the bot still holds this mint in its former wallet' }
 
 /** Returns the steps of a ladder from `step` on; at least its last step. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts'
 import type { Lamports } from '../base/units.ts'
+import type { Width } from '../market/bar-width.ts'
 import type { Account } from './account.ts'
 import type { ExitRules } from './exits/exit-settings.ts'
 import { type EntryFilters, FILTERS } from './limits/entry-filters.ts'
@@ -14,6 +15,9 @@ export interface BotSettings {
   /** Name or path of the strategy. */
   readonly strategy: string
   readonly params: Json
+  /** Widths of the bars that the strategy declares for these params, for charts. Absent if it declares none, and in
+   *  older journals. */
+  readonly bars?: readonly Width[]
   /** Name of the wallet in the configuration. Absent if it has none, and in older journals. */
   readonly wallet?: string
   readonly account: Account

@@ -46,9 +46,11 @@ export class WalletReconciler {
     else this.#mint(input)
   }
 
-  /** Accepts one foreign transaction, or all of them, at the request of the operator. */
-  accept(signature: string | 'all'): void {
+  /** Accepts one foreign transaction, or all of them, at the request of the operator. `only`: the only account that
+   *  this concerns. */
+  accept(signature: string | 'all', only: string | undefined): void {
     for (const account of this.#state.book.accounts.values()) {
+      if (only !== undefined && account.account !== only) continue
       const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
       if (left.length === (account.foreign?.length ?? 0)) continue
       account.foreign = left
@@ -146,7 +148,7 @@ export class WalletReconciler {
     const owner = { account, bot, mint }
     const runner = this.#parts.bots.of(bot)
     const price = this.#state.price(mint)
-    const held = book.positions.get(owner)
+    const held = book.positions.get(owner) ?? book.positions.ofBot(bot, mint)[0]
     const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
     if (runner === undefined || price === undefined || costLamports === undefined || held !== undefined) {
       const why =

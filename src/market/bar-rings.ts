@@ -1,14 +1,15 @@
 import { BAR_DOUBLES, CLOSED } from './bar.ts'
 import type { TokenId } from './block.ts'
 
-/** Number of bars for which a ring has room at first, and how much more it then gets: most tokens have few bars. */
+/** Number of bars for which a ring has room at first, and the factor by which the room grows. Most tokens have few
+ *  bars. */
 const LEAST_ROOM = 4
 const ROOM_FACTOR = 2
 /** Number of bars whose memory is taken at once. */
 const SLAB_BARS = 256
 
-/** Numbers of a token, and their places: number of bars so far, number of the oldest stored bar, and slab, place and
- *  room of its ring. The bar with the number n stands at n modulo the room. */
+/** Size of a token's state, and the offsets of its fields: number of bars so far, number of the oldest stored bar, and
+ *  slab, place and room of the token's ring. Bar number n is at n modulo the room. */
 const WORDS = 8
 const COUNT = 0
 const FIRST = 1
@@ -20,7 +21,7 @@ const ROOM = 4
 interface Slab {
   readonly number: number
   readonly doubles: Float64Array
-  /** Number of doubles that were handed out, and places of rings that were given back. */
+  /** `used`: number of doubles given to rings so far. `free`: places of rings that were given back. */
   used: number
   readonly free: number[]
   /** Number of rings in use. */
@@ -89,7 +90,7 @@ export class BarRings {
     }
     const to = this.#memory[words[line + SLAB] as number] as Float64Array
     const at = (words[line + AT] as number) + (count % (words[line + ROOM] as number)) * BAR_DOUBLES
-    for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = doubles[from + index] as number
+    copyBar(doubles, from, to, at)
     words[line + COUNT] = count + 1
   }
 
@@ -109,10 +110,9 @@ export class BarRings {
     const room = Math.min(keep, Math.max(LEAST_ROOM, before * ROOM_FACTOR))
     const [slab, at] = this.#take(room)
     const to = this.#memory[slab] as Float64Array
-    for (let number = words[line + FIRST] as number; number < (words[line + COUNT] as number); number++) {
-      const from = this.placeOf(token, number)
-      to.set(this.memoryOf(token).subarray(from, from + BAR_DOUBLES), at + (number % room) * BAR_DOUBLES)
-    }
+    const count = words[line + COUNT] as number
+    for (let number = words[line + FIRST] as number; number < count; number++)
+      copyBar(this.memoryOf(token), this.placeOf(token, number), to, at + (number % room) * BAR_DOUBLES)
     this.#giveBack(line)
     words[line + SLAB] = slab
     words[line + AT] = at
@@ -171,4 +171,9 @@ export class BarRings {
 
 function hasPlace({ doubles, used, free }: Slab, room: number): boolean {
   return free.length > 0 || used + room * BAR_DOUBLES <= doubles.length
+}
+
+/** Copies a bar in a loop. A view for `set` would take memory, and more time than the copy. */
+function copyBar(from: Float64Array, fromAt: number, to: Float64Array, at: number): void {
+  for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = from[fromAt + index] as number
 }

@@ -119,7 +119,8 @@ class ClosedBar implements Bar {
 
 Object.freeze(ClosedBar.prototype)
 
-/** Number of bars whose memory is taken at once. A bar that a strategy keeps holds the memory of so many. */
+/** Number of bars whose memory is taken at once. A bar that a strategy keeps also keeps the memory of the other
+ *  bars. */
 const COPIES_AT_ONCE = 128
 
 /** Copies bars for strategies. The memory of a copy is collected when no bar in it is used. */

@@ -20,6 +20,13 @@ import type { BarWidth } from './bar-width.ts'
 import type { TokenId } from './block.ts'
 import type { FeedGaps } from './feed-gaps.ts'
 
+/** A print as `Bars` receives it: an array of these numbers, because V8 allocates memory for each fractional argument
+ *  of a function that it does not inline. The price is the robust price after the print, 0 if there is none. */
+export const PRINT_DOUBLES = 3
+export const PRINT_PRICE = 0
+export const PRINT_SOL = 1
+export const PRINT_TIME = 2
+
 /** A component that takes each bar when it closes. */
 export interface BarFollower {
   /** Called with the bar of a token at `at` in `doubles`, before it counts as closed. */
@@ -37,9 +44,13 @@ export class Bars {
   /** Start of the current interval of time bars; all earlier intervals are closed. NaN for other bars. */
   closedTo: Millis = Number.NaN
   readonly isTimed: boolean
+  /** Whether each print is a bar. */
+  readonly #isSingle: boolean
   #followers: readonly BarFollower[] = []
   readonly #gaps: FeedGaps
   #open = new Float64Array(0)
+  /** The print that is a bar, if each print is one. */
+  readonly #whole = new Float64Array(BAR_DOUBLES)
   /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and their
    *  number. */
   #printed = new Uint32Array(0)
@@ -61,6 +72,7 @@ export class Bars {
     this.width = width
     this.#copies = new BarCopies(width.name)
     this.isTimed = width.everyMs < Number.POSITIVE_INFINITY
+    this.#isSingle = width.trades === 1
     this.#gaps = gaps
     this.rewind()
   }
@@ -73,16 +85,19 @@ export class Bars {
     this.#followers = this.#followers.filter((one) => one !== follower)
   }
 
-  /** Adds a print. `price`: the robust price after it, 0 if there is none. Returns true if the print completes a bar of
-   *  trades or of a volume; the caller then calls `close`. */
-  print(token: TokenId, isSell: boolean, sol: number, price: number, now: Millis): boolean {
+  /** Adds a print. `sells`: 1 for a sale, 0 for a buy. It is a number, because a branch on the side of a trade cannot
+   *  be predicted. Returns true if the print completes a bar of trades or of a volume; the caller then calls
+   *  `close`. */
+  print(token: TokenId, sells: number, print: Float64Array): boolean {
     const at = token * BAR_DOUBLES
     if (at >= this.#open.length) this.#grow(token)
+    if (this.#isSingle) return this.#printWhole(sells, print)
     const open = this.#open
+    const price = print[PRINT_PRICE] as number
     const counts = open[at + COUNTS] as number
-    if (counts === 0) this.#begin(token, at, now)
-    open[at + COUNTS] = counts + (isSell ? A_SELL : 1)
-    const volume = (open[at + VOLUME] as number) + sol
+    if (counts === 0) this.#begin(token, at, print)
+    open[at + COUNTS] = counts + 1 + sells * (A_SELL - 1)
+    const volume = (open[at + VOLUME] as number) + (print[PRINT_SOL] as number)
     open[at + VOLUME] = volume
     if (price > 0) {
       if (open[at + OPEN] === 0) open[at + OPEN] = open[at + HIGH] = open[at + LOW] = price
@@ -92,14 +107,26 @@ export class Bars {
     }
     if (this.isTimed) return false
     const { trades, volumeSol } = this.width
-    open[at + CLOSED] = now
+    open[at + CLOSED] = print[PRINT_TIME] as number
     return volume >= volumeSol || (trades < Number.POSITIVE_INFINITY && tradesIn(counts) + 1 >= trades)
   }
 
+  /** Writes the bar of one print. A print without a price is not a bar. */
+  #printWhole(sells: number, print: Float64Array): boolean {
+    const whole = this.#whole
+    const price = print[PRINT_PRICE] as number
+    whole[OPEN] = whole[HIGH] = whole[LOW] = whole[CLOSE] = price
+    whole[VOLUME] = print[PRINT_SOL] as number
+    whole[COUNTS] = 1 + sells * (A_SELL - 1)
+    whole[OPENED] = whole[CLOSED] = print[PRINT_TIME] as number
+    return price > 0
+  }
+
   /** Ends the current interval of time bars. Closes the bars of all tokens with a print in it; `dropping` is called
-   *  before the oldest bars of a token are dropped. The next interval is the one that contains `now`. Returns the
-   *  tokens whose bar has a price, in the order of their first prints. The list is valid until the next call. */
-  endInterval(now: Millis, dropping: (token: TokenId) => void): Uint32Array {
+   *  before the oldest bars of a token are dropped, if it is given. The next interval is the one that contains `now`.
+   *  Returns the tokens whose bar has a price, in the order of their first prints. The list is valid until the next
+   *  call. */
+  endInterval(now: Millis, dropping?: (token: TokenId) => void): Uint32Array {
     const { everyMs } = this.width
     const printed = this.#printed
     const count = this.#printedCount
@@ -123,20 +150,46 @@ export class Bars {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the tokens with prints, in the order of their memory. Clears the bits of tokens without a
-   *  price. */
-  #closePrinted(dropping: (token: TokenId) => void): void {
+  /** Closes the bars of the tokens with prints, in the order of their memory. Each step is a loop of its own over all
+   *  tokens, so that the processor loads the memory of several tokens at the same time. */
+  #closePrinted(dropping?: (token: TokenId) => void): void {
+    const closed = this.#listPriced(dropping)
+    const open = this.#open
+    const tokens = this.#inMemoryOrder
+    for (const follower of this.#followers)
+      for (let index = 0; index < closed; index++) {
+        const token = tokens[index] as TokenId
+        follower.closing(token, open, token * BAR_DOUBLES)
+      }
+    for (let index = 0; index < closed; index++) {
+      const token = tokens[index] as TokenId
+      this.closed.add(token, open, token * BAR_DOUBLES, this.keep)
+      clearOpen(open, token * BAR_DOUBLES)
+    }
+    this.#closedCount = closed
+  }
+
+  /** Lists the tokens with prints whose bar has a price, in the order of their memory, and marks gaps in their bars.
+   *  Drops the other bars and clears the bits of their tokens. Returns the number of tokens. */
+  #listPriced(dropping?: (token: TokenId) => void): number {
     const bits = this.#printedBits
-    let closed = 0
+    const open = this.#open
+    let priced = 0
     for (let word = 0; word < bits.length; word++)
       for (let left = bits[word] as number; left !== 0; left &= left - 1) {
         const bit = left & -left
         const token = word * 32 + (31 - Math.clz32(bit))
-        if (this.drops(token)) dropping(token)
-        if (this.close(token)) this.#inMemoryOrder[closed++] = token
-        else bits[word] = (bits[word] as number) & ~bit
+        const at = token * BAR_DOUBLES
+        if (dropping !== undefined && this.drops(token)) dropping(token)
+        if ((open[at + OPEN] as number) > 0) {
+          if ((open[at + OPENED] as number) < this.#gaps.lastEnd) this.#markGap(token, open, at)
+          this.#inMemoryOrder[priced++] = token
+        } else {
+          clearOpen(open, at)
+          bits[word] = (bits[word] as number) & ~bit
+        }
       }
-    this.#closedCount = closed
+    return priced
   }
 
   /** Forgets the current interval. The next call of `endInterval` begins with the interval that contains its time. */
@@ -156,22 +209,20 @@ export class Bars {
 
   /** Closes the bar of a token. Returns false if the bar has no price; it is then dropped. */
   close(token: TokenId): boolean {
-    const open = this.#open
-    const at = token * BAR_DOUBLES
+    const open = this.#isSingle ? this.#whole : this.#open
+    const at = this.#isSingle ? 0 : token * BAR_DOUBLES
     const isPriced = (open[at + OPEN] as number) > 0
     if (isPriced) {
-      if ((open[at + OPENED] as number) < this.#gaps.lastEnd) this.#markGap(token, at)
+      if ((open[at + OPENED] as number) < this.#gaps.lastEnd) this.#markGap(token, open, at)
       const followers = this.#followers
       for (let index = 0; index < followers.length; index++) (followers[index] as BarFollower).closing(token, open, at)
       this.closed.add(token, open, at, this.keep)
     }
-    // The first print of the next bar sets the other numbers.
-    open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
+    clearOpen(open, at)
     return isPriced
   }
 
-  #markGap(token: TokenId, at: number): void {
-    const open = this.#open
+  #markGap(token: TokenId, open: Float64Array, at: number): void {
     if (this.#gaps.covers(token, open[at + OPENED] as number, open[at + CLOSED] as number))
       open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
   }
@@ -197,7 +248,7 @@ export class Bars {
     return this.lastAt(token) > Number.NEGATIVE_INFINITY
   }
 
-  /** Number of tokens that may have bars: all token numbers are lower. */
+  /** Upper bound of the token numbers (exclusive) that have bars. */
   get tokens(): number {
     return this.#open.length / BAR_DOUBLES
   }
@@ -225,13 +276,13 @@ export class Bars {
     this.#printedBits.fill(0)
   }
 
-  #begin(token: TokenId, at: number, now: Millis): void {
+  #begin(token: TokenId, at: number, print: Float64Array): void {
     if (this.isTimed) {
       this.#open[at + OPENED] = this.closedTo
       this.#open[at + CLOSED] = this.closesAt
       this.#printed[this.#printedCount++] = token
       this.#printedBits[token >>> 5] = (this.#printedBits[token >>> 5] as number) | (1 << (token & 31))
-    } else this.#open[at + OPENED] = now
+    } else this.#open[at + OPENED] = print[PRINT_TIME] as number
   }
 
   #grow(token: TokenId): void {
@@ -246,4 +297,9 @@ export class Bars {
     this.#inMemoryOrder = new Uint32Array(tokens)
     this.#inMemoryOrder.set(ordered)
   }
+}
+
+/** Clears the numbers of an open bar that its first print does not set. */
+function clearOpen(open: Float64Array, at: number): void {
+  open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
 }

@@ -55,23 +55,26 @@ export class Prices {
   /** Robust price, SOL per token; undefined before three prints that are large enough, or if the unit of the feed's
    *  amounts is not proved. */
   at(token: TokenId): number | undefined {
-    const known = this.#doubles[token * DOUBLES + MEDIAN] as number
-    return known > 0 ? known : this.#take(token)
+    const price = this.numberAt(token)
+    return price > 0 ? price : undefined
   }
 
   /** The same price, 0 if there is none. A result that is always a number takes no memory. */
   numberAt(token: TokenId): number {
-    const known = this.#doubles[token * DOUBLES + MEDIAN] as number
-    return known > 0 ? known : (this.#take(token) ?? 0)
+    const doubles = this.#doubles
+    const at = token * DOUBLES
+    if (at >= doubles.length) return 0
+    if (doubles[at + MEDIAN] === 0) this.#take(token)
+    return doubles[at + MEDIAN] as number
   }
 
-  #take(token: TokenId): number | undefined {
+  /** Computes the median of a token, if there is one. */
+  #take(token: TokenId): void {
     const at = token * DOUBLES
-    const count = this.#words[at * 2 + COUNT] ?? 0
-    if (count < ENOUGH || !this.#proof.proved) return undefined
-    const median = robustPrice(this.#doubles, Math.min(count, WINDOW), at) as number
-    this.#doubles[at + MEDIAN] = median
-    return median
+    const count = this.#words[at * 2 + COUNT] as number
+    if (count < ENOUGH || !this.#proof.proved) return
+    const doubles = this.#doubles
+    doubles[at + MEDIAN] = doubles[at + middleOf(doubles, count, at)] as number
   }
 
   /** Drops all prints of a token. Called after a gap, and between a warm-up and the start, because older prints must
@@ -146,8 +149,12 @@ export function isSized(amount: number, price: number): boolean {
  *  until the fifth arrives, because otherwise two prints could move a price that is based on three. Returns the price,
  *  or undefined for fewer than three prints. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
-  if (count < ENOUGH) return undefined
-  return prints[start + (count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start))]
+  return count < ENOUGH ? undefined : prints[start + middleOf(prints, count, start)]
+}
+
+/** Index of the print that is the median, of at least three prints. */
+function middleOf(prints: Float64Array, count: number, start: number): number {
+  return count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start)
 }
 
 // The functions below find the median by counting instead of branching, because comparisons of prints are

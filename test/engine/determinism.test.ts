@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { runs } from '../support/runs.ts'
 
 const script = fileURLToPath(new URL('../support/recorded-run.main.ts', import.meta.url))
+/** In CI five times as many. */
+const ROWS = runs(30_000)
 const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: number } =>
   JSON.parse(
-    execFileSync(process.execPath, ['--conditions', 'development', script, '100000', String(seed)], {
+    execFileSync(process.execPath, ['--conditions', 'development', script, String(ROWS), String(seed)], {
       encoding: 'utf8',
     }),
   )
 
-it('two processes decide the same over 100,000 rows, and differently with another seed', () => {
+it(`two processes decide the same over ${ROWS} rows, and differently with another seed`, () => {
   const first = inAnotherProcess(1)
   const second = inAnotherProcess(1)
   expect(first.orders).toBeGreaterThan(100)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Order } from '../../src/engine/order.ts'
 import { defineStrategy } from '../../src/engine/strategy.ts'
-import { botSettings, EngineRig } from '../support/engine-rig.ts'
+import { botSettings, EngineRig, orders } from '../support/engine-rig.ts'
 import { blockOf } from '../support/market-rows.ts'
 
 const noting = defineStrategy({
@@ -49,4 +50,46 @@ test.each([
     mints,
   )
   expect(() => engine.rows(100, block, 0, block.length)).toThrow(message)
+})
+
+test('a handler of trades that a strategy adds while it runs is called from the next row on', () => {
+  const calls: string[] = []
+  const late = defineStrategy({
+    ...{ name: 'late', about: 'adds a handler', params: z.object({}), keys: ['trades'], bars: { '1 trade': 1 } },
+    start: () => {
+      const handlers: { onBar(bar: { closeTime: number }): void; onTrade?(trade: { time: number }): void } = {
+        onBar({ closeTime }) {
+          if (closeTime === START + 6) handlers.onTrade = ({ time }) => void calls.push(`trade ${time - START}`)
+          calls.push(`bar ${closeTime - START}`)
+        },
+      }
+      return handlers
+    },
+  })
+  const { engine, mints } = new EngineRig([late as never], [botSettings('late')])
+  const block = blockOf(
+    Array.from({ length: 9 }, (_, row) => ({ time: START + row, mint: 'm', price: 1 })),
+    mints,
+  )
+  expect(engine.rows(100, block, 0, block.length)).toBe(9)
+  expect(calls).toEqual(
+    // A token has a price after its third print.
+    [2, 3, 4, 5, 6, 7, 8].flatMap((row) => [`bar ${row}`, ...(row >= 6 ? [`trade ${row}`] : [])]),
+  )
+})
+
+test('a token that is bought is no longer quiet: its exits follow each print', () => {
+  const buyer = defineStrategy({
+    ...{ name: 'buyer', about: 'buys once', params: z.object({}), keys: ['trades'], bars: { '5 trades': 1 } },
+    start: (_params, bot) => ({
+      onBar(_bar, token) {
+        if (token.position === undefined) bot.buy(token, { sol: 0.1, reason: 'a bar' })
+      },
+    }),
+  })
+  const rig = new EngineRig([buyer as never], [botSettings('buyer', { exits: { stopLossPercent: 50 } })])
+  const [order] = orders(rig.settle(1e-7)) as [Order]
+  rig.fill(order, 1e-7)
+  const sales = orders([1e-7, 1e-8, 1e-8, 1e-8].flatMap((price) => rig.trade(price)))
+  expect(sales.map(({ side }) => side)).toEqual(['sell'])
 })

@@ -157,7 +157,7 @@ describe('a late fill', () => {
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens }) })
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens, signature: 'once more' }) })
     expect(seen.bot.positions()).toEqual([])
-    // The next buy subscribes the mint again: the count did not fall below 0.
+    // The next buy subscribes the mint again, so the number of subscribers did not fall below 0.
     const outputs = rig.trade(1e-6)
     expect(orders(outputs)).toHaveLength(1)
     expect(lastOf(outputs, 'keys')?.want).toContain(MINT)

@@ -157,6 +157,14 @@ describe('many foreign transactions', () => {
     rig.input({ kind: 'command', command: { name: 'accept', signature: 'all' } })
     expect(asked()).toBe('ordered')
   })
+  test('an acceptance for one wallet leaves those of other wallets', () => {
+    rig.input(gate(true))
+    rig.input(foreign('a'))
+    rig.input({ kind: 'command', command: { name: 'accept', signature: 'all', account: 'another' } })
+    expect(asked()).toBe('FOREIGN_TX')
+    rig.input({ kind: 'command', command: { name: 'accept', signature: 'all', account: account.id } })
+    expect(asked(MINT_2)).toBe('ordered')
+  })
   test('the alarm names the likely cause and what to do', () => {
     rig.input(foreign('a'))
     const alarm = rig.outputs.findLast((output) => output.kind === 'alarm')
@@ -241,6 +249,13 @@ describe('adopt', () => {
   test('is refused for a mint that a bot holds', () => {
     bought()
     expect(refusals(rig.input(adopt()))).toEqual(['MINT_OWNED'])
+  })
+  test('and a buy are refused for a mint that the bot holds in its former wallet', () => {
+    rig.settle(1e-6)
+    rig.input(adopt({ account: accountOf('live', 'test', 'genesis', 'former').id }))
+    expect(refusals(rig.input(adopt()))).toEqual(['MINT_OWNED'])
+    rig.input(gate(true))
+    expect([asked(), asked(MINT_2)]).toEqual(['MINT_OWNED', 'ordered'])
   })
 })
 

@@ -43,14 +43,15 @@ export function barsOf(
     if (closeTime > from) closed.push({ t: closeTime, o: open, h: high, l: low, c: close, v: volumeSol })
   }
   const advance = (now: Millis): void => {
-    while (bars.hasPrints && bars.closesAt <= now) if (bars.endInterval(bars.closesAt, () => {}).length > 0) add()
-    if (bars.closesAt <= now) bars.endInterval(now, () => {})
+    while (bars.hasPrints && bars.closesAt <= now) if (bars.endInterval(bars.closesAt).length > 0) add()
+    if (bars.closesAt <= now) bars.endInterval(now)
   }
   for (let print = 0; print < times.length; print++) {
     const now = times[print] as Millis
     advance(now)
     if (!isSized(sol[print] as number, prices[print] as number)) continue
-    const isComplete = bars.print(TOKEN, sells[print] === 1, sol[print] as number, priced[print] as number, now)
+    const numbers = Float64Array.of(priced[print] as number, sol[print] as number, now)
+    const isComplete = bars.print(TOKEN, sells[print] as number, numbers)
     if (isComplete && bars.close(TOKEN)) add()
   }
   advance(to)

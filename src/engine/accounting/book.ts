@@ -28,8 +28,8 @@ import {
 } from './position.ts'
 import { tripOf, withFill } from './trip-sums.ts'
 
-/** Number of fills, and of closed positions, kept for each account. Each account has its own, so that accounts do not
- *  influence each other. */
+/** Number of fills, and of closed positions, kept for each account. Each account has its own limit, so that accounts do
+ *  not influence each other. */
 const FILLS_KEPT = 500
 
 /** A fill that was booked or reversed, with its effect. */

@@ -2,7 +2,7 @@ import { isOpen, type Order, orderNumber } from '../order.ts'
 import type { OpenOrder } from '../recovered-money.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 
-/** Number of ended orders kept for each account. Each account has its own, so that accounts do not influence each
+/** Number of ended orders kept for each account. Each account has its own limit, so that accounts do not influence each
  *  other. */
 const ENDED_KEPT = 1_000
 

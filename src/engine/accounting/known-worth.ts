@@ -12,8 +12,8 @@ export class KnownWorth {
   #isUnsellable = false
   #lamports: Lamports | undefined
 
-  /** Returns the value at a price, SOL per token. Calls `valueAt` only if the price, or what the value of the position
-   *  depends on besides the price, is not the same as at the last call. */
+  /** Returns the value at a price, SOL per token. Calls `valueAt` only if the price, or a field of the position that
+   *  affects its value, has changed since the last call. */
   at(position: Position, price: number, valueAt: (position: Position, price: number) => Lamports | undefined) {
     const { tokens, decimals } = position
     const isOffCurve = hasLeftCurve(price, position.highPrice)

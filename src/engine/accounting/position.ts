@@ -188,7 +188,10 @@ export function addTokens(position: Position, fill: Fill): Lamports {
   setCost(position, position.costLamports + Math.round(fill.tradeLamports * share))
   if (position.tokens > 0n)
     position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
-  if (opens) Object.assign(position, { openedAt: fill.time, highPrice: position.averagePrice })
+  if (opens) {
+    position.openedAt = fill.time
+    position.highPrice = position.averagePrice
+  }
   return ZERO
 }
 
@@ -260,7 +263,7 @@ export function markOf({ account, mint, highPrice, best, worst }: Mark): Mark {
 export class Positions {
   readonly #byMint = new ByMint<Position>()
   /** By bot (in place of the account) and mint, in the order of opening. A bot that changed its account may hold a mint
-   *  in both. The lists are replaced and never changed. */
+   *  in both accounts. The lists are replaced and never changed. */
   readonly #byBot = new ByMint<readonly Position[]>()
   /** All positions in the order of opening; iterations use this order. */
   readonly #all = new Set<Position>()

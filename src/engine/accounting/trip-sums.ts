@@ -84,18 +84,21 @@ export function tripOf(position: Held): TripSums {
 export function withFill(trip: TripSums, fill: Fill, times: 1 | -1, reason = ''): TripSums {
   const { side, time, tag = '' } = fill
   const fees = addFees(trip.fees, fill, times)
-  if (side === 'buy')
-    return {
-      ...trip,
-      fees,
-      buys: trip.buys + times,
-      boughtLamports: trip.boughtLamports + times * fill.tradeLamports,
-      entryReason: trip.buys === 0 ? reason : trip.entryReason,
-    }
-  const sold = { sells: trip.sells + times, soldLamports: trip.soldLamports + times * fill.tradeLamports }
-  if (times < 0) return { ...trip, fees, ...sold }
-  const soldAt = Math.max(trip.soldAt ?? time, time)
-  return { ...trip, fees, ...sold, exitReason: reason, exitTag: tag, soldAt }
+  const isBuy = side === 'buy'
+  const isSale = side === 'sell' && times > 0
+  const lamports = times * fill.tradeLamports
+  // Assigns field by field, because spreading takes several times as long.
+  return {
+    buys: isBuy ? trip.buys + times : trip.buys,
+    sells: isBuy ? trip.sells : trip.sells + times,
+    boughtLamports: isBuy ? trip.boughtLamports + lamports : trip.boughtLamports,
+    soldLamports: isBuy ? trip.soldLamports : trip.soldLamports + lamports,
+    fees,
+    entryReason: isBuy && trip.buys === 0 ? reason : trip.entryReason,
+    exitReason: isSale ? reason : trip.exitReason,
+    exitTag: isSale ? tag : trip.exitTag,
+    soldAt: isSale ? Math.max(trip.soldAt ?? time, time) : trip.soldAt,
+  }
 }
 
 /** Adds the fee of a transaction that landed and failed. */

@@ -13,8 +13,11 @@ export interface CursorOptions {
   readonly mostSilent: number
 }
 
-/** Receives the bar at `at` in `doubles`. Later bars overwrite this memory. */
-export type TakeBar = (doubles: Float64Array, at: number) => void
+/** Receives bars. */
+export interface BarTaker {
+  /** Called with the bar of a token at `at` in `doubles`. Later bars overwrite this memory. */
+  add(token: TokenId, doubles: Float64Array, at: number): void
+}
 
 /** Number of doubles of a cursor. The constants below are the offsets of its fields. A cursor of zeros points before
  *  the first bar. */
@@ -30,7 +33,7 @@ const SILENT = 3
 
 const silentBar = new Float64Array(BAR_DOUBLES)
 
-/** Passes the bars of tokens to a receiver. A cursor records up to which bar those of a token were passed: a few
+/** Passes the bars of tokens to a receiver. A cursor records the last bar of a token that was passed. It is a few
  *  numbers in an array of the caller. */
 export class BarPasser {
   readonly #options: CursorOptions
@@ -57,7 +60,7 @@ export class BarPasser {
     token: TokenId,
     cursors: Float64Array,
     at: number,
-    take: TakeBar,
+    taker: BarTaker,
     notBefore = Number.NEGATIVE_INFINITY,
     until: Millis = this.#options.bars.closedTo,
   ): void {
@@ -73,11 +76,11 @@ export class BarPasser {
     const memory = closed.memoryOf(token)
     for (let number = cursors[at + NUMBER] as number; number < count; number++) {
       const place = closed.placeOf(token, number)
-      if (isFilled) this.#fill(token, cursors, at, memory[place + OPENED] as number, notBefore, take)
-      take(memory, place)
+      if (isFilled) this.#fill(token, cursors, at, memory[place + OPENED] as number, notBefore, taker)
+      taker.add(token, memory, place)
       this.#passed(cursors, at, number, memory, place)
     }
-    if (isFilled) this.#fill(token, cursors, at, until, notBefore, take)
+    if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
   /** Passes a bar that is about to close, if all bars before it were passed. Passes the first bar of a token only if
@@ -86,7 +89,7 @@ export class BarPasser {
     token: TokenId,
     cursors: Float64Array,
     at: number,
-    take: TakeBar,
+    taker: BarTaker,
     doubles: Float64Array,
     place: number,
     isEager: boolean,
@@ -96,19 +99,20 @@ export class BarPasser {
     if ((number === 0 && !isEager) || number !== bars.closed.countOf(token)) return
     const openTime = doubles[place + OPENED] as number
     if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
-      this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, take)
-    take(doubles, place)
+      this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, taker)
+    taker.add(token, doubles, place)
     this.#passed(cursors, at, number, doubles, place)
   }
 
   #passed(cursors: Float64Array, at: number, number: number, doubles: Float64Array, place: number): void {
     cursors[at + NUMBER] = number + 1
+    if (!this.#options.isFilled) return
     cursors[at + SILENT] = 0
     cursors[at + LAST_CLOSE] = doubles[place + CLOSE] as number
     cursors[at + OPEN_TIME] = doubles[place + CLOSED] as number
   }
 
-  #fill(token: TokenId, cursors: Float64Array, at: number, until: Millis, notBefore: Millis, take: TakeBar): void {
+  #fill(token: TokenId, cursors: Float64Array, at: number, until: Millis, notBefore: Millis, taker: BarTaker): void {
     const { bars, gaps, mostSilent } = this.#options
     const { everyMs } = bars.width
     const openTime = cursors[at + OPEN_TIME] as number
@@ -117,7 +121,7 @@ export class BarPasser {
     let silent = cursors[at + SILENT] as number
     for (let from = Math.max(openTime, notBefore); from < until && silent < mostSilent; from += everyMs) {
       writeSilentBar(silentBar, close, from, from + everyMs, gaps.covers(token, from, from + everyMs))
-      take(silentBar, 0)
+      taker.add(token, silentBar, 0)
       silent++
     }
     cursors[at + SILENT] = silent

@@ -59,7 +59,9 @@ export class BotBars implements BarReader, ValueSource {
       const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
       const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      return new SeriesListener({ bars: own, host, conditions: tested, counted: [...numbers.counted], runsOwnCode })
+      // The bar that has just closed is counted already.
+      const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
+      return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
     })
   }
 
@@ -97,6 +99,10 @@ export class BotBars implements BarReader, ValueSource {
     return values
   }
 
+  mayLack(bars: Bars): boolean {
+    return this.#series.some((series) => series.bars === bars && series.mayLack)
+  }
+
   dropping(bars: Bars, token: TokenId): void {
     for (let index = 0; index < this.#series.length; index++) {
       const series = this.#series[index] as BotSeries
@@ -127,9 +133,10 @@ interface ListenerParts {
   readonly bars: Bars
   readonly host: BarHost
   readonly conditions: BotConditions | undefined
-  /** Series whose indicators the conditions read. */
+  /** The other series with indicators that the conditions read. Their width is not the one at which the conditions are
+   *  tested. */
   readonly counted: readonly BotSeries[]
-  /** Whether a test may run code of the strategy: that of its own indicators. */
+  /** Whether the test of a condition may run code of the strategy, namely that of the strategy's own indicators. */
   readonly runsOwnCode: boolean
 }
 
@@ -140,7 +147,8 @@ class SeriesListener implements BarListener {
   readonly #counted: readonly BotSeries[]
   readonly #runsOwnCode: boolean
   #conditions: BotConditions | undefined
-  /** Whether conditions were tested before their tokens are shown, and the names of those that were true, by token. */
+  /** Whether `test` has run for the bars that are being shown. `#held`: by token, the names of the conditions that were
+   *  true. */
   #isTested = false
   readonly #held = new Map<TokenId, readonly string[]>()
 
@@ -163,6 +171,10 @@ class SeriesListener implements BarListener {
       if (held.length > 0) this.#held.set(tokens[index] as TokenId, held)
     }
     this.#isTested = true
+  }
+
+  get isDue(): boolean {
+    return !this.#isTested || this.#held.size > 0 || this.#host.hasBarHandler
   }
 
   shown(): void {

@@ -3,10 +3,11 @@ import { type Bar, CLOSE, CLOSED, VOLUME } from '../../market/bar.ts'
 import type { BarFollower } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
+import type { LoadNumber } from '../conditions/test-code.ts'
 import { type BarFigure, figureAt, type Indicator, type IndicatorState, readFigure } from '../indicators/indicator.ts'
 import { IndicatorMemory } from '../indicators/indicator-memory.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
-import { BarPasser, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
+import { BarPasser, type BarTaker, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
 
 /** Number of silent bars in a row that count for an indicator. More would hardly change it, but take time. */
 const MOST_SILENT = 1_000
@@ -47,8 +48,6 @@ export class BotSeries implements BarFollower {
   /** The author's own indicators. */
   readonly #own: readonly Indicator<unknown>[]
   readonly #ownStates: ByToken<OwnStates> = []
-  #token: TokenId = 0
-  readonly #addToMemory = (bars: Float64Array, at: number): void => this.#memory.add(this.#token, bars, at)
 
   constructor(options: SeriesOptions) {
     const { indicators } = options
@@ -81,10 +80,8 @@ export class BotSeries implements BarFollower {
     const kept = this.#lists[token] ?? { cursor: new Float64Array(CURSOR_DOUBLES), bars: NO_BARS }
     if (this.#listPasser.isAtEnd(token, kept.cursor, 0)) return kept.bars
     const list = kept.bars.slice()
-    const add = (doubles: Float64Array, at: number): void => {
-      list.push(bars.copy(doubles, at))
-    }
-    this.#listPasser.pass(token, kept.cursor, 0, add, bars.closedTo - keep * bars.width.everyMs)
+    const copies: BarTaker = { add: (_token, doubles, at) => list.push(bars.copy(doubles, at)) }
+    this.#listPasser.pass(token, kept.cursor, 0, copies, bars.closedTo - keep * bars.width.everyMs)
     kept.bars = Object.freeze(list.slice(-keep))
     setByToken(this.#lists, token, kept)
     return kept.bars
@@ -105,13 +102,13 @@ export class BotSeries implements BarFollower {
 
   /** Current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid after
    *  `count`. */
-  numberOf(place: number, field: number, token: TokenId): number {
-    return this.#memory.numberOf(token, place, field)
+  loadNumber(place: number, field: number, token: TokenId, to: Float64Array, at: number): void {
+    this.#memory.load(token, place, field, to, at)
   }
 
   /** Estimate of that number; see `StateInMemory`. Valid after `count`. */
-  estimateOf(place: number, token: TokenId): number {
-    return this.#memory.estimateOf(token, place)
+  loadEstimate(place: number, token: TokenId, to: Float64Array, at: number): void {
+    this.#memory.estimate(token, place, to, at)
   }
 
   /** Adds the bars that have closed to the indicators in memory. */
@@ -121,23 +118,31 @@ export class BotSeries implements BarFollower {
 
   /** Returns a function that reads a figure of a token's newest bar, which is the last one of `listOf`; NaN before the
    *  first. */
-  figureReader(figure: BarFigure): (token: TokenId) => number {
+  figureLoader(figure: BarFigure): LoadNumber {
     const { bars, isFilled } = this.#options
     const number = readFigure(figure, 'figure')
-    return (token) => {
+    return (token, to, at) => {
       const { closed } = bars
       const count = closed.countOf(token)
-      if (count === 0) return Number.NaN
+      if (count === 0) {
+        to[at] = Number.NaN
+        return
+      }
       const memory = closed.memoryOf(token)
       const place = closed.placeOf(token, count - 1)
-      if (!isFilled || (memory[place + CLOSED] as number) >= bars.closedTo) return figureAt(memory, place, number)
-      return number < VOLUME ? (memory[place + CLOSE] as number) : 0
+      const isNewest = !isFilled || (memory[place + CLOSED] as number) >= bars.closedTo
+      to[at] = isNewest ? figureAt(memory, place, number) : number < VOLUME ? (memory[place + CLOSE] as number) : 0
     }
   }
 
   #ownValueOf(index: number, token: TokenId): unknown {
     this.#countOwn(token)
     return this.#ownStates[token]?.states[index]?.value
+  }
+
+  /** Whether bars may be dropped before all indicators have them. Otherwise each bar is added when it closes. */
+  get mayLack(): boolean {
+    return this.#own.length > 0 || (this.#inMemory.length > 0 && !this.#options.isEager)
   }
 
   /** Whether stored bars were not yet added to an indicator. */
@@ -155,8 +160,7 @@ export class BotSeries implements BarFollower {
 
   closing(token: TokenId, doubles: Float64Array, at: number): void {
     const line = this.#memory.lineOf(token)
-    this.#token = token
-    this.#passer.passNext(token, this.#memory.lines, line, this.#addToMemory, doubles, at, this.#options.isEager)
+    this.#passer.passNext(token, this.#memory.lines, line, this.#memory, doubles, at, this.#options.isEager)
   }
 
   /** Frees the lists and indicators of all tokens. */
@@ -178,8 +182,7 @@ export class BotSeries implements BarFollower {
     const line = this.#memory.lineOf(token)
     const { lines } = this.#memory
     if (this.#passer.isAtEnd(token, lines, line)) return
-    this.#token = token
-    this.#passer.pass(token, lines, line, this.#addToMemory, Number.NEGATIVE_INFINITY, until)
+    this.#passer.pass(token, lines, line, this.#memory, Number.NEGATIVE_INFINITY, until)
   }
 
   #countOwn(token: TokenId, until?: Millis): void {
@@ -189,10 +192,12 @@ export class BotSeries implements BarFollower {
     const { states } = known ?? { states: this.#own.map((indicator) => indicator.create()) }
     if (known === undefined) setByToken(this.#ownStates, token, { cursor, states })
     const { bars } = this.#options
-    const add = (doubles: Float64Array, at: number): void => {
-      const bar = bars.copy(doubles, at)
-      for (let index = 0; index < states.length; index++) (states[index] as IndicatorState<unknown>).add(bar)
+    const own: BarTaker = {
+      add: (_token, doubles, at) => {
+        const bar = bars.copy(doubles, at)
+        for (let index = 0; index < states.length; index++) (states[index] as IndicatorState<unknown>).add(bar)
+      },
     }
-    this.#passer.pass(token, cursor, 0, add, Number.NEGATIVE_INFINITY, until)
+    this.#passer.pass(token, cursor, 0, own, Number.NEGATIVE_INFINITY, until)
   }
 }

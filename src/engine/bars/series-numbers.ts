@@ -1,6 +1,5 @@
 import type { Width } from '../../market/bar-width.ts'
-import type { TokenId } from '../../market/block.ts'
-import type { Estimate, NumberReader, NumberSource } from '../conditions/test-code.ts'
+import type { NumberReader, NumberSource } from '../conditions/test-code.ts'
 import type { BarFigure, Indicator } from '../indicators/indicator.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import type { BotSeries } from './bot-series.ts'
@@ -22,41 +21,25 @@ export class SeriesNumbers implements NumberSource {
     const series = this.#of(indicator.width)
     const place = series.placeOf(indicator)
     if (!(indicator instanceof NumberIndicator))
-      return { read: (token: TokenId) => numberIn(series.valueOf(place, token), name, field) }
+      return {
+        load: (token, to, at) => {
+          to[at] = numberIn(series.valueOf(place, token), name, field)
+        },
+      }
     this.counted.add(series)
     const number = Math.max(0, indicator.fields.indexOf(field))
     return {
-      read: (token: TokenId) => series.numberOf(place, number, token),
-      estimate: indicator.isEstimated ? new IndicatorEstimate(series, place, indicator) : undefined,
+      load: (token, to, at) => series.loadNumber(place, number, token, to, at),
+      estimate: indicator.isEstimated ? (token, to, at) => series.loadEstimate(place, token, to, at) : undefined,
     }
   }
 
   figure(width: Width, figure: BarFigure): NumberReader {
-    return { read: this.#of(width).figureReader(figure) }
+    return { load: this.#of(width).figureLoader(figure) }
   }
 
   #of(width: Width): BotSeries {
     return this.#series.find(({ bars }) => bars.width.name === width) as BotSeries
-  }
-}
-
-class IndicatorEstimate implements Estimate {
-  readonly #series: BotSeries
-  readonly #place: number
-  readonly #indicator: NumberIndicator<unknown>
-
-  constructor(series: BotSeries, place: number, indicator: NumberIndicator<unknown>) {
-    this.#series = series
-    this.#place = place
-    this.#indicator = indicator
-  }
-
-  of(token: TokenId): number {
-    return this.#series.estimateOf(this.#place, token)
-  }
-
-  get slack(): number {
-    return this.#indicator.slack
   }
 }
 

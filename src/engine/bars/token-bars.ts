@@ -1,7 +1,7 @@
-import type { Millis } from '../../base/units.ts'
+import { DAY, type Millis } from '../../base/units.ts'
 import type { BarWidth } from '../../market/bar-width.ts'
-import { Bars } from '../../market/bars.ts'
-import { type Block, RowKind, type TokenId } from '../../market/block.ts'
+import { Bars, PRINT_DOUBLES, PRINT_PRICE, PRINT_SOL, PRINT_TIME } from '../../market/bars.ts'
+import type { Block, TokenId } from '../../market/block.ts'
 import { FeedGaps } from '../../market/feed-gaps.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { FeedStatus, WarmGap } from '../messages.ts'
@@ -10,7 +10,9 @@ import type { FeedStatus, WarmGap } from '../messages.ts'
 export interface BarReader {
   /** What the bot does when bars of this width close; undefined if it does nothing. */
   listenerOf(bars: Bars): BarListener | undefined
-  /** Called before the oldest bars of a token are dropped. */
+  /** Whether bars of this width may be dropped before the bot's indicators have them. */
+  mayLack(bars: Bars): boolean
+  /** Called before the oldest bars of a token are dropped, if `mayLack` is true. */
   dropping(bars: Bars, token: TokenId): void
   /** Called when the bars of a token are freed. Its number may then belong to another token. */
   forget(token: TokenId): void
@@ -23,7 +25,9 @@ export interface BarListener {
   /** Called before `closed` if the bars of several tokens have closed at once. Does the work that does not depend on
    *  the order of the tokens. */
   test(tokens: Uint32Array): void
-  /** Called after `closed` was called for all tokens of `test`. */
+  /** Whether `closed` must be called for the tokens of `test`. */
+  readonly isDue: boolean
+  /** Called after `test`, once `closed` was called for each of its tokens. */
   shown(): void
 }
 
@@ -31,13 +35,14 @@ export interface BarListener {
 interface SharedBars {
   readonly bars: Bars
   readers: readonly BarReader[]
-  /** Those that do anything when a bar closes. Undefined until the next bar closes. */
+  /** Listeners of the readers that act when a bar closes; undefined until a bar closes. */
   listeners: readonly BarListener[] | undefined
+  /** Readers whose indicators may lack bars that are about to be dropped; undefined until a bar closes. */
+  lacking: readonly BarReader[] | undefined
 }
 
 /** Days for which the bars of a token without a print are kept. */
 const DAYS_KEPT = 2
-const DAY_MS = 86_400_000
 
 /** The bars of all widths that the bots declare. Bots that declare the same width share its bars. */
 export class TokenBars {
@@ -53,6 +58,7 @@ export class TokenBars {
   /** Bars that the current print completes are at the beginning of this list. It never becomes shorter, because V8
    *  would then free its memory. */
   readonly #complete: SharedBars[] = []
+  readonly #print = new Float64Array(PRINT_DOUBLES)
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
 
@@ -71,7 +77,7 @@ export class TokenBars {
     const { bars } = shared
     bars.keep = Math.max(bars.keep, keep)
     shared.readers = [...shared.readers, reader]
-    shared.listeners = undefined
+    shared.listeners = shared.lacking = undefined
     return bars
   }
 
@@ -79,12 +85,17 @@ export class TokenBars {
   release(reader: BarReader): void {
     for (const shared of this.#all) {
       shared.readers = shared.readers.filter((one) => one !== reader)
-      shared.listeners = undefined
+      shared.listeners = shared.lacking = undefined
     }
   }
 
   #add(width: BarWidth): SharedBars {
-    const shared: SharedBars = { bars: new Bars(width, this.gaps), readers: [], listeners: undefined }
+    const shared: SharedBars = {
+      bars: new Bars(width, this.gaps),
+      readers: [],
+      listeners: undefined,
+      lacking: undefined,
+    }
     this.dueAt = Math.min(this.dueAt, shared.bars.closesAt)
     const behind = this.#all.findIndex(({ bars }) => bars.width.everyMs > width.everyMs)
     this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, shared)
@@ -131,7 +142,8 @@ export class TokenBars {
       const listeners = listenersOf(shared)
       if (listeners.length === 0) continue
       for (const listener of listeners) listener.test(shared.bars.inMemoryOrder)
-      for (let index = 0; index < tokens.length; index++) show(tokens[index] as TokenId, listeners)
+      if (listeners.some(({ isDue }) => isDue))
+        for (let index = 0; index < tokens.length; index++) show(tokens[index] as TokenId, listeners)
       for (const listener of listeners) listener.shown()
     }
   }
@@ -145,15 +157,16 @@ export class TokenBars {
     const { prices } = this.#state
     if (this.gaps.isOpen) this.gaps.end(block.time[row] as number)
     if (!prices.units.proved) return
-    const price = prices.numberAt(token)
-    const isSell = block.kind[row] === RowKind.sell
-    const sol = block.amount[row] as number
-    const now = block.time[row] as number
+    const print = this.#print
+    print[PRINT_PRICE] = prices.numberAt(token)
+    print[PRINT_SOL] = block.amount[row] as number
+    print[PRINT_TIME] = block.time[row] as number
+    const sells = block.kind[row] as number
     const all = this.#all
     let complete = 0
     for (let index = 0; index < all.length; index++) {
       const shared = all[index] as SharedBars
-      if (shared.bars.print(token, isSell, sol, price, now)) this.#complete[complete++] = shared
+      if (shared.bars.print(token, sells, print)) this.#complete[complete++] = shared
     }
     if (complete > 0) this.#completed(token, complete)
   }
@@ -164,7 +177,7 @@ export class TokenBars {
     let closed = 0
     for (let index = 0; index < count; index++) {
       const shared = complete[index] as SharedBars
-      if (shared.bars.drops(token)) dropping(shared, token)
+      if (lackingIn(shared).length > 0 && shared.bars.drops(token)) dropping(shared, token)
       if (shared.bars.close(token)) complete[closed++] = shared
     }
     for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
@@ -180,7 +193,8 @@ export class TokenBars {
     if (now >= this.dueAt) this.advance(now)
   }
 
-  /** Ends the warm-up and closes the bars that have ended since. The time until the next row counts as a gap. */
+  /** Ends the warm-up, and closes the bars that ended between its last row and `now`. The time until the next row
+   *  counts as a gap. */
   endWarmup(now: Millis): void {
     this.gaps.begin(Math.max(this.seenTo ?? 0, this.#warmedTo))
     if (this.#state.feed === 'live') this.gaps.end(now)
@@ -207,7 +221,7 @@ export class TokenBars {
 
   /** Begins a new UTC day. Frees the bars of tokens without a print for two days, unless `isNeeded` says otherwise. */
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
-    const since = now - DAYS_KEPT * DAY_MS
+    const since = now - DAYS_KEPT * DAY
     const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))
     const readers = new Set(this.#all.flatMap((shared) => shared.readers))
     for (let token = 0; token < tokens; token++) {
@@ -219,17 +233,34 @@ export class TokenBars {
 }
 
 function listenersOf(shared: SharedBars): readonly BarListener[] {
-  shared.listeners ??= shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])
+  return shared.listeners ?? findListeners(shared)
+}
+
+// Each function that makes a closure allocates memory when it is called, so closures have functions of their own.
+
+function findListeners(shared: SharedBars): readonly BarListener[] {
+  shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])
   return shared.listeners
 }
 
-function dropping({ bars, readers }: SharedBars, token: TokenId): void {
-  for (let index = 0; index < readers.length; index++) (readers[index] as BarReader).dropping(bars, token)
+function lackingIn(shared: SharedBars): readonly BarReader[] {
+  return shared.lacking ?? findLacking(shared)
+}
+
+function findLacking(shared: SharedBars): readonly BarReader[] {
+  shared.lacking = shared.readers.filter((reader) => reader.mayLack(shared.bars))
+  return shared.lacking
+}
+
+function dropping(shared: SharedBars, token: TokenId): void {
+  const lacking = lackingIn(shared)
+  for (let index = 0; index < lacking.length; index++) (lacking[index] as BarReader).dropping(shared.bars, token)
 }
 
 /** Closes the bars of all tokens with a print in the current interval. Returns the tokens. */
 function endInterval(shared: SharedBars, now: Millis): Uint32Array {
-  return shared.bars.endInterval(now, (token) => dropping(shared, token))
+  const isTold = lackingIn(shared).length > 0
+  return shared.bars.endInterval(now, isTold ? (token) => dropping(shared, token) : undefined)
 }
 
 /** Shows the newest bar of a token to bots. */

@@ -305,9 +305,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 export const COST = {
   /** A firing writes a row to the journal and runs a handler. */
   firing: 5,
-  /** The position is written with all its exits. */
+  /** A row with the position and all its exits is written. */
   setExits: 5,
-  /** The conditional order is written as a whole. */
+  /** A row with the whole conditional order is written. */
   conditional: 4,
 } as const
 

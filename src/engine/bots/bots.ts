@@ -11,6 +11,8 @@ import type { SubscriptionRouter } from './subscription-router.ts'
 /** The bots of a start, in the order of the configuration. */
 export class Bots {
   #runners: readonly StrategyRunner[] = []
+  /** The runners by the name of their bot. Each order looks its bot up several times. */
+  readonly #byName = new Map<string, StrategyRunner>()
 
   all(): readonly StrategyRunner[] {
     return this.#runners
@@ -18,10 +20,11 @@ export class Bots {
 
   add(runner: StrategyRunner): void {
     this.#runners = [...this.#runners, runner]
+    this.#byName.set(runner.name, runner)
   }
 
   of(bot: string): StrategyRunner | undefined {
-    return this.#runners.find(({ name }) => name === bot)
+    return this.#byName.get(bot)
   }
 
   /** Returns the settings for selling a position. The position may belong to a bot that is no longer configured. Its

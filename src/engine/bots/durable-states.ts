@@ -72,7 +72,8 @@ export class DurableStates {
     this.#state.emit({ kind: 'tokenState', state: record })
   }
 
-  /** Records the first event of a token on a UTC day, because a restart frees tokens by this day. */
+  /** Records the UTC day of a token's event if the day is new, because a restart decides by the last day whether to
+   *  free the token. */
   seen(mint: string): void {
     const known = this.#byMint.get(mint)
     if (known === undefined) return

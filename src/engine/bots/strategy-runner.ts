@@ -33,6 +33,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   readonly scope: BotScope
   readonly wallet: LimitScope
   readonly keys: Set<string>
+  /** Whether the keys cover the trades of all tokens. */
+  readonly #coversAll: boolean
   handlers: Handlers<unknown> = {}
   starting = false
   readonly state: EngineState
@@ -76,6 +78,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.wallet = wallet
     this.#strategy = strategy
     this.keys = new Set(strategy.keys)
+    this.#coversAll = this.keys.has('trades')
     this.#bot = new BotHandle(context, this)
   }
 
@@ -131,6 +134,14 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return TokenView.keepsObject(this.#tokens[token])
   }
 
+  get handlesTrades(): boolean {
+    return this.handlers.onTrade !== undefined
+  }
+
+  hasSeen(token: number): boolean {
+    return this.#tokens[token] !== undefined
+  }
+
   /** Shows a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
@@ -165,9 +176,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   #showBar(bars: Bars, token: number, conditions: readonly string[]): void {
     const { exitsFor } = this.handlers
-    const mint = this.state.mints.list[token] as string
-    const isCovered = this.keys.has('trades') || this.keys.has(mint)
-    if (!isCovered && (exitsFor === undefined || this.#positionIn(mint) === undefined)) return
+    const isCovered = this.#coversAll || this.keys.has(this.#mintOf(token))
+    if (!isCovered && (exitsFor === undefined || this.#positionIn(this.#mintOf(token)) === undefined)) return
     const view = this.viewOf(token)
     const bar = bars.newest(token)
     if (isCovered) {
@@ -175,6 +185,10 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       for (let index = 0; index < conditions.length; index++) this.#onCondition(bar, view, conditions[index] as string)
     }
     if (exitsFor !== undefined) this.#exitsFor(bar, view)
+  }
+
+  #mintOf(token: number): string {
+    return this.state.mints.list[token] as string
   }
 
   #onBar(bar: Bar, view: TokenView): void {
@@ -319,7 +333,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     }
     // The previous process has seen the rows of the warm-up, so they are not the first of their day.
     if (this.state.warming) return known
-    setByToken(this.#tokens, token, known)
+    if (this.#tokens[token] === undefined) setByToken(this.#tokens, token, known)
     if (!this.durable.isEmpty) this.durable.seen(known.mint)
     return known
   }

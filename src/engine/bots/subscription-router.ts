@@ -1,5 +1,6 @@
 import { type Block, eventOf, type MarketEvent, RowKind, Trade } from '../../market/block.ts'
 import { type ByToken, type Mints, setByToken } from '../../market/mints.ts'
+import type { QuietTokens } from './quiet-tokens.ts'
 
 /** Subscription keys that bring the rows of all tokens. */
 export const FIREHOSES: readonly string[] = ['trades', 'newTokens', 'priceUpdates']
@@ -13,11 +14,17 @@ export interface Subscriber {
   /** Whether the subscriber has state for this token. Reads the state, which brings it into the processor's cache. */
   knows(token: number): boolean
   row(kind: RowKind, event: MarketEvent, token: number): void
+  /** Whether the subscriber has a handler of trades. */
+  readonly handlesTrades: boolean
+  /** Whether the subscriber has seen the token on this day. If it has no handler of trades, a further trade of the
+   *  token then changes nothing. */
+  hasSeen(token: number): boolean
 }
 
 /** Shows each market row to the bots whose own subscription keys cover it. */
 export class SubscriptionRouter {
   readonly #mints: Mints
+  readonly #quiet: QuietTokens
   /** Subscribers of all trades, all new tokens or all price updates, by kind of row. */
   readonly #firehoses: Record<RowKind, Subscriber[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Subscribers of single tokens, by token. */
@@ -27,12 +34,14 @@ export class SubscriptionRouter {
    *  the optimizer would remove the look-ups if their result were unused. */
   known = 0
 
-  constructor(mints: Mints) {
+  constructor(mints: Mints, quiet: QuietTokens) {
     this.#mints = mints
+    this.#quiet = quiet
   }
 
   /** Subscribes to a key: `trades`, `newTokens`, `priceUpdates`, or a mint. */
   subscribe(subscriber: Subscriber, key: string): void {
+    this.#quiet.clear()
     this.#keepsState ||= subscriber.keepsState
     if (key === 'trades') {
       this.#firehoses[RowKind.buy].push(subscriber)
@@ -60,6 +69,7 @@ export class SubscriptionRouter {
   /** Starts or stops showing the rows of one token to a subscriber. Makes a new list of watchers instead of changing
    *  the old one, because `show` may be iterating over it. */
   watch(subscriber: Subscriber, token: number, on: boolean): void {
+    this.#quiet.remove(token)
     const others = this.#watchers[token]?.filter((other) => other !== subscriber) ?? []
     const left = on ? [...others, subscriber] : others
     setByToken(this.#watchers, token, left.length === 0 ? undefined : left)
@@ -67,6 +77,19 @@ export class SubscriptionRouter {
 
   watches(token: number): boolean {
     return this.#watchers[token] !== undefined
+  }
+
+  /** Whether a subscriber of all trades has a handler of trades. */
+  get showsTrades(): boolean {
+    const all = this.#firehoses[RowKind.buy]
+    for (let index = 0; index < all.length; index++) if ((all[index] as Subscriber).handlesTrades) return true
+    return false
+  }
+
+  /** Whether a trade of the token changes nothing for the subscribers, as long as `showsTrades` is false. */
+  isSeen(token: number): boolean {
+    const all = this.#firehoses[RowKind.buy]
+    return this.#watchers[token] === undefined && all.every((subscriber) => subscriber.hasSeen(token))
   }
 
   /** Shows a row to its subscribers. They all receive the same event object, which is immutable. */

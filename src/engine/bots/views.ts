@@ -190,12 +190,24 @@ export function endTrip(position: Position): RoundTripView | undefined {
   const closedAt = Math.max(openedAt, soldAt ?? openedAt)
   const profit = profitOf(trip, 0)
   return Object.freeze({
-    ...{ mint, openedAt, closedAt, heldSeconds: (closedAt - openedAt) / 1000 },
-    ...{ profitSol: lamportsToSol(profit.lamports), profitPercent: profit.percent },
-    ...{ costSol: lamportsToSol(trip.boughtLamports), proceedsSol: lamportsToSol(trip.soldLamports) },
+    mint,
+    openedAt,
+    closedAt,
+    heldSeconds: (closedAt - openedAt) / 1000,
+    profitSol: lamportsToSol(profit.lamports),
+    profitPercent: profit.percent,
+    costSol: lamportsToSol(trip.boughtLamports),
+    proceedsSol: lamportsToSol(trip.soldLamports),
     feesSol: feesView(trip.fees),
-    ...{ buys, sells, entryReason, entryTag: tag, exitReason, exitTag },
-    ...{ best: markView(best ?? profit), worst: markView(worst ?? profit), revises: reported },
+    buys,
+    sells,
+    entryReason,
+    entryTag: tag,
+    exitReason,
+    exitTag,
+    best: markView(best ?? profit),
+    worst: markView(worst ?? profit),
+    revises: reported,
   })
 }
 
@@ -204,8 +216,15 @@ function markView({ lamports, percent }: TripMark): RoundTripView['best'] {
 }
 
 function feesView({ venue, service, base, priority, tip, rent, failed, other }: TripFees): RoundTripView['feesSol'] {
-  const parts = { venue, service, base, priority, tip, rent, failed, other }
-  const total = Object.values(parts).reduce((sum, part) => sum + part, 0)
-  const inSol = Object.entries({ total, ...parts }).map(([name, part]) => [name, lamportsToSol(part)])
-  return Object.fromEntries(inSol) as RoundTripView['feesSol']
+  return {
+    total: lamportsToSol(venue + service + base + priority + tip + rent + failed + other),
+    venue: lamportsToSol(venue),
+    service: lamportsToSol(service),
+    base: lamportsToSol(base),
+    priority: lamportsToSol(priority),
+    tip: lamportsToSol(tip),
+    rent: lamportsToSol(rent),
+    failed: lamportsToSol(failed),
+    other: lamportsToSol(other),
+  }
 }

@@ -48,7 +48,8 @@ export type Test =
   | { readonly kind: 'above' | 'below' | Crossing; readonly left: Term; readonly right: Term }
   | { readonly kind: 'all' | 'any' | 'not'; readonly of: readonly Test[] }
 
-/** The operand or condition that an author holds. An author who writes `fast > slow` converts it to a primitive. */
+/** An operand or a condition, as the author of a strategy uses it. `fast > slow` would convert it to a primitive, which
+ *  throws. */
 class Expression<E extends 'number' | 'condition'> {
   readonly expression: E
   readonly #node: Term | Test
@@ -126,14 +127,14 @@ export function below(left: Operand | number, right: Operand | number): Conditio
   return condition({ kind: 'below', ...sides('below', left, right) })
 }
 
-/** Whether `left` is larger than `right` now, and was not at the token's bar before. Throws TypeError for a value that
- *  is neither operand nor number. @unitless */
+/** Whether `left` is larger than `right` now, and was not at the token's previous bar. Throws TypeError for a value
+ *  that is neither operand nor number. @unitless */
 export function crossesAbove(left: Operand | number, right: Operand | number): Condition {
   return condition({ kind: 'crossesAbove', ...sides('crossesAbove', left, right) })
 }
 
-/** Whether `left` is smaller than `right` now, and was not at the token's bar before. Throws TypeError for a value that
- *  is neither operand nor number. @unitless */
+/** Whether `left` is smaller than `right` now, and was not at the token's previous bar. Throws TypeError for a value
+ *  that is neither operand nor number. @unitless */
 export function crossesBelow(left: Operand | number, right: Operand | number): Condition {
   return condition({ kind: 'crossesBelow', ...sides('crossesBelow', left, right) })
 }

@@ -3,8 +3,9 @@ import type { TokenId } from '../../market/block.ts'
 import type { BarFigure } from '../indicators/indicator.ts'
 import type { Arithmetic, Crossing, Term, Test } from './condition.ts'
 
-/** Reads a number of a token; NaN if there is none yet. */
-export type ReadNumber = (token: TokenId) => number
+/** Writes a number of a token to `to[at]`; NaN if there is none yet. A function that returned the number would allocate
+ *  memory for it. */
+export type LoadNumber = (token: TokenId, to: Float64Array, at: number) => void
 
 /** Tells for a token whether a test is `TRUE`, `FALSE` or `UNTOLD`. */
 export type RunTest = (token: TokenId) => number
@@ -13,18 +14,12 @@ export const TRUE = 1
 const FALSE = 0
 const UNTOLD = -1
 
-/** A number that takes less time to read than the exact one. */
-export interface Estimate {
-  /** Estimate for a token; NaN if there is none. Sets `slack`. */
-  of(token: TokenId): number
-  /** Largest distance of the last estimate from the exact number. */
-  readonly slack: number
-}
-
 /** A number of the bars of each token. */
 export interface NumberReader {
-  readonly read: ReadNumber
-  readonly estimate?: Estimate | undefined
+  readonly load: LoadNumber
+  /** Writes a number that takes less time to compute to `to[at]`, and its largest distance from the exact number to
+   *  `to[at + 1]`. */
+  readonly estimate?: LoadNumber | undefined
 }
 
 /** Gives access to the numbers that tests read. */
@@ -62,10 +57,10 @@ export class TestCode {
   }
 
   #number(term: Term): NumberReader {
-    if (term.kind === 'number') return { read: () => term.value }
+    if (term.kind === 'number') return { load: constant(term.value) }
     if (term.kind === 'indicator') return this.#source.indicator(term.name, term.field)
     if (term.kind === 'figure') return this.#source.figure(term.width, term.figure)
-    return { read: arithmetic(term.kind, this.#number(term.left).read, this.#number(term.right).read) }
+    return { load: arithmetic(term.kind, this.#number(term.left).load, this.#number(term.right).load) }
   }
 }
 
@@ -97,13 +92,20 @@ const ABOVE = 3
 
 /** Returns a function that compares two numbers of a token. */
 function comparisonOf(left: NumberReader, right: NumberReader): (token: TokenId) => number {
-  const exact = (token: TokenId): number => compared(left.read(token), right.read(token))
+  const numbers = new Float64Array(4)
+  const exact = (token: TokenId): number => {
+    left.load(token, numbers, 0)
+    right.load(token, numbers, 1)
+    return compared(numbers[0] as number, numbers[1] as number)
+  }
   if (left.estimate === undefined && right.estimate === undefined) return exact
   const one = left.estimate ?? exactEstimate(left)
   const other = right.estimate ?? exactEstimate(right)
   return (token) => {
-    const difference = one.of(token) - other.of(token)
-    const slack = one.slack + other.slack
+    one(token, numbers, 0)
+    other(token, numbers, 2)
+    const difference = (numbers[0] as number) - (numbers[2] as number)
+    const slack = (numbers[1] as number) + (numbers[3] as number)
     return difference > slack ? ABOVE : difference < -slack ? BELOW : exact(token)
   }
 }
@@ -112,8 +114,17 @@ function compared(a: number, b: number): number {
   return a > b ? ABOVE : a < b ? BELOW : a === b ? EQUAL : UNKNOWN
 }
 
-function exactEstimate({ read }: NumberReader): Estimate {
-  return { of: read, slack: 0 }
+function exactEstimate({ load }: NumberReader): LoadNumber {
+  return (token, to, at) => {
+    load(token, to, at)
+    to[at + 1] = 0
+  }
+}
+
+function constant(value: number): LoadNumber {
+  return (_token, to, at) => {
+    to[at] = value
+  }
 }
 
 function isAbove(compare: (token: TokenId) => number): RunTest {
@@ -123,20 +134,24 @@ function isAbove(compare: (token: TokenId) => number): RunTest {
   }
 }
 
-function arithmetic(kind: Arithmetic, left: ReadNumber, right: ReadNumber): ReadNumber {
-  switch (kind) {
-    case 'plus':
-      return (token) => left(token) + right(token)
-    case 'minus':
-      return (token) => left(token) - right(token)
-    case 'times':
-      return (token) => left(token) * right(token)
-    case 'over':
-      return (token) => {
-        const divisor = right(token)
-        return divisor === 0 ? Number.NaN : left(token) / divisor
-      }
+function arithmetic(kind: Arithmetic, left: LoadNumber, right: LoadNumber): LoadNumber {
+  const numbers = new Float64Array(2)
+  return (token, to, at) => {
+    right(token, numbers, 1)
+    const b = numbers[1] as number
+    if (kind === 'over' && b === 0) {
+      to[at] = Number.NaN
+      return
+    }
+    left(token, numbers, 0)
+    to[at] = computed(kind, numbers[0] as number, b)
   }
+}
+
+function computed(kind: Arithmetic, a: number, b: number): number {
+  if (kind === 'plus') return a + b
+  if (kind === 'minus') return a - b
+  return kind === 'times' ? a * b : a / b
 }
 
 /** Whether one number crosses another. Keeps one byte for each token. */

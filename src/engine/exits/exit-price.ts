@@ -17,7 +17,8 @@ const FAR = 2
 /** Prints below half of the price prove a collapse if there are at least this many of them, over at least this time. */
 const PROOF_PRINTS = 3
 const PROOF_MS = 2_000
-/** Copied for each held token. It is a plain array of doubles, because a typed array is slower to create. */
+/** Initial ring, copied for each held token. It is a plain array of doubles, because a typed array is slower to
+ *  create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
 /** Price that the exits of one held token use, from its last sized prints. It is the median of the window or, with

@@ -433,7 +433,9 @@ function unreachable(path: ExitProblem['path'], level: number, rules: ExitRules)
 
 function soldAt(path: ExitProblem['path'], level: number, other: keyof ExitRules, all?: number): ExitProblem[] {
   if (all === undefined || level < all) return []
-  return [problem(path, `expected less than ${other} (${all}), found ${level}: everything is sold there`, other)]
+  return [
+    problem(path, `expected less than ${other} (${all}), found ${level}: the whole position is sold by then`, other),
+  ]
 }
 
 function tooShort(path: ExitProblem['path'], time: number): ExitProblem[] {

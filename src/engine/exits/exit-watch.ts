@@ -186,6 +186,7 @@ export class ExitWatch {
     const known = this.#watched[token]
     if (known !== undefined) return known
     const watched: Watched = { held: NONE, waiting: NONE, orders: NONE }
+    this.#state.quiet.remove(token)
     this.repeats.watch(token)
     setByToken(this.#watched, token, watched)
     return watched

@@ -37,16 +37,16 @@ interface WindowOptions {
  *  the last bar, and 0 otherwise. */
 abstract class WindowIndicator<V> extends NumberIndicator<V> {
   protected readonly bars: number
-  readonly #figure: number
+  protected readonly figure: number
 
   constructor({ width, bars, figure }: WindowOptions, numbers: number) {
     super(width, numbers, [bars])
     this.bars = bars
-    this.#figure = figure
+    this.figure = figure
   }
 
   add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.#figure)
+    memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.figure)
     memory[at] = 0
   }
 }
@@ -74,23 +74,25 @@ class WindowFunction extends WindowIndicator<number> {
   }
 }
 
-/** Places of the numbers of a mean: whether the next one is that of the last bar, the mean, a running sum of the window
- *  and the largest sum since the window was last added up. */
+/** Offsets in the state of a mean: whether the mean is computed for the last bar; the mean; a running sum of the
+ *  window; the largest running sum since the last exact one; the sum of the window up to the place of the last bar. */
 const IS_KNOWN = 0
 const MEAN = 1
 const SUM = 2
 const LARGEST = 3
-const MEAN_NUMBERS = 4
+const HEAD = 4
+const MEAN_NUMBERS = 5
 
 /** Largest relative error of one addition. */
 const ROUNDING = 2 ** -53
 
-/** The mean of the last values, which are never negative: the window is added up from place to place. A comparison
- *  seldom needs all bits of the mean, so it is estimated from a running sum. Each time that the window was filled once,
- *  it is added up, and the running sum begins with the result. Until the next time, the running sum takes at most two
- *  additions a bar, each with an error of at most `ROUNDING` of the largest sum. The result with which it began and the
- *  exact sum have at most half as large an error each. Together these are 4 roundings for each value of the window;
- *  `slack` is 4 times as much. */
+/** The mean of the last values, which are never negative. The exact mean adds up the window from its first place to its
+ *  last one. The sum up to the place of the last bar is kept, so a reading of the mean only adds the places after it. A
+ *  comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. At the last place of
+ *  the window, the running sum begins again with the exact sum. In between, each bar adds at most two additions, each
+ *  with an error of at most `ROUNDING` of the largest sum. The first and the exact sum have errors of at most half that
+ *  size. This makes at most 4 such errors for each value of the window, and the slack of the estimate is 4 times as
+ *  much. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 
@@ -98,16 +100,20 @@ class Mean extends WindowIndicator<number> {
     super(options, MEAN_NUMBERS)
   }
 
-  override add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+  override add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
     const length = this.bars
     const index = count % length
     const place = at + MEAN_NUMBERS + index
     const sum = memory[at + SUM] as number
     const oldest = memory[place] as number
-    super.add(memory, at, room, count, bars, from)
-    const larger = sum + (memory[place] as number)
-    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = sumOf(memory, at + MEAN_NUMBERS, length)
+    const newest = figureAt(bars, from, this.figure)
+    memory[place] = newest
+    memory[at + IS_KNOWN] = 0
+    const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
+    memory[at + HEAD] = head
+    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
     else {
+      const larger = sum + newest
       memory[at + SUM] = larger - oldest
       if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
     }
@@ -118,16 +124,17 @@ class Mean extends WindowIndicator<number> {
     if (count < bars) return undefined
     if (memory[at + IS_KNOWN] === 0) {
       memory[at + IS_KNOWN] = 1
-      memory[at + MEAN] = meanOf(memory, at + MEAN_NUMBERS, bars)
+      let sum = memory[at + HEAD] as number
+      for (let index = ((count - 1) % bars) + 1; index < bars; index++)
+        sum += memory[at + MEAN_NUMBERS + index] as number
+      memory[at + MEAN] = sum / bars
     }
     return memory[at + MEAN]
   }
 
-  override estimateOf(memory: Float64Array, at: number, count: number): number {
-    const { bars } = this
-    if (count < bars) return Number.NaN
-    this.slack = 16 * ROUNDING * (memory[at + LARGEST] as number)
-    return (memory[at + SUM] as number) / bars
+  override estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void {
+    to[place] = count < this.bars ? Number.NaN : (memory[at + SUM] as number) / this.bars
+    to[place + 1] = 16 * ROUNDING * (memory[at + LARGEST] as number)
   }
 }
 

@@ -12,24 +12,25 @@ export interface StateInMemory {
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
   /** Returns the value after `count` bars; undefined if these are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
-  /** Whether `estimateOf` returns estimates. */
+  /** Whether `estimate` writes estimates. */
   readonly isEstimated: boolean
-  /** Maximum difference between the last estimate and the exact number. */
-  readonly slack: number
-  /** Returns an estimate of a value that is a single number, in less time than the exact number takes; NaN if there are
-   *  not enough bars. Sets `slack`. */
-  estimateOf(memory: Float64Array, at: number, count: number): number
+  /** Writes an estimate of a value that is a single number to `to[place]`, in less time than the exact number takes;
+   *  NaN if there are not enough bars. Writes the largest difference from the exact number, the slack, to the next
+   *  place. */
+  estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void
   /** Returns a number of the value, by the index of its field; NaN if there are not enough bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
 /** Number of doubles of a token's line, which is one cache line. The owner of the memory uses the first four. */
 const LINE_DOUBLES = 8
-/** Offsets in a line: the number of bars so far, the number of the token's pool (counted from 1; 0: none), and the
- *  offset of its states in the pool. */
-const COUNT = 4
-const POOL = 5
-const AT = 6
+/** Number of 32-bit words of a line, and offsets in them: the number of bars so far, the number of the token's pool
+ *  (counted from 1; 0: none), and the offset of its states in the pool. They are integers, because the remainder of a
+ *  double takes several times as long. */
+const LINE_WORDS = 16
+const COUNT = 8
+const POOL = 9
+const AT = 10
 
 /** Number of values for which the windows of a token have space at first, and the factor by which this space then
  *  grows. Most tokens have few bars. */
@@ -41,6 +42,8 @@ const ROOM_FACTOR = 4
 export class IndicatorMemory {
   /** A line for each token, by token number. */
   lines = new Float64Array(0)
+  /** The memory of `lines` as integers. */
+  #words = new Uint32Array(this.lines.buffer)
   /** Pools by room, ascending; the first one has the number 1. */
   readonly #pools: readonly (StatePool | undefined)[]
 
@@ -58,63 +61,70 @@ export class IndicatorMemory {
       const grown = new Float64Array(2 ** Math.ceil(Math.log2(token + 1)) * LINE_DOUBLES)
       grown.set(this.lines)
       this.lines = grown
+      this.#words = new Uint32Array(grown.buffer)
     }
     return line
   }
 
   /** Adds the bar at `from` in `bars` to the states of a token. */
   add(token: TokenId, bars: Float64Array, from: number): void {
-    const line = this.lineOf(token)
-    const count = this.lines[line + COUNT] as number
-    let pool = this.#pools[this.lines[line + POOL] as number]
-    if (pool === undefined || (count >= pool.room && !pool.isLast)) pool = this.#move(line, pool)
-    this.lines[line + COUNT] = count + 1
-    pool.add(this.lines[line + AT] as number, count, bars, from)
+    this.lineOf(token)
+    const words = this.#words
+    const word = token * LINE_WORDS
+    const count = words[word + COUNT] as number
+    let pool = this.#pools[words[word + POOL] as number]
+    if (pool === undefined || (count >= pool.room && !pool.isLast)) pool = this.#move(word, pool)
+    words[word + COUNT] = count + 1
+    pool.add(words[word + AT] as number, count, bars, from)
   }
 
   /** Current value of an indicator of a token, by its index in the list of indicators; undefined before there are
    *  enough bars. */
   valueOf(token: TokenId, index: number): unknown {
-    const line = token * LINE_DOUBLES
-    const pool = this.#pools[this.lines[line + POOL] as number]
+    const words = this.#words
+    const word = token * LINE_WORDS
+    const pool = this.#pools[words[word + POOL] as number]
     if (pool === undefined) return undefined
-    return pool.valueOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
+    return pool.valueOf(index, words[word + AT] as number, words[word + COUNT] as number)
   }
 
-  /** Current number of an indicator of a token, by the indexes of indicator and field; NaN before there are enough
-   *  bars. */
-  numberOf(token: TokenId, index: number, field: number): number {
-    const line = token * LINE_DOUBLES
-    const pool = this.#pools[this.lines[line + POOL] as number]
-    if (pool === undefined) return Number.NaN
-    return pool.numberOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number, field)
+  /** Writes the current number of an indicator of a token to `to[place]`, by the indexes of indicator and field; NaN
+   *  before there are enough bars. */
+  load(token: TokenId, index: number, field: number, to: Float64Array, place: number): void {
+    const words = this.#words
+    const word = token * LINE_WORDS
+    const pool = this.#pools[words[word + POOL] as number]
+    if (pool === undefined) to[place] = Number.NaN
+    else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Estimate of the number of an indicator that is estimated. */
-  estimateOf(token: TokenId, index: number): number {
-    const line = token * LINE_DOUBLES
-    const pool = this.#pools[this.lines[line + POOL] as number]
-    if (pool === undefined) return Number.NaN
-    return pool.estimateOf(index, this.lines[line + AT] as number, this.lines[line + COUNT] as number)
+  /** Writes an estimate of the number of an indicator that is estimated, and its slack; see `StateInMemory`. */
+  estimate(token: TokenId, index: number, to: Float64Array, place: number): void {
+    const words = this.#words
+    const word = token * LINE_WORDS
+    const pool = this.#pools[words[word + POOL] as number]
+    if (pool === undefined) to[place] = Number.NaN
+    else pool.estimate(index, words[word + AT] as number, words[word + COUNT] as number, to, place)
   }
 
   /** Frees the states of a token and clears its line. */
   forget(token: TokenId): void {
     const line = token * LINE_DOUBLES
     if (line >= this.lines.length) return
-    this.#pools[this.lines[line + POOL] as number]?.free(this.lines[line + AT] as number)
+    const word = token * LINE_WORDS
+    this.#pools[this.#words[word + POOL] as number]?.free(this.#words[word + AT] as number)
     this.lines.fill(0, line, line + LINE_DOUBLES)
   }
 
   /** Moves the states of a token to the next pool. */
-  #move(line: number, from: StatePool | undefined): StatePool {
-    const { lines } = this
-    const place = (lines[line + POOL] as number) + 1
+  #move(word: number, from: StatePool | undefined): StatePool {
+    const words = this.#words
+    const place = (words[word + POOL] as number) + 1
     const pool = this.#pools[place] as StatePool
     const at = pool.take()
-    if (from !== undefined) pool.fill(at, from, lines[line + AT] as number)
-    lines[line + POOL] = place
-    lines[line + AT] = at
+    if (from !== undefined) pool.fill(at, from, words[word + AT] as number)
+    words[word + POOL] = place
+    words[word + AT] = at
     return pool
   }
 }
@@ -165,7 +175,7 @@ class StatePool {
       let to = at + (this.#places[index] as number)
       let source = fromAt + (from.#places[index] as number)
       const copy = (size: number, next: number): void => {
-        this.#doubles.set(from.#doubles.subarray(source, source + size), to)
+        for (let place = 0; place < size; place++) this.#doubles[to + place] = from.#doubles[source + place] as number
         source += size
         to += next
       }
@@ -195,9 +205,9 @@ class StatePool {
     return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
   }
 
-  estimateOf(index: number, at: number, count: number): number {
+  estimate(index: number, at: number, count: number, to: Float64Array, place: number): void {
     const indicator = this.#indicators[index] as StateInMemory
-    return indicator.estimateOf(this.#doubles, at + (this.#places[index] as number), count)
+    indicator.estimate(this.#doubles, at + (this.#places[index] as number), count, to, place)
   }
 
   numberOf(index: number, at: number, count: number, field: number): number {

@@ -9,7 +9,6 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   readonly numbers: number
   readonly windows: readonly number[]
   readonly isEstimated: boolean = false
-  slack = 0
 
   constructor(width: Width, numbers: number, windows: readonly number[]) {
     this.width = width
@@ -31,8 +30,8 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
   }
 
-  estimateOf(_memory: Float64Array, _at: number, _count: number): number {
-    return Number.NaN
+  estimate(_memory: Float64Array, _at: number, _count: number, to: Float64Array, place: number): void {
+    to[place] = Number.NaN
   }
 
   create(): IndicatorState<V> {

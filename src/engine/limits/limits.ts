@@ -143,7 +143,7 @@ export const LIMITS = {
     problem: (bound, _limits, _name, orders) => {
       const highest = orders?.slippageLadder?.at(-1) ?? orders?.slippagePercent ?? 0
       const key = orders?.slippageLadder === undefined ? 'slippagePercent' : 'slippageLadder'
-      const message = `below the ${highest} % of orders.${key}: those buys would be refused; raise this or lower that`
+      const message = `below the ${highest} % of orders.${key}: such buys would be refused; raise this limit, or lower orders.${key}`
       return highest > bound ? { key: 'maxSlippagePercent', message } : undefined
     },
   },

@@ -252,7 +252,7 @@ describe('`resume`', () => {
     const after = crew.restarted({ limits })
     after.rig.settle(0.1e-6, MINT)
     expect(after.bought('a', MINT_3, 0.01)).toBe('')
-    // A recovered amount is lost again.
+    // The forgiven loss is recovered. Another fall is a new loss, which counts.
     after.rig.settle(1e-6, MINT)
     expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')

@@ -134,7 +134,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
 })
 
 test('two bots that trade one mint of a wallet one after the other keep their own profits', () => {
-  // An earlier version counted the disposals of both for the bot that moved the mint last.
+  // An earlier version counted the disposals of both bots for the bot that moved the mint last.
   const first = fillsOf(buyThenSell, { bot: 'first', feeLamports: lamports(0) })
   const second = fillsOf(
     buyThenSell.map((leg) => ({ ...leg, price: leg.side === 'buy' ? 100 : 60 })),

@@ -23,15 +23,23 @@ test('means that are equal, or differ by their last bits, are compared as their 
     fc.property(values, fc.integer({ min: 2, max: 40 }), (all, bars) => {
       const means = [sma('1m', bars, 'open'), sma('1m', bars, 'close')] as unknown as NumberIndicator<number>[]
       const memory = new IndicatorMemory(means)
-      const numberOf = (name: string) => memory.numberOf(0, Number(name), 0)
+      const read = new Float64Array(2)
+      const numberOf = (name: string): number => {
+        memory.load(0, Number(name), 0, read, 0)
+        return read[0] as number
+      }
+      const slackedOf = (place: number): readonly [number, number] => {
+        memory.estimate(0, place, read, 0)
+        return [read[0] as number, read[1] as number]
+      }
       const code = (isEstimated: boolean) =>
         (['above', 'below', 'crosses'] as const).map((kind) => {
           const [left, right] = ['0', '1'].map((name) => ({ kind: 'indicator', name, field: '' }) as const)
           return new TestCode({ kind, left, right } as Test, {
-            figure: () => ({ read: () => Number.NaN }),
+            figure: () => ({ load: () => {} }),
             indicator: (name) => ({
-              read: () => numberOf(name),
-              estimate: isEstimated ? estimateOf(memory, means, Number(name)) : undefined,
+              load: (token, to, at) => memory.load(token, Number(name), 0, to, at),
+              estimate: isEstimated ? (token, to, at) => memory.estimate(token, Number(name), to, at) : undefined,
             }),
           })
         })
@@ -47,8 +55,9 @@ test('means that are equal, or differ by their last bits, are compared as their 
         )
         expect(results[1]).toEqual(results[0])
         if (count + 1 < bars) continue
-        const distances = means.map((_mean, place) => Math.abs(memory.estimateOf(0, place) - numberOf(`${place}`)))
-        expect(distances.filter((distance, place) => distance > (means[place]?.slack as number))).toEqual([])
+        const estimates = means.map((_mean, place) => slackedOf(place))
+        const distances = estimates.map(([estimate], place) => Math.abs(estimate - numberOf(`${place}`)))
+        expect(distances.filter((distance, place) => distance > (estimates[place]?.[1] as number))).toEqual([])
         if (distances.some((distance) => distance > 0)) estimated++
         if (numberOf('0') === numberOf('1')) ties++
       }
@@ -57,12 +66,3 @@ test('means that are equal, or differ by their last bits, are compared as their 
   )
   expect(Math.min(ties, estimated)).toBeGreaterThan(10)
 })
-
-function estimateOf(memory: IndicatorMemory, means: readonly NumberIndicator<number>[], place: number) {
-  return {
-    of: () => memory.estimateOf(0, place),
-    get slack() {
-      return means[place]?.slack as number
-    },
-  }
-}

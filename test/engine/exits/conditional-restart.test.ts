@@ -138,7 +138,7 @@ describe('1,000 conditional orders', () => {
     const after = moneyOf(again.rig)
     expect(after).toEqual(before)
     expect(before.conditionals.length).toBeGreaterThan(800)
-    // Both engines know the prices of a time at which nothing is due, and then get the same inputs.
+    // Both engines first receive prices at which nothing is due, and then the same inputs.
     for (const one of [talk, again]) for (const mint of MINTS) one.rig.settle(1e-6, mint)
     const shown = [talk, again].map((one) => one.ask((bot) => bot.orders().map((order) => ({ ...order, code: '' }))))
     expect(shown[1]).toEqual(shown[0])

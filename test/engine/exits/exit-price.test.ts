@@ -42,7 +42,7 @@ it('the price of the exits is the median of the last prints that are not too old
   )
 })
 
-/** Reference of the filtered price: from lists of all prints. */
+/** Reference: the filtered price, computed from lists of all prints. */
 class FilteredReference {
   #prints: { price: number; time: number; isLeg: boolean }[] = []
 

@@ -95,7 +95,8 @@ function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indic
   }
 }
 
-/** An indicator of trading-signals whose result counts from the bar `least` on, with our names. */
+/** An indicator of the package trading-signals. `least`: the first bar whose result counts. `named` gives the result
+ *  our names. */
 function theirs<V>(
   least: number,
   create: () => { add(candle: sluice.Candle): unknown },

@@ -165,7 +165,7 @@ function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: rea
   within(wallet.heldLamports(bot) + reserves(open), worst.loss, 'all to zero')
 }
 
-/** Raise it for a longer run. */
+/** A larger number makes the test longer. */
 const numRuns = runs(30)
 
 test('no sequence of requests spends more of a wallet than the worst case of `check`', () => {
