@@ -44,6 +44,16 @@ const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7
 
+/** Smallest number of prints that may wait. There are at least two places for each token, so that the settling of all
+ *  tokens costs little per print. */
+const FEWEST_PENDING = 8192
+/** A print that waits has its price, its amount in SOL (negative for a sale) and its time, which are doubles, and the
+ *  place of the next print of its token, which is a 32-bit word. Places count from 1, and 0 means none. */
+const PENDING_DOUBLES = 4
+const AMOUNT = 1
+const TIME = 2
+const NEXT = 6
+
 /** Called for each sized print of a watched token. `net` is the amount in SOL, negative for a sale. */
 type Attend = (token: TokenId, price: number, net: number) => void
 
@@ -53,8 +63,11 @@ export interface Band {
   readonly high: number
 }
 
-/** Estimates the price and the pool depth of each token from sized prints. Adding a print only stores it, without a
- *  branch that depends on its content. Prices and depths are computed on demand, because most tokens never need them.
+/** Estimates the price and the pool depth of each token from sized prints. Prices and depths are computed on demand,
+ *  because most tokens never need them. Adding a print only appends it to a list: the prints of a token are settled,
+ *  that is added to its state, when the token is asked for, or together with those of all other tokens when the list is
+ *  full. The states of all tokens exceed the processor's cache, so settling token by token is several times as fast as
+ *  in the order of the rows. The state is the same, because the prints of a token keep their order.
  *
  *  The price of a print is the SOL of the trade divided by its tokens. In a pool of S SOL, two consecutive trades of a
  *  and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of the pool.
@@ -68,15 +81,39 @@ export class EstimatedPools {
   #nets = new Float32Array(0)
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
+  #pending = new Float64Array(0)
+  /** The memory of `#pending` as 32-bit words. */
+  #pendingWords = new Int32Array(0)
+  #waiting = 0
+  /** By token: the places of its first and its last print that wait. */
+  #chains = new Int32Array(0)
 
-  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1. Values that depend on the
-   *  side of a trade are computed without a branch, because the processor cannot predict the side. */
+  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
     this.#makeRoom(block.mints.length)
-    const { kind, token: tokens, time, amount, size } = block
-    const doubles = this.#doubles
-    const words = this.#words
-    const nets = this.#nets
+    for (let row = from; row < to; ) {
+      const room = this.#pending.length / PENDING_DOUBLES - this.#waiting
+      if (room === 0) this.#settleAll()
+      else {
+        const end = Math.min(to, row + room)
+        this.#append(block, row, end, watched, attend)
+        row = end
+      }
+    }
+  }
+
+  /** Appends the sized prints of rows to those that wait. The sign of an amount is computed without a branch, because
+   *  the processor cannot predict the side of a trade. */
+  #append(
+    { kind, token: tokens, time, amount, size }: Block,
+    from: number,
+    to: number,
+    watched: Uint8Array,
+    attend: Attend,
+  ): void {
+    const pending = this.#pending
+    const words = this.#pendingWords
+    const chains = this.#chains
     for (let row = from; row < to; row++) {
       const side = kind[row] as number
       const token = tokens[row] as number
@@ -86,25 +123,59 @@ export class EstimatedPools {
       }
       const sol = amount[row] as number
       const price = sol / (size[row] as number)
-      const at = token * DOUBLES
-      const word = at * 2
       if (!isSized(sol, price)) continue
-      const count = words[word + COUNT] as number
-      doubles[at + LAST_TIME] = time[row] as number
-      doubles[at + PRICES + (count % RING)] = price
-      doubles[at + VOLUME] = (doubles[at + VOLUME] as number) + Math.min(sol, MOST_VOLUME)
       const net = sol * (1 - 2 * side)
-      nets[token * RING + (count % RING)] = net
-      const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
-      words[word + COUNT] = count + 1
-      words[word + BUYS] = (words[word + BUYS] as number) + 1 - side
-      words[word + DEAR] = dear
-      words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
+      const at = this.#waiting * PENDING_DOUBLES
+      const place = ++this.#waiting
+      pending[at] = price
+      pending[at + AMOUNT] = net
+      pending[at + TIME] = time[row] as number
+      words[at * 2 + NEXT] = 0
+      const last = chains[token * 2 + 1] as number
+      if (last === 0) chains[token * 2] = place
+      else words[(last - 1) * PENDING_DOUBLES * 2 + NEXT] = place
+      chains[token * 2 + 1] = place
       if (watched[token] === 1) attend(token, price, net)
     }
   }
 
+  #settleAll(): void {
+    const chains = this.#chains
+    for (let token = 0; token * 2 < chains.length; token++) if (chains[token * 2] !== 0) this.#settle(token)
+    this.#waiting = 0
+  }
+
+  /** Adds the prints of a token that wait to its state. */
+  #settle(token: TokenId): void {
+    let place = this.#chains[token * 2] ?? 0
+    if (place === 0) return
+    this.#chains[token * 2] = this.#chains[token * 2 + 1] = 0
+    const pending = this.#pending
+    const doubles = this.#doubles
+    const words = this.#words
+    const nets = this.#nets
+    const at = token * DOUBLES
+    const word = at * 2
+    while (place !== 0) {
+      const from = (place - 1) * PENDING_DOUBLES
+      place = this.#pendingWords[from * 2 + NEXT] as number
+      const price = pending[from] as number
+      const net = pending[from + AMOUNT] as number
+      const count = words[word + COUNT] as number
+      doubles[at + LAST_TIME] = pending[from + TIME] as number
+      doubles[at + PRICES + (count % RING)] = price
+      doubles[at + VOLUME] = (doubles[at + VOLUME] as number) + Math.min(Math.abs(net), MOST_VOLUME)
+      nets[token * RING + (count % RING)] = net
+      const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
+      words[word + COUNT] = count + 1
+      words[word + BUYS] = (words[word + BUYS] as number) + +(net > 0)
+      words[word + DEAR] = dear
+      words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
+    }
+  }
+
   #launch(token: TokenId, time: Millis): void {
+    this.#settle(token)
     this.#words[token * DOUBLES * 2 + LAUNCHED] = 1
     this.#words[token * DOUBLES * 2 + ESTIMATED] = 0
     this.#doubles[token * DOUBLES + LAST_TIME] = time
@@ -123,11 +194,13 @@ export class EstimatedPools {
 
   /** Marks an interruption of a token's feed. Its price and estimated depth are unknown until enough prints follow. */
   forget(token: TokenId): void {
+    this.#settle(token)
     const at = token * DOUBLES * 2
     if (at < this.#words.length) this.#forgetAt(at)
   }
 
   forgetAll(): void {
+    this.#settleAll()
     for (let at = 0; at < this.#words.length; at += DOUBLES * 2) this.#forgetAt(at)
   }
 
@@ -143,16 +216,19 @@ export class EstimatedPools {
 
   /** Number of sized prints of the token. */
   count(token: TokenId): number {
+    this.#settle(token)
     return this.#words[token * DOUBLES * 2 + COUNT] ?? 0
   }
 
   /** SOL that was traded in the token's sized prints. Each print counts with at most 10 SOL. */
   volume(token: TokenId): number {
+    this.#settle(token)
     return this.#doubles[token * DOUBLES + VOLUME] ?? 0
   }
 
   /** Forgets the tokens that have no print since `time`, unless `isNeeded` returns true. */
   drop(time: Millis, isNeeded: (token: TokenId) => boolean): void {
+    this.#settleAll()
     for (let at = 0; at < this.#doubles.length; at += DOUBLES) {
       const token = at / DOUBLES
       if ((this.#doubles[at + LAST_TIME] as number) < time && this.holds(token) && !isNeeded(token))
@@ -204,8 +280,9 @@ export class EstimatedPools {
 
   /** Whether the token seems unsellable, because it has many buys and too few sales. */
   isTrap(token: TokenId, { buys: enough, salesPercent }: HoneypotRule): boolean {
+    const count = this.count(token)
     const buys = this.#words[token * DOUBLES * 2 + BUYS] ?? 0
-    const sales = this.count(token) - buys
+    const sales = count - buys
     return buys >= enough && (sales < PROVING_SALES || sales * 100 < buys * salesPercent)
   }
 
@@ -215,6 +292,7 @@ export class EstimatedPools {
   }
 
   #is(token: TokenId, flag: typeof LAUNCHED | typeof GRADUATED): boolean {
+    this.#settle(token)
     return (this.#words[token * DOUBLES * 2 + flag] ?? 0) !== 0
   }
 
@@ -278,6 +356,7 @@ export class EstimatedPools {
 
   #makeRoom(tokens: number): void {
     if (tokens * DOUBLES <= this.#doubles.length) return
+    this.#settleAll()
     const size = Math.max(1024, 2 ** Math.ceil(Math.log2(tokens)))
     const doubles = new Float64Array(size * DOUBLES)
     doubles.set(this.#doubles)
@@ -286,5 +365,8 @@ export class EstimatedPools {
     const nets = new Float32Array(size * RING)
     nets.set(this.#nets)
     this.#nets = nets
+    this.#chains = new Int32Array(size * 2)
+    this.#pending = new Float64Array(Math.max(2 * size, FEWEST_PENDING) * PENDING_DOUBLES)
+    this.#pendingWords = new Int32Array(this.#pending.buffer)
   }
 }

@@ -42,7 +42,7 @@ export class OwnImpact {
   }
 
   /** Adds an order of an earlier process that moved these amounts, without fees. Its depth is computed from the amounts
-   *  and from `product`, that of the pool after the effect of the earlier orders. */
+   *  and from `product`, the constant product of the pool after the effect of the earlier orders. */
   recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
     const moved = this.#moved.get(mint)
     const left = moved === undefined ? 0 : this.#left(moved, volume)
@@ -54,7 +54,8 @@ export class OwnImpact {
     this.add(side, mint, volume, traded, depth > 0 && depth < Number.POSITIVE_INFINITY ? depth : Math.sqrt(product))
   }
 
-  /** Continues with a market that starts to count volumes now. `volumeOf` returns the volumes so far. */
+  /** Makes the remembered volumes relative to a new market, whose volumes start at 0. `volumeOf` returns the volumes of
+   *  the market before. */
   restartVolumes(volumeOf: (mint: string) => number): void {
     for (const [mint, moved] of this.#moved) moved.volume -= volumeOf(mint)
   }

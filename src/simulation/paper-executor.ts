@@ -84,7 +84,8 @@ export class PaperExecutor implements Executor {
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
-  /** Restores the own impact of an earlier process's fill. `market`: the market at the time of the fill. */
+  /** Restores the price impact of an earlier process's fill on later orders. `market`: the market at the time of the
+   *  fill. */
   recall({ mint, side, tokens, decimals, costs }: Fill, market: PaperMarket): void {
     const sol = costs.tradeLamports / LAMPORTS_PER_SOL
     // The sale of a dead token brought nothing and moved no pool.

@@ -13,12 +13,13 @@ import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { type Expected, FillReference, type Rules, type SentOrder } from '../support/fill-reference.ts'
 import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
-/** `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts` compares other orders. */
+/** Number of compared orders. `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts`
+ *  compares 400,000 others. */
 const ATTEMPTS = Number(process.env['FILL_ATTEMPTS'] ?? 20_000)
 const SEED = Number(process.env['FILL_SEED'] ?? 1)
 const START = 1_700_000_000_000
 const HELD = 10n ** 21n
-/** The order of the roundings is free. */
+/** Largest permitted difference: the model and the reference may round in another order. */
 const BASE_UNIT = 1
 
 const RULES: readonly Rules[] = [
@@ -67,7 +68,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // The rewrite plays the same events afterwards.
+  // The reference plays the same events afterwards.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))
@@ -187,7 +188,8 @@ function drawOrder(random: Random, { pool, account, rules, id, seed, now }: Draw
   return { ...common, side, amount: Math.ceil((sol / pool.price) * 1e6) / 1e6 }
 }
 
-/** The executor draws the number from a seed that consists of the attempt's content, after the two of the latency. */
+/** The executor draws the number from a seed that consists of the attempt's content, after the two numbers of the
+ *  latency. */
 function luckOf(seed: number, name: string, { latencyMs }: Rules): number {
   const drawn = seededRandom(deriveSeed(seed, name))
   if (latencyMs > 0) for (let draw = 0; draw < 2; draw++) drawn.next()

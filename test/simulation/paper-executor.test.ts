@@ -49,7 +49,7 @@ class Paper {
     this.executor.execute(attempt, (outcome) => this.outcomes.push(outcome))
   }
 
-  /** A buy that lands before a sale. */
+  /** Runs an attempt until it is final, and returns its fill. */
   land(attempt: Attempt): Fill | undefined {
     this.run(attempt)
     this.pass(FINAL_MS)

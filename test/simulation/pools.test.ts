@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
 import { RowKind } from '../../src/market/block.ts'
 import { LiveBlock } from '../../src/market/live-block.ts'
 import { EstimatedPools } from '../../src/simulation/estimated-pools.ts'
+import { PricePath } from '../../src/simulation/price-path.ts'
 import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/solana/pool-depth.ts'
 
 const TOKEN = 7
@@ -127,4 +129,82 @@ test('a gap forgets the estimate, but neither the migration nor the last price',
   expect(pool.pools.isMeasured(TOKEN)).toBe(true)
   pool.pools.forget(TOKEN + 5_000) // an unknown token
   expect(pool.pools.price(TOKEN)).toBeDefined()
+})
+
+/** A batch of rows, or a call between two batches. */
+type Move =
+  | { readonly kind: 'rows'; readonly seed: number; readonly count: number }
+  | { readonly kind: 'forget'; readonly token: number }
+  | { readonly kind: 'forgetAll' }
+  | { readonly kind: 'drop'; readonly kept: number }
+
+const token = fc.nat(TOKEN)
+const aMove: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('rows'), seed: fc.nat(), count: fc.integer({ min: 1, max: 80 }) }),
+  },
+  fc.record({ kind: fc.constant('forget'), token }),
+  fc.constant<Move>({ kind: 'forgetAll' }),
+  fc.record({ kind: fc.constant('drop'), kept: token }),
+)
+
+/** Everything that pools tell about a token. */
+function toldOf(pools: EstimatedPools, one: number): unknown[] {
+  const path = new PricePath({ product: CURVE_PRODUCT, isExact: false, explained: 1.2 })
+  pools.retrace(one, path, 0, pools.count(one))
+  path.begin()
+  return [
+    ...[pools.price(one), pools.lastPrice(one), pools.count(one), pools.volume(one), pools.printedAt(one)],
+    ...[pools.product(one), pools.isOnCurve(one), pools.band(one), pools.isMeasured(one), pools.holds(one)],
+    ...[pools.isTrap(one, { buys: 3, salesPercent: 20 }), path.low, path.high],
+  ]
+}
+
+/** Random rows: launches, prices around the top of the curve, and amounts that are in part too small to count. */
+function rowsOf(seed: number, count: number, from: number): LiveBlock {
+  const random = seededRandom(seed)
+  const block = new LiveBlock(MINTS, count)
+  for (let row = 0; row < count; row++) {
+    const kind = random.next() < 0.03 ? RowKind.newToken : random.next() < 0.6 ? RowKind.buy : RowKind.sell
+    const amount = random.next() < 0.2 ? 0.001 : 12 * random.next()
+    const numbers = { price: 0, amount, size: amount / (4e-7 * (0.8 + 0.4 * random.next())), marketCap: 0 }
+    block.append(from + row, from + row, kind, random.integer(TOKEN + 1), { ...numbers, extra: 0, extra2: 0 }, '', '')
+  }
+  return block
+}
+
+/** Plays the moves. Asks for every token after each row (`always`), or only at the end. */
+function played(moves: readonly Move[], always: boolean): unknown[] {
+  const pools = new EstimatedPools()
+  const told = (): unknown[] => MINTS.map((_, one) => toldOf(pools, one))
+  let time = 1
+  for (const move of moves) {
+    if (move.kind === 'forget') pools.forget(move.token)
+    else if (move.kind === 'forgetAll') pools.forgetAll()
+    else if (move.kind === 'drop') pools.drop(time - 50, (one) => one === move.kept)
+    else {
+      const block = rowsOf(move.seed, move.count, time)
+      time += move.count
+      if (!always) pools.fold(block, 0, move.count, NOBODY, () => {})
+      else
+        for (let row = 0; row < move.count; row++) {
+          pools.fold(block, row, row + 1, NOBODY, () => {})
+          told()
+        }
+    }
+  }
+  return told()
+}
+
+test('a token that is asked for late has the same state as one that is asked for after each row', () => {
+  fc.assert(
+    fc.property(fc.array(aMove, { maxLength: 12 }), (moves) => {
+      expect(played(moves, false)).toEqual(played(moves, true))
+    }),
+    { numRuns: 60 },
+  )
+  // More prints than wait at a time.
+  const many: Move[] = [{ kind: 'rows', seed: 3, count: 10_000 }]
+  expect(played(many, false)).toEqual(played(many, true))
 })
