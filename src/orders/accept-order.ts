@@ -3,9 +3,12 @@ import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order
 import { isUndecided, isUnsigned } from './attempt.ts'
 import { repeatLater, requestSlot } from './dispatch.ts'
 import { overtakeBuys } from './end-order.ts'
+import type { Effect } from './events.ts'
 import { report } from './order-reports.ts'
 import type { Step } from './reducer-state.ts'
 import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, workingOrder } from './working-order.ts'
+
+const ACCEPTED: Effect = { kind: 'failpoint', at: 'accepted' }
 
 /** Accepts an order of the engine: occupies its lane and requests a slot. */
 export function submit(step: Step, order: Order): void {
@@ -18,18 +21,11 @@ export function submit(step: Step, order: Order): void {
   if (open.couldBeSold(order)) assert(false, `${order.id} buys a mint that an open full exit may still sell`)
   lanes.hold(order)
   open.add(working)
-  step.add({ kind: 'failpoint', at: 'accepted' })
+  step.add(ACCEPTED)
   const isExit = isFullExit(order)
   if (isExit) overtakeBuys(step, order)
   requestSlot(step, working, false)
   if (isExit) step.follow({ kind: 'buysOvertaken', exits: order })
-  step.follow({ kind: 'accepted', working })
-}
-
-/** Commits an order that waits for a slot. An order that got a slot at once is already durable, together with its
- *  attempt. */
-export function commitIfWaiting(step: Step, working: WorkingOrder): void {
-  if (isWaiting(working)) step.add({ kind: 'commit', whenDurable: [] })
 }
 
 /** Restores the orders of an earlier process. Their attempts are looked up and never sent again. Exits are resumed

@@ -7,7 +7,7 @@ import type { Retry } from './events.ts'
 import { addReport, commitReports, detailsOf, type ReportDetails, report } from './order-reports.ts'
 import type { Outcome, Slot } from './ports.ts'
 import type { Step } from './reducer-state.ts'
-import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry-policy.ts'
+import { causeOf, codeOf, END, type Failure, type Move, moveAfter, RETRY } from './retry-policy.ts'
 import { REQUEST_LIMIT_MS } from './slot-log.ts'
 import {
   isExecuted,
@@ -144,8 +144,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key') step.add({ kind: 'closeLimiter', limiter: working.route.limiter })
   if (cause === 'plan') blocks.planRefused(working.route)
   const leftMs = timeLeftMs(working, step.now, step.monotonicMs)
-  const times = { sinceDecisionMs: step.now - order.time, leftMs }
-  const move: Move = mayGoOn ? moveAfter(cause, triesOf(working, open.slippageStep, failure, times)) : { kind: 'end' }
+  const tries = triesOf(working, open.slippageStep, failure, step.now - order.time, leftMs)
+  const move = mayGoOn ? moveAfter(cause, tries) : END
   const calledOff = orders.couldBeSold(order) ? 'EXIT_UNPROVED' : blocks.calledOff(working)
   if (isExecuted(working) || !isOpen(working.state)) failExecuted(step, working, code, details)
   else if (openAttempts.length === 0 && (move.kind === 'end' || working.state === 'held'))

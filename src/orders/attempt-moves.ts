@@ -1,21 +1,30 @@
 import { assert } from '../base/errors.ts'
-import type { Lamports, Millis } from '../base/units.ts'
+import type { Millis } from '../base/units.ts'
 import { type Fill, withTag } from '../engine/order.ts'
-import { ATTEMPT_MOVES, type Attempt, type AttemptState, type AttemptStep, deadState } from './attempt.ts'
+import {
+  ATTEMPT_MOVES,
+  type Attempt,
+  type AttemptState,
+  type AttemptStep,
+  type Baseline,
+  deadState,
+} from './attempt.ts'
 import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
-import { feesOf, type WorkingOrder } from './working-order.ts'
+import { feeAfter, type WorkingOrder } from './working-order.ts'
 
 /** Maximum number of steps in the trail of an attempt, and of characters in a reason, because contradictory evidence
  *  may arrive for hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** Returns the next attempt of an order. It is `armed` or `built` for the local executor, which builds and verifies a
- *  transaction before it signs. */
+/** Returns the next attempt of an order. Its state is `armed`, or `built` for the local executor, because that executor
+ *  builds and verifies a transaction before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
-  { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,
+  armedAt: Millis,
+  waitedMs: number,
+  baseline: Baseline | null,
 ): Attempt {
   const { order, route } = working
   const number = ++working.attempts
@@ -30,7 +39,7 @@ export function nextAttempt(
     class: order.class,
     size: order.size,
     slippagePercent: order.slippagePercents[working.slippageStep] as number,
-    priorityFeeLamports: feeOf(working),
+    priorityFeeLamports: feeAfter(working, working.refusedFees),
     price: order.price,
     armedAt,
     baseline,
@@ -40,11 +49,6 @@ export function nextAttempt(
     waitedMs,
   }
   return withTag(attempt, order.tag)
-}
-
-function feeOf(working: WorkingOrder): Lamports | null {
-  const fees = feesOf(working)
-  return fees[Math.min(working.refusedFees, fees.length - 1)] as Lamports | null
 }
 
 /** Returns an attempt as filled, after it had ended in another state. */

@@ -2,7 +2,7 @@ import type { CalledOff } from './attempt.ts'
 import { nextAttempt } from './attempt-moves.ts'
 import { type Budget, waitReason } from './budget-status.ts'
 import { end, unschedule } from './end-order.ts'
-import type { OrderEvent, SlotGranted } from './events.ts'
+import type { Effect, OrderEvent, SlotGranted } from './events.ts'
 import { ENTRY_WAIT_MS } from './limiter.ts'
 import { writeReport } from './order-reports.ts'
 import type { Outcome } from './ports.ts'
@@ -30,6 +30,11 @@ const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
 
 const REPEATED = 'sent again: no evidence of an execution so far'
 
+const COMMIT: Effect = { kind: 'commit', whenDurable: [] }
+const ARMED: Effect = { kind: 'failpoint', at: 'armed' }
+const BEFORE_EXECUTE: Effect = { kind: 'failpoint', at: 'before-execute' }
+const AFTER_EXECUTE: Effect = { kind: 'failpoint', at: 'after-execute' }
+
 /** Requests a slot for the next attempt. If `first` is true, the order goes to the head of the queue. */
 export function requestSlot(step: Step, working: WorkingOrder, first: boolean): void {
   unschedule(step, working)
@@ -39,7 +44,7 @@ export function requestSlot(step: Step, working: WorkingOrder, first: boolean): 
     return
   }
   working.isScheduled = true
-  step.add({ kind: 'requestSlot', working, first })
+  step.add({ kind: 'requestSlot', working, first, askedAt: step.now })
 }
 
 /** Requests a slot after a delay. */
@@ -53,8 +58,10 @@ function schedule(step: Step, working: WorkingOrder, ms: number, event: OrderEve
   step.add({ kind: 'schedule', working, ms, event })
 }
 
-/** Limits the time that an entry spends in the queue. */
-export function limitSlotWait(step: Step, working: WorkingOrder): void {
+/** Handles an order that found no free slot. Makes a new order durable, which otherwise becomes durable together with
+ *  its first attempt. Limits the time that an entry spends in the queue. */
+export function queue(step: Step, working: WorkingOrder): void {
+  if (working.attempts === 0) step.add(COMMIT)
   if (working.order.class !== 'entry') return
   const leftMs = timeLeft(step, working)
   if (leftMs < 0) end(step, working, 'expired', 'TTL')
@@ -67,7 +74,7 @@ export function refuseWithoutSlot(step: Step, working: WorkingOrder, budget: Bud
 
 /** Makes order, attempt and slot durable in one commit. Only after that may the attempt execute. */
 export function arm(step: Step, event: SlotGranted): void {
-  const { working, slot, waitedMs, baseline } = event
+  const { working, slot, askedAt, baseline } = event
   unschedule(step, working)
   if (timeLeft(step, working) < 0) {
     step.add({ kind: 'slotUnused', limiter: working.route.limiter, slot })
@@ -75,10 +82,11 @@ export function arm(step: Step, event: SlotGranted): void {
     return
   }
   const isRepeated = working.openAttempts.length > 0
-  const open = openAttempt(working, nextAttempt(working, { armedAt: step.now, baseline, waitedMs }), slot)
-  step.write({ kind: 'attempt', attempt: { ...open.attempt } })
-  const report = writeReport(step, working, 'working', '', isRepeated ? { reason: REPEATED } : {})
-  step.add({ kind: 'failpoint', at: 'armed' })
+  const attempt = nextAttempt(working, step.now, step.now - askedAt, baseline)
+  const open = openAttempt(working, attempt, slot)
+  step.write({ kind: 'attempt', attempt: { ...attempt } })
+  const report = writeReport(step, working, 'working', '', isRepeated ? { reason: REPEATED } : undefined)
+  step.add(ARMED)
   const durable = { kind: 'attemptDurable', working, open } as const
   step.add({
     kind: 'commit',
@@ -96,10 +104,10 @@ export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): v
     step.follow({ kind: 'outcome', working, open, outcome: unsent })
     return
   }
-  step.add({ kind: 'failpoint', at: 'before-execute' })
+  step.add(BEFORE_EXECUTE)
   open.sentMs = step.monotonicMs
   step.add({ kind: 'execute', working, open })
-  step.add({ kind: 'failpoint', at: 'after-execute' })
+  step.add(AFTER_EXECUTE)
   repeatLater(step, working)
 }
 

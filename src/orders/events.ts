@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Failpoint } from '../base/failpoint.ts'
-import type { Lamports } from '../base/units.ts'
+import type { Lamports, Millis } from '../base/units.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Fill, Order } from '../engine/order.ts'
 import type { Attempt, Baseline } from './attempt.ts'
@@ -39,8 +39,6 @@ export type OrderEvent =
 /** The rest of a step. It is decided on the state after the preceding effects, because after a commit or a report the
  *  engine may have cancelled an order or submitted another one. */
 export type FollowUp =
-  /** The order is accepted, and its first request for a slot was made. */
-  | { readonly kind: 'accepted'; readonly working: WorkingOrder }
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** The attempt's request has ended, now or earlier. */
@@ -66,8 +64,8 @@ export interface SlotGranted {
   readonly kind: 'slotGranted'
   readonly working: WorkingOrder
   readonly slot: Slot
-  /** Time that the order spent in the queue, ms. */
-  readonly waitedMs: number
+  /** Time at which the order requested the slot. */
+  readonly askedAt: Millis
   readonly baseline: Baseline | null
 }
 
@@ -96,7 +94,7 @@ export type Effect =
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Requests a slot. If a slot is free, the event `slotGranted` follows at once; else `queued` follows, and
    *  `slotGranted` later. */
-  | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean }
+  | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean; readonly askedAt: Millis }
   /** Limits the wait for a slot. The event `slotWaitOver` follows, unless the order leaves the queue before that. */
   | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
   | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { failpoint } from '../base/failpoint.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
-import type { Lamports } from '../base/units.ts'
+import type { Lamports, Millis } from '../base/units.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Fill, Order } from '../engine/order.ts'
 import type { Attempt } from './attempt.ts'
@@ -138,7 +138,7 @@ export class Gateway implements GatewayPort {
         effect.working.route.executor.resume(effect.open.attempt, this.#outcomeOf(effect.working, effect.open))
         break
       case 'requestSlot':
-        this.#requestSlot(effect.working, effect.first)
+        this.#requestSlot(effect.working, effect.first, effect.askedAt)
         break
       case 'limitSlotWait':
         this.#limitSlotWait(effect.working, effect.ms)
@@ -165,14 +165,10 @@ export class Gateway implements GatewayPort {
     return (outcome) => this.#take({ kind: 'outcome', working, open, outcome })
   }
 
-  #requestSlot(working: WorkingOrder, first: boolean): void {
-    const { clock } = this.#options
+  #requestSlot(working: WorkingOrder, first: boolean, askedAt: Millis): void {
     const { limiter, baseline } = working.route
-    const askedAt = clock.now()
-    const granted = (slot: Slot): void => {
-      const waitedMs = clock.now() - askedAt
-      this.#take({ kind: 'slotGranted', working, slot, waitedMs, baseline: baseline?.() ?? null })
-    }
+    const granted = (slot: Slot): void =>
+      this.#take({ kind: 'slotGranted', working, slot, askedAt, baseline: baseline?.() ?? null })
     const leave = limiter.request(working.order.class, granted, first)
     if (leave === undefined) return
     this.#scheduled.set(working, leave)

@@ -42,7 +42,7 @@ export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamp
  *  takes the fill, and a reversal by a fork, in place of these attempts. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
-  const next = nextAttempt(working, { armedAt: now, baseline: attempt.baseline, waitedMs: 0 })
+  const next = nextAttempt(working, now, 0, attempt.baseline)
   return [working, openAttempt(working, { ...next, state: 'unknown' }, undefined)]
 }
 

@@ -52,7 +52,7 @@ export interface LimiterOptions {
 const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** Called with the slot; undefined if the request has left the queue. */
+  /** Called with the request slot that is granted; undefined if the request has left the queue. */
   run: ((slot: Slot) => void) | undefined
 }
 

@@ -9,6 +9,10 @@ import type { WorkingOrder } from './working-order.ts'
 /** Optional parts of a report. */
 export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
 
+const BEFORE_REPORT: Effect = { kind: 'failpoint', at: 'before-report' }
+const AFTER_REPORT: Effect = { kind: 'failpoint', at: 'after-report' }
+const NONE: ReportDetails = {}
+
 export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
   const attemptId = attempt.id
   if (failure.kind === 'reverted') return { attemptId, feeLamports: failure.feeLamports }
@@ -21,7 +25,7 @@ export function report(
   working: WorkingOrder,
   state: OrderState,
   code: ErrorCode | '',
-  details: ReportDetails = {},
+  details: ReportDetails = NONE,
 ): void {
   addReport(step, working, state, code, details)
   commitReports(step)
@@ -34,7 +38,7 @@ export function addReport(
   working: WorkingOrder,
   state: OrderState,
   code: ErrorCode | '',
-  details: ReportDetails = {},
+  details: ReportDetails = NONE,
 ): void {
   step.unreported.push(writeReport(step, working, state, code, details))
 }
@@ -44,8 +48,8 @@ export function addReport(
 export function commitReports(step: Step): void {
   const whenDurable: Effect[] = []
   if (step.unreported.length > 0) {
-    step.add({ kind: 'failpoint', at: 'before-report' })
-    whenDurable.push({ kind: 'failpoint', at: 'after-report' })
+    step.add(BEFORE_REPORT)
+    whenDurable.push(AFTER_REPORT)
     for (const report of step.unreported.splice(0)) whenDurable.push({ kind: 'report', report })
   }
   step.add({ kind: 'commit', whenDurable })
@@ -57,7 +61,7 @@ export function writeReport(
   working: WorkingOrder,
   state: OrderState,
   code: ErrorCode | '',
-  details: ReportDetails = {},
+  details: ReportDetails = NONE,
 ): NumberedReport {
   if (state !== working.state && !ORDER_MOVES[working.state].includes(state))
     assert(false, `order ${working.order.id} cannot move from ${working.state} to ${state}`)

@@ -1,7 +1,7 @@
 import type { Millis } from '../base/units.ts'
-import { commitIfWaiting, recover, resume, submit } from './accept-order.ts'
+import { recover, resume, submit } from './accept-order.ts'
 import { applyOutcome, countOutcome, endLostRequest, retry } from './apply-outcome.ts'
-import { arm, execute, limitSlotWait, refuseWithoutSlot, repeat, repeatNow, requestSlot } from './dispatch.ts'
+import { arm, execute, queue, refuseWithoutSlot, repeat, repeatNow, requestSlot } from './dispatch.ts'
 import { cancel, end, endBlockedEntries, endIfBlocked, endOvertakenBuys, endRepeat, endRepeats } from './end-order.ts'
 import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
@@ -33,7 +33,7 @@ function apply(step: Step, event: OrderEvent): void {
       arm(step, event)
       break
     case 'queued':
-      limitSlotWait(step, event.working)
+      queue(step, event.working)
       break
     case 'slotWaitOver':
       refuseWithoutSlot(step, event.working, event.budget)
@@ -82,9 +82,6 @@ function apply(step: Step, event: OrderEvent): void {
 
 function goOn(step: Step, event: FollowUp): void {
   switch (event.kind) {
-    case 'accepted':
-      commitIfWaiting(step, event.working)
-      break
     case 'expired':
       end(step, event.working, 'expired', 'TTL')
       break

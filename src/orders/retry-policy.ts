@@ -71,6 +71,9 @@ export interface Tries {
 
 export type Move = { kind: 'again' | 'climb'; afterMs: number } | { kind: 'otherFee' | 'hold' | 'end' }
 
+export const END: Move = { kind: 'end' }
+const HOLD: Move = { kind: 'hold' }
+
 export function moveAfter(cause: Cause, tries: Tries): Move {
   switch (RETRY[cause][tries.class]) {
     case 'backoff':
@@ -80,11 +83,11 @@ export function moveAfter(cause: Cause, tries: Tries): Move {
     case 'otherFee':
       return { kind: tries.hasOtherFee ? 'otherFee' : 'end' }
     case 'hold':
-      return { kind: 'hold' }
+      return HOLD
     case 'minute':
       return { kind: 'again', afterMs: PLAN_RETRY_MS }
     case 'end':
-      return { kind: 'end' }
+      return END
   }
 }
 
@@ -94,9 +97,9 @@ function backoffMs({ waits, retryAfterMs }: Tries): number {
 }
 
 function climbAfter({ class: kind, step, steps, sinceDecisionMs, leftMs }: Tries): Move {
-  if (step + 1 >= steps) return { kind: 'end' }
+  if (step + 1 >= steps) return END
   if (kind === 'exit') return { kind: 'climb', afterMs: 0 }
   const afterMs = FIRST_BACKOFF_MS * 2 ** step
   const isInTime = sinceDecisionMs + afterMs <= BUY_CLIMB_WITHIN_MS && afterMs <= leftMs
-  return isInTime && step + 1 < MOST_BUY_STEPS ? { kind: 'climb', afterMs } : { kind: 'end' }
+  return isInTime && step + 1 < MOST_BUY_STEPS ? { kind: 'climb', afterMs } : END
 }

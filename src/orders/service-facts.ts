@@ -21,7 +21,7 @@ export interface ServiceProof {
   readonly quotedPerSol: number | null
   /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** The ways of stating the amount of a sale with which the requested amount was sold. */
+  /** The ways to state the amount of a sale that have sold the requested amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
   /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
    *  selling. */

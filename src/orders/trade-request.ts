@@ -1,7 +1,7 @@
 import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Outcome } from './ports.ts'
 
-/** Terms of a request to the service: those of its body, and the side. */
+/** Terms of a request to the service: the fields of its body, and the side of the trade. */
 export type AskedTrade = AskedBuy | AskedSell
 
 interface Terms {

@@ -140,18 +140,31 @@ export function raiseSlippage(working: WorkingOrder, step: number): void {
   working.slippageStep = Math.min(Math.max(working.slippageStep, step + 1), last)
 }
 
-/** Returns the priority fees in the order in which they are tried after refusals: the order's own fee, the service's
- *  choice (null), and the lowest fee, because the service's choice may exceed the policy. */
-export function feesOf({ order, slippageStep }: WorkingOrder): (Lamports | null)[] {
+/** Returns the order's own priority fee at its present slippage. */
+function ownFee({ order, slippageStep }: WorkingOrder): Lamports | null {
   const { priorityFeeLamports, priorityFeeLadder } = order
-  const own = priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
-  if (own === null) return [null, LEAST_PRIORITY_FEE]
-  return own === LEAST_PRIORITY_FEE ? [own, null] : [own, null, LEAST_PRIORITY_FEE]
+  if (priorityFeeLadder.length === 0) return priorityFeeLamports
+  return priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] as Lamports
+}
+
+/** Returns the priority fee to try after this many refused fees. The order of the fees: the order's own fee, the
+ *  service's choice (null), and the lowest fee, because the service's choice may exceed the policy. */
+export function feeAfter(working: WorkingOrder, refused: number): Lamports | null {
+  const own = ownFee(working)
+  if (refused === 0) return own
+  return own === null || (own !== LEAST_PRIORITY_FEE && refused > 1) ? LEAST_PRIORITY_FEE : null
+}
+
+/** Returns the number of fees that `feeAfter` tries. */
+function countFees(working: WorkingOrder): number {
+  const own = ownFee(working)
+  return own === null || own === LEAST_PRIORITY_FEE ? 2 : 3
 }
 
 /** Makes the next attempt use the next fee after the one that was refused. */
 export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
-  working.refusedFees = Math.max(working.refusedFees, feesOf(working).indexOf(priorityFeeLamports) + 1)
+  for (let refused = working.refusedFees; refused < countFees(working); refused++)
+    if (feeAfter(working, refused) === priorityFeeLamports) working.refusedFees = refused + 1
 }
 
 /** Whether this is the latest attempt of its order, so that its outcome decides on the next one. */
@@ -175,13 +188,20 @@ export function triesOf(
   working: WorkingOrder,
   step: number,
   failure: Failure,
-  times: Pick<Tries, 'sinceDecisionMs' | 'leftMs'>,
+  sinceDecisionMs: number,
+  leftMs: number,
 ): Tries {
   const { order, waits, refusedFees } = working
-  const { class: orderClass, slippagePercents } = order
-  const hasOtherFee = refusedFees + 1 < feesOf(working).length
-  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined
-  return { class: orderClass, waits, step, steps: slippagePercents.length, hasOtherFee, retryAfterMs, ...times }
+  return {
+    class: order.class,
+    waits,
+    step,
+    steps: order.slippagePercents.length,
+    hasOtherFee: refusedFees + 1 < countFees(working),
+    retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+    sinceDecisionMs,
+    leftMs,
+  }
 }
 
 /** Whether the order is open without an open attempt, so that it can still be cancelled. */

@@ -188,7 +188,7 @@ function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<s
   for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
 
-  /** The attempt was sent while another was out. */
+  /** Whether the attempt was sent while another attempt of the order was unproved. */
   function isBeside(id: string): boolean {
     const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
     return (working?.unproved ?? 0) > 1

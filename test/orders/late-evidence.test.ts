@@ -109,7 +109,7 @@ describe('a late execution', () => {
 })
 
 describe('after an execution of an attempt that was refused or proved dead, or a second execution', () => {
-  /** An order with such an execution. */
+  /** A gateway on which an order had a late or second execution. */
   const breached = (state: Attempt['state']): GatewayWorld => {
     const world = new GatewayWorld()
     const first = aBuy({ slippagePercents: [5] })

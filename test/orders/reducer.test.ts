@@ -36,7 +36,7 @@ function reducer() {
     return orders.open.get(order.id) as WorkingOrder
   }
   const grant = (working: WorkingOrder) =>
-    take({ kind: 'slotGranted', working, slot: SLOT, waitedMs: 0, baseline: null })
+    take({ kind: 'slotGranted', working, slot: SLOT, askedAt: NOW, baseline: null })
   return { orders, take, submit, grant }
 }
 
@@ -48,10 +48,9 @@ const whenDurable = (effects: readonly Effect[]): string[] =>
 test('an accepted order requests a slot; without a free one it is committed alone', () => {
   const { orders, take } = reducer()
   const order = aBuy()
-  expect(kinds(take({ kind: 'submitted', order }))).toEqual(['failpoint', 'requestSlot', 'accepted'])
+  expect(kinds(take({ kind: 'submitted', order }))).toEqual(['failpoint', 'requestSlot'])
   const working = orders.open.get(order.id) as WorkingOrder
-  expect(kinds(take({ kind: 'queued', working }))).toEqual(['limitSlotWait'])
-  expect(kinds(take({ kind: 'accepted', working }))).toEqual(['commit'])
+  expect(kinds(take({ kind: 'queued', working }))).toEqual(['commit', 'limitSlotWait'])
 })
 
 test('an attempt executes after the commit that arms it, and after its report', () => {
