@@ -15,7 +15,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
 import type { Millis, Seq } from '../base/units.ts'
 import { isOpen } from '../engine/order.ts'
-import { bytesToCopy, copyDays, daysOf } from './archive/backup-days.ts'
+import { bytesToCopy, copyDays, daysIn, daysOf } from './archive/backup-days.ts'
 import { archiveFolder, type TapeDay } from './archive/day-file.ts'
 import { flush, inMebibytes } from './backup.ts'
 import { guarded, noJournalAt, openForReading, refuseStranger } from './database.ts'
@@ -41,7 +41,7 @@ export interface CopiedState {
 
 export interface OnlineBackup {
   readonly bytes: number
-  /** Number of archived days, and bytes of their files. */
+  /** Number of archived days in the backup, and bytes of their files. Days whose files cannot be read are not in it. */
   readonly days: number
   readonly dayBytes: number
   readonly schema: number
@@ -82,7 +82,7 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
       const { schema, days } = soundCopy(from, partial)
       copyDays(from, to, days, options)
       const result = {
-        ...sizesOf(partial, days),
+        ...sizesOf(partial, daysIn(to, days)),
         schema,
         state: schema === SCHEMA_VERSION ? stateOf(partial, to) : null,
       }
@@ -141,7 +141,7 @@ function existing(to: string): SluiceError {
   return new SluiceError(`${to} already exists; --replace replaces it once the new copy is checked`, ExitCode.usage)
 }
 
-/** Deletes copies to this target whose process was killed. */
+/** Deletes the partial copies that killed processes have left next to this target. */
 function removeLeftovers(to: string): void {
   const start = `${basename(to)}.partial-`
   for (const name of readdirSync(dirname(to))) {

@@ -33,7 +33,7 @@ interface SharedByWallets {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly genesis: string
   readonly orders: () => Gateway
-  /** Called when the proof whether a lost order executed cannot continue. */
+  /** Called when Sluice cannot continue the proof of whether a lost order executed. */
   readonly undecided: (text: string) => void
 }
 
@@ -134,7 +134,7 @@ export class LiveAccount {
     this.#parts.log.error(`chain: ${this.#of(text)}`)
   }
 
-  /** Names the wallet, if it has a name. */
+  /** Puts the name of the wallet before a text, if the wallet has a name. */
   #of(text: string): string {
     return this.name === '' ? text : `wallet ${this.name}: ${text}`
   }

@@ -24,7 +24,7 @@ export class LiveChain {
   readonly rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
-  /** Called when Sluice cannot continue the proof whether a lost order executed. */
+  /** Called when Sluice cannot continue the proof of whether a lost order executed. */
   onUndecided: (text: string) => void = () => {}
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine' | 'past'>
   #gateway: Gateway | undefined

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import { shareOf } from '../orders/budget-status.ts'
 import { reservedOf } from '../orders/limiter.ts'
-import { venueOf } from '../venues/registry.ts'
+import { termsOf } from '../venues/terms.ts'
 
 /** Requirements of a configuration, and the part of the plan that this process may use. */
 export interface PlanNeeds {
@@ -24,7 +24,7 @@ export interface PlanNeeds {
 
 /** Computes the requirements. The plan `auto` counts as the Standard plan until the service names the plan. */
 export function planNeeds({ bots, service, wallets, chain }: Config, named?: Plan): PlanNeeds {
-  const plan = named ?? venueOf(service).plans.first(service.plan)
+  const plan = named ?? termsOf(service).plans.first(service.plan)
   const requestsPerMinute = shareOf(plan.requestsPerMinute, service.share)
   const keptForExits = reservedOf(requestsPerMinute)
   const live = bots.filter(({ mode }) => mode === 'live')

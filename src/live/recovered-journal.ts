@@ -27,7 +27,7 @@ export interface RecoveredJournal {
  *  journal can no longer be written. `opened` receives a function that closes each resource, in the order of opening.
  *  Throws SluiceError. */
 export async function openRecoveredJournal(
-  { journal: { path, keepTapeDays } }: Config,
+  { journal: { path, keepTapeDays, archive } }: Config,
   log: Log,
   failed: (error: Error) => void,
   opened: (close: () => unknown) => void,
@@ -37,7 +37,7 @@ export async function openRecoveredJournal(
   let tellUsage = (_usage: DiskUsage): void => {}
   const from = migratesFrom(path)
   const journal = await startJournalThread(path, {
-    keepTapeDays,
+    ...(!archive && { keepTapeDays }),
     onFailure: failed,
     onSpace: (report) => room.take(report),
     onUsage: (usage) => tellUsage(usage),

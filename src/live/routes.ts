@@ -10,28 +10,43 @@ import type { MintFacts } from '../solana/mint.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Trading } from './trading.ts'
 
+/** Routes of the orders of one live account. */
+interface AccountRoutes {
+  readonly byBot: ReadonlyMap<string, Route>
+  /** Route of the account's first bot, for orders of bots that have another wallet now, or are no longer configured. */
+  readonly first: Route
+}
+
 /** Selects the executor of an order: paper, cloud or local. */
 export class Routes {
-  readonly #paper: PaperWorld
-  /** Routes of the live accounts, by the executor in the bot's configuration. */
-  readonly #live: ReadonlyMap<string, { readonly cloud: Route; readonly local: Route | undefined }>
-  readonly #signsHere: ReadonlySet<string>
+  readonly #paper: Pick<PaperWorld, 'route'>
+  /** Routes of the live accounts. */
+  readonly #live: ReadonlyMap<string, AccountRoutes>
 
-  constructor(paper: PaperWorld, { bots }: Config, { routes, chain }: Trading, clock: Clock) {
+  constructor(
+    paper: Pick<PaperWorld, 'route'>,
+    { bots }: Pick<Config, 'bots'>,
+    { routes, chain }: Pick<Trading, 'routes' | 'chain'>,
+    clock: Clock,
+  ) {
     const looked = (route: Route): Route => (chain ? vetted(route, { bots }, chain, clock) : route)
     this.#paper = paper
     this.#live = new Map(
-      [...routes].map(([account, { cloud, local }]) => [
-        account,
-        { cloud: looked(cloud), local: local && looked(local) },
-      ]),
+      [...routes].map(([account, { cloud, local }]) => {
+        const executors = { cloud: looked(cloud), local: local && looked(local) }
+        const name = chain?.wallets.get(account)?.name
+        const own = bots.filter(({ mode, wallet = '' }) => mode === 'live' && wallet === name)
+        const byBot = new Map(
+          own.map((bot) => [bot.name, (bot.executor === 'local' && executors.local) || executors.cloud]),
+        )
+        return [account, { byBot, first: byBot.get(own[0]?.name ?? '') ?? executors.cloud }]
+      }),
     )
-    this.#signsHere = new Set(bots.filter(({ executor }) => executor === 'local').map(({ name }) => name))
   }
 
   of({ account, bot }: Pick<Order, 'account' | 'bot'>): Route {
     const live = this.#live.get(account)
-    const route = this.#paper.route(account) ?? (this.#signsHere.has(bot) ? live?.local : live?.cloud)
+    const route = this.#paper.route(account) ?? live?.byBot.get(bot) ?? live?.first
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }
@@ -104,14 +119,14 @@ export class VettedExecutor implements Executor {
 }
 
 const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
-  TTL: { kind: 'unsent', reason: 'reading its mint took longer than the time to live of the order' },
+  TTL: { kind: 'unsent', reason: 'reading the mint took longer than the time to live of the order' },
   EXIT_UNPROVED: {
     ...{ kind: 'unsent', code: 'EXIT_UNPROVED' },
-    reason: 'a full exit of its mint was accepted while the mint was being read',
+    reason: 'a full exit of the mint was accepted while the mint was being read',
   },
-  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted while its mint was being read' },
+  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted while the mint of the order was being read' },
   DISK_LOW: {
     ...{ kind: 'unsent', code: 'DISK_LOW' },
-    reason: "the journal's disk ran low while its mint was being read",
+    reason: 'the disk that holds the journal ran low while the mint of the order was being read',
   },
 }

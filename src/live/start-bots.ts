@@ -20,7 +20,7 @@ import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import type { WorthOf } from '../runtime/view/bot-results.ts'
 import { readView } from '../runtime/view/read-view.ts'
-import type { LogLine, ProcessStatus, View, ViewSource } from '../runtime/view/view.ts'
+import type { LiveView, LogLine, ProcessStatus, View } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
@@ -28,6 +28,7 @@ import { type ControlCommand, haltPath } from './control/command.ts'
 import { type DeskLink, Operator, type OperatorParts } from './control/operator.ts'
 import { type Preview, previewOf, type RemoteCommand } from './control/preview.ts'
 import { serveControl } from './control/server.ts'
+import { DailyArchive } from './daily-archive.ts'
 import { watchDisk } from './disk-alerts.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
@@ -78,7 +79,7 @@ export interface RunningBots {
   /** The state of the bots now. */
   view(): View
   /** The state of the bots, with its changes. */
-  readonly updates: ViewSource
+  readonly updates: LiveView
   /** Carries out a command of an operator. `by`: source of the command; default `terminal`. */
   handle(command: ControlCommand, by?: string): object | Promise<object>
   /** Describes the effect of a command of the desk. Throws a SluiceError if the command would be refused. */
@@ -155,6 +156,7 @@ class Start {
     const view = (n?: number): View => readView(parts, clock.now(), n)
     const updates = new ViewUpdates({
       ...{ clock, read: view, onLog: (run: (line: LogLine) => void) => model.onLog(run) },
+      onMessage: (run) => model.onMessage(run),
       failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the view of the desk cannot be read'),
     })
     const operated: OperatorParts = {
@@ -173,6 +175,7 @@ class Start {
     }
     const preview = (command: RemoteCommand): Preview => previewOf(command, operated)
     await this.#serve(segment, context, handle)
+    this.#archiveDaily(context, world)
     const own = new OwnJournal(this.#config.journal.path)
     this.closers.add(() => own.close())
     world.serveTelegram({
@@ -334,6 +337,14 @@ class Start {
     this.closers.add(() => clearInterval(marks))
     const { path } = this.#config.journal
     this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
+  }
+
+  #archiveDaily({ machine: { clock } }: StartContext, world: LiveWorld): void {
+    const { path, archive } = this.#config.journal
+    if (!archive) return
+    const alert = (text: string): void => world.alert({ kind: 'disk', bot: '', text, time: clock.now() })
+    const daily = new DailyArchive({ journal: path, clock, log: this.#log, alert })
+    this.closers.add(() => daily.close())
   }
 
   /** Stops decisions, sends the orders of earlier decisions that are durable, and waits for their answers. */

@@ -208,8 +208,8 @@ export class LiveWorld {
     this.chain?.attach(gateway)
   }
 
-  /** Restores the balances, open orders and own impact of the paper executors. `tapeOf` returns the last hour of the
-   *  tape. */
+  /** Restores the balances and open orders of the paper executors, and the price impact of their earlier fills.
+   *  `tapeOf` returns the last hour of the tape. */
   restore(bots: readonly BotSettings[], money: RecoveredMoney, tapeOf: (mints: Mints) => Iterable<Block>): void {
     const unreported = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), unreported)

@@ -18,7 +18,7 @@ import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
-/** A restart restores the own impact of the fills of this last span of time. */
+/** After a restart, fills of at most this age still affect the prices of an account's next orders. */
 const RECALLED_MS: Millis = HOUR
 
 /** Executors of paper bots. All of them share one market, and each account has a balance and a request budget of its
@@ -77,7 +77,8 @@ export class PaperWorld {
     }
   }
 
-  /** Restores the own impact of the fills of the last hour. `tapeOf` returns the tape of at least that hour. */
+  /** Restores the price impact of the fills of the last hour on later orders of their accounts. `tapeOf` returns the
+   *  tape of at least this hour. */
   recall(fills: readonly Fill[], tapeOf: (mints: Mints) => Iterable<Block>): void {
     const since = this.#clock.now() - RECALLED_MS
     const late = fills.filter(({ account, time }) => time >= since && this.#routes.has(account))

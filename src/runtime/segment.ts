@@ -26,7 +26,7 @@ export interface SegmentParts {
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly hold?: RunnerOptions['hold']
-  /** For replays: returns the order path that is used in front of the gateway. */
+  /** For a replay: wraps the gateway, so that orders which the run also made receive the run's reports. */
   readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
@@ -109,17 +109,23 @@ export class Segment implements AnySegment {
   }
 }
 
-/** Resumes the open orders of these bots, exits first. */
+/** Resumes the open orders of these bots, exits first. Reports about accounts that no bot has now wait in the journal,
+ *  because the engine does not have the positions of these accounts. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
   for (const account of money.accounts) {
     gateway.trust(account.account, account.breached !== true)
     gateway.halt(account.account, isStopped(account))
   }
   const own = new Set(bots.map(({ account }) => account.id))
+  const accounts = new Map(past.orders.map(({ order: { id, account } }) => [id, account]))
+  const untaken = past.untaken.filter(({ report: { orderId, fill } }) => {
+    const account = fill?.account ?? accounts.get(orderId)
+    return account === undefined || own.has(account)
+  })
   gateway.resume({
     orders: past.orders.filter(({ order }) => own.has(order.account)),
     attempts: past.attempts.filter(({ account }) => own.has(account)),
-    untaken: past.untaken,
-    fills: [...money.fills, ...past.untaken.flatMap(({ report: { fill } }) => fill ?? [])],
+    untaken,
+    fills: [...money.fills, ...untaken.flatMap(({ report: { fill } }) => fill ?? [])],
   })
 }

@@ -90,8 +90,8 @@ export class UnitWitness {
   }
 
   /** Judges by market caps. The market caps of launches show the unit of market caps. The market caps of trades,
-   *  divided by the supply, show the unit of prices. If the quoted price is in another unit than the amounts, so is the
-   *  market cap of a trade, which then proves nothing. */
+   *  divided by the supply, show the unit of prices. If the quoted prices have another unit than the amounts, the
+   *  market caps of trades have that other unit too, and prove nothing. */
   #byMarketCap(): UnitVerdict {
     const caps = median(this.#caps) / START_CAP
     const liquidity = median(this.#liquidity) / START_SOL

@@ -13,7 +13,8 @@ export interface Shape {
   /** One fee for each venue account: the first is random, and each next one is half of the one before. */
   readonly venueFees: readonly number[]
   readonly service: number
-  /** The service takes its fee by a transfer of the message, by a program that calls the venue, or in wrapped SOL. */
+  /** How the service takes its fee: by a transfer in the message, by its own program that calls the venue, or in
+   *  wrapped SOL. */
   readonly taken: 'transfer' | 'router' | 'wrapped'
   readonly tip: number
   readonly priority: number
@@ -228,7 +229,8 @@ function callsOf(shape: Shape): RawCall[] {
   ]
 }
 
-/** Instructions for price and, optionally, limit. With a limit, their product is the fee. */
+/** Instructions that set the price of a compute unit and, optionally, the limit of units. With both, price times limit
+ *  is the priority fee. */
 function budget(priority: number, hasLimit: boolean): RawCall[] {
   if (priority === 0) return []
   const price = Math.floor((priority * 1_000_000) / LIMIT)

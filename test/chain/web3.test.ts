@@ -123,7 +123,7 @@ describe('for any bytes', () => {
   test('at random, both readers agree or ours refuses', () => {
     const anywhere = fc.oneof(
       fc.uint8Array({ maxLength: 1_300 }),
-      // One empty signature, so that some of them reach the message.
+      // These bytes begin with one empty signature, so that the readers reach the message in some of the cases.
       fc.uint8Array({ maxLength: 600 }).map((rest) => Uint8Array.from([1, ...new Uint8Array(64), ...rest])),
     )
     fc.assert(fc.property(anywhere, agreeOrRefuse), { numRuns: 3_000 })

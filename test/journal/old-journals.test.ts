@@ -143,8 +143,8 @@ function differences(expected: Decision, got: Decision): Divergence[] {
   return found
 }
 
-/** A text for people may be reworded: a text that explains a code without restriction, other texts if their numbers are
- *  unchanged. */
+/** Whether a text for people was only reworded. The text of a code may change without restriction, another text only if
+ *  its numbers are unchanged. */
 function isReworded({ code }: Decision, field: string, one: unknown, other: unknown): boolean {
   if (!/(^|\.)(reason|exiting)$/.test(field) || typeof one !== 'string' || typeof other !== 'string') return false
   const numbersOf = (text: string): string => (text.match(/\d+(\.\d+)?/g) ?? []).sort().join(' ')

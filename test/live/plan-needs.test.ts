@@ -58,6 +58,6 @@ test('a configuration is compared with the requests, sockets and keys of the pla
     ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
   })
   const creator = { ...NO_LIMITS, maxLamportsPerCreator: solToLamports(1) }
-  // New tokens, to learn their creators.
+  // A limit on the SOL per creator needs a second subscription key, `newTokens`.
   expect(planNeeds(config([1], { wallets: [{ name: '', limits: creator }] })).keys).toBe(2)
 })

@@ -11,7 +11,7 @@ import { Segment, takeUp } from '../../src/runtime/segment.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { botSettings, MINT, startInput } from '../support/engine-rig.ts'
 import { anOrder } from '../support/gateway-world.ts'
-import { attempt } from '../support/journal-values.ts'
+import { attempt, fill, report } from '../support/journal-values.ts'
 
 const account = accountOf('live', 'test', 'genesis', 'wallet')
 const still = defineStrategy({
@@ -81,6 +81,26 @@ test('a halt takes effect before open orders are resumed', () => {
   takeUp(gateway as never, { orders: [], attempts: [], untaken: [] } as never, startInput([], money))
   expect(gateway.halt).toHaveBeenCalledExactlyOnceWith(account.id, true)
   expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
+})
+
+test('reports about wallets that no bot has now wait in the journal', () => {
+  const gateway = { resume: vi.fn() }
+  const [own, other] = [account.id, accountOf('live', 'test', 'genesis', 'removed').id]
+  const orders = [own, other].map((of, index) => ({
+    order: anOrder({ id: `o${index + 1}`, account: of }),
+    state: 'working',
+  }))
+  const untaken = [
+    { kind: 'report', id: 1, report: report(1) },
+    { kind: 'report', id: 2, report: report(2) },
+    { kind: 'report', id: 3, report: report(3, { fill: fill(3, { account: other }) }) },
+    { kind: 'report', id: 4, report: report(4, { fill: fill(4, { account: own }) }) },
+  ]
+  const start = startInput([{ ...botSettings('still'), account }], NO_MONEY)
+  takeUp(gateway as never, { orders, attempts: [], untaken } as never, start)
+  const [[resumed]] = gateway.resume.mock.calls as [[{ untaken: { id: number }[]; fills: { account: string }[] }]]
+  expect(resumed.untaken.map(({ id }) => id)).toEqual([1, 4])
+  expect(resumed.fills.map((one) => one.account)).toEqual([own])
 })
 
 test('a mint that its engine needs keeps its number', () => {

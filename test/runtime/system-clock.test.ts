@@ -68,3 +68,14 @@ test('a boot has an id; without one every process counts as a boot of its own', 
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)
   expect(monotonicMs()).toBeGreaterThan(0)
 })
+
+test('the monotonic clock counts from the boot of the machine, as in every other process', () => {
+  vi.useRealTimers()
+  const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6
+  for (let reading = 0; reading < 3; reading++) {
+    const before = machineMs()
+    const now = monotonicMs()
+    expect(now).toBeGreaterThan(before - 1)
+    expect(now).toBeLessThan(machineMs() + 1)
+  }
+})

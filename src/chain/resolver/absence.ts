@@ -7,8 +7,8 @@ import type { WatchedAttempt, WatchList } from './watch-list.ts'
 /** Number of blocks for which a transaction may still land. A blockhash is valid for 150 blocks; the other 50 allow for
  *  a head that was not the newest. */
 export const VALID_BLOCKS = 200
-/** Number of blocks after its upper bound for which an attempt is still watched for a late execution. An attempt whose
- *  absence cannot be proved is left to the operator only after these blocks. */
+/** Number of blocks for which an attempt is watched for a late execution, after the last block in which it can land. An
+ *  attempt whose absence cannot be proved is left to the operator only after these blocks. */
 const LATE_BLOCKS = 1_500
 /** An attempt is left to the operator only if this many audits in a row could not prove its absence for the same
  *  reason. */

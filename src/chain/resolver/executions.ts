@@ -220,8 +220,8 @@ export interface LaneMatch {
   readonly isWithin: boolean
 }
 
-/** Pairs of the missing evidence of an attempt and whether the amount matches, likeliest first. Attempts that lack an
- *  answer or a sighting come first, and among them those with a matching amount. */
+/** Combinations of the evidence that an attempt lacks and of whether the amount matches, the likeliest first. Attempts
+ *  that lack an answer or a sighting come first, and among them those with a matching amount. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
   ...(['execution true', 'execution false', 'nothing true', 'nothing false'] as const),

@@ -114,8 +114,8 @@ export class Resolver {
     return this.watches.signedBytes(attemptId)
   }
 
-  /** Handles a trade of the wallet in this mint that the feed shows. The trade is only a hint; the chain decides
-   *  whether an attempt made it. */
+  /** Handles a trade of the wallet in this mint that the feed shows. The trade is only a hint: the chain shows whether
+   *  the trade belongs to an attempt. */
   hint(mint: string, signature: string): void {
     if (this.watches.ownerOf(signature) !== undefined) return
     for (const one of this.watches.all()) {

@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { Hold } from '../../orders/budget-status.ts'
 import { durationOf, localDateOf } from '../../runtime/time-text.ts'
-import { botsByWallet, summedBots, totalOf, walletSums } from '../../runtime/view/bot-results.ts'
+import { botsByWallet, summedBots, totalOf } from '../../runtime/view/bot-results.ts'
 import type {
   BotStatus,
   EntryStop,
@@ -13,6 +13,7 @@ import type {
   View,
   WalletStatus,
 } from '../../runtime/view/view.ts'
+import { walletSums } from '../../runtime/view/wallet-sums.ts'
 import { cut, dim, signedShortSol, table, wrapped } from '../terminal.ts'
 
 const LOG_LINES = 6

@@ -49,6 +49,8 @@ export async function archiveTape(path: string, options: ArchiveOptions = {}): P
   const db = openForReading(path)
   const lock = lockArchive(archiveFolder(path))
   try {
+    // If the process ends meanwhile, its successor moves the blocks, and must not find the journal locked.
+    const isWritten = isRunning(path)
     removePartials(archiveFolder(path))
     const identity = journalIdentity(db)
     const { closed, kept } = closedDays(db, options.held === true)
@@ -57,7 +59,7 @@ export async function archiveTape(path: string, options: ArchiveOptions = {}): P
     for (const day of days) write(db, identity, day, options)
     const waiting = resumable(db, path).filter(wanted)
     const names = [...new Set([...waiting, ...days.map(({ day }) => day)])].sort()
-    const byProcess = await move(path, db, names, options)
+    const byProcess = await move(path, db, names, { ...options, isWritten })
     const recorded = db.prepare<[string], TapeDay>('SELECT * FROM tape_day WHERE day = ?')
     return {
       days: names.flatMap((day) => recorded.get(day) ?? []),
@@ -89,14 +91,15 @@ function resumable(db: Database, path: string): string[] {
   return days.map(({ day }) => day)
 }
 
-/** Moves the blocks of all days with complete files. Returns whether a running process did it. */
+/** Moves the blocks of all days with complete files. `isWritten`: whether a process wrote the journal when the command
+ *  began. Returns whether a running process moved the blocks. */
 async function move(
   path: string,
   reader: Database,
   days: readonly string[],
-  options: ArchiveOptions,
+  { isWritten, ...options }: ArchiveOptions & { readonly isWritten: boolean },
 ): Promise<boolean> {
-  const lock = lockUnlessRunning(path)
+  const lock = isWritten ? undefined : lockUnlessRunning(path)
   if (lock === undefined) {
     if (options.shrink)
       throw new SluiceError(
@@ -111,6 +114,12 @@ async function move(
   } finally {
     lock.release()
   }
+}
+
+function isRunning(path: string): boolean {
+  const lock = lockUnlessRunning(path)
+  lock?.release()
+  return lock === undefined
 }
 
 function lockUnlessRunning(path: string): Lock | undefined {
@@ -159,7 +168,7 @@ async function untilMoved(
     if (moving !== undefined) step?.('move', moving.day, moving.moved, moving.blocks)
     if (performance.now() - since > MOST_IDLE_MS)
       throw new SluiceError(
-        `the files of the days are complete, but the process that writes ${path} has not moved their blocks for a minute: it is of an older version, its disk is full, or it has no pause. It goes on by itself, and so does the next \`sluice tape archive\``,
+        `the files of the days are complete, but the process that writes ${path} has not moved their blocks for a minute: it has ended, it runs an older version, its disk is full, or it is never idle. The process continues by itself, and so does the next \`sluice tape archive\``,
       )
     await setTimeout(POLL_MS)
   }

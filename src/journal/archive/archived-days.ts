@@ -53,7 +53,7 @@ export class ArchivedDays {
     return this.#fileOf(day).statement(sql)
   }
 
-  /** First row of such a query. */
+  /** First row of a query on the file of a day. */
   get<T extends object>(day: string, sql: string, ...params: unknown[]): T | undefined {
     const file = this.#fileOf(day)
     const row = file.statement(sql).get(...params)
@@ -61,7 +61,7 @@ export class ArchivedDays {
     return row as T | undefined
   }
 
-  /** Says as a clause why the file of a day cannot be read; '' if it can. */
+  /** Returns the reason why the file of a day cannot be read, as a clause; '' if it can be read. */
   problemOf(day: string): string {
     const recorded = this.#day.get(day)
     if (recorded === undefined) return 'is not recorded in the journal'

@@ -12,9 +12,15 @@ export function daysOf(copy: Database): TapeDay[] {
   return hasTable ? copy.prepare<[], TapeDay>('SELECT * FROM tape_day ORDER BY day').all() : []
 }
 
+/** The days whose files are in the backup. */
+export function daysIn(to: string, days: readonly TapeDay[]): TapeDay[] {
+  return days.filter(({ day, bytes }) => sizeOf(dayPath(to, day)) === bytes)
+}
+
 /** Bytes of the days' files that are not in the backup yet. */
 export function bytesToCopy(days: readonly TapeDay[], to: string): number {
-  return days.reduce((sum, { day, bytes }) => sum + (sizeOf(dayPath(to, day)) === bytes ? 0 : bytes), 0)
+  const there = daysIn(to, days)
+  return days.reduce((sum, day) => sum + (there.includes(day) ? 0 : day.bytes), 0)
 }
 
 interface CopyOptions {

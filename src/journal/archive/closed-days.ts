@@ -53,7 +53,8 @@ export function closedDays(db: Database, held: boolean): { readonly closed: Clos
   return { closed, kept }
 }
 
-/** Groups blocks by day. A clock that was set back does not go back to an earlier day. */
+/** Groups blocks by day. After a block of one day, no block is assigned to an earlier day, even if the clock was set
+ *  back. */
 function daysOf(blocks: readonly JournalBlock[]): ClosedDay[] {
   const days: ClosedDay[] = []
   for (const { firstSeq, lastSeq, time, rows } of blocks) {

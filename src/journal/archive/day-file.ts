@@ -14,7 +14,7 @@ export const DAY_APPLICATION_ID = 0x534c5544
 /** Version of the format of a day's file. */
 export const DAY_FORMAT = 1
 
-/** What a day's file says about itself. */
+/** The record in a day's file that describes this file. */
 export interface Manifest {
   /** UTC day, `2026-11-22`. */
   readonly day: string
@@ -162,8 +162,8 @@ export function openDay(path: string): OpenDay {
 
 const IN_BOTH = ['day', 'journal', 'first_seq', 'last_seq', 'first_time', 'last_time', 'blocks', 'rows'] as const
 
-/** Says as a clause why a file cannot be the recorded day, without reading its rows; '' if nothing speaks against
- *  it. */
+/** Returns the reason why a file cannot be that of the recorded day, as a clause; '' if there is none. Does not read
+ *  the rows of the file. */
 export function differenceOf(path: string, recorded: TapeDay): string {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size
   if (bytes === undefined) return 'is missing'

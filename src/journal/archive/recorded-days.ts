@@ -31,7 +31,7 @@ export interface ListedDay extends TapeDay {
   readonly file: string
   /** Number of its blocks that are not in the journal. */
   readonly moved: number
-  /** Why the file cannot be read, as a clause; '' if nothing speaks against it. */
+  /** Reason why the file cannot be read, as a clause; '' if there is none. */
   readonly problem: string
 }
 
@@ -99,7 +99,7 @@ export function* verifyTape(
   }
 }
 
-/** Compares one file with the record, as a clause; '' if they agree. */
+/** Compares one file with the record. Returns the difference as a clause; '' if they agree. */
 function problemOf(db: Database, day: ListedDay): string {
   const seal = db.prepare('SELECT checksum FROM tape_day WHERE day = ?').pluck().get(day.day)
   if (seal !== rowChecksum(SEALED.tape_day.map((name) => day[name]))) return 'is recorded in a row that was changed'

@@ -41,8 +41,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** Tables that are compared only if no disk was full. A full disk may prevent the record of a decision on these tables,
- *  but not the change of their rows. */
+/** Tables that are compared only if the disk was never full. On a full disk, their rows may change although the
+ *  decision behind the change could not be recorded. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },

@@ -51,7 +51,7 @@ export interface LedgerAudit {
   readonly walletLamports: Lamports
   /** Balance that follows from the postings up to that slot. */
   readonly ledgerLamports: Lamports
-  /** Difference of the two balances, which no posting explains. */
+  /** `walletLamports` minus `ledgerLamports`, which no posting explains. */
   readonly remainderLamports: Lamports
   /** Largest absolute difference of any comparison so far. */
   readonly worstLamports: Lamports
@@ -156,7 +156,7 @@ export interface MovementCursor {
   readonly seq: Seq
 }
 
-/** What changed in the movements since a cursor. A movement replaces the earlier one with its key. */
+/** What changed in the movements since a cursor. A movement replaces the earlier movement with the same key. */
 export interface MovementNews {
   readonly changed: readonly { readonly key: string; readonly movement: Movement }[]
   /** Keys of movements that are no longer valid. */

@@ -5,7 +5,7 @@ import { lamportsToSol, type Millis, type Seq, startOfDay, wholeTokens } from '.
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
-import type { StartInput, WarmGap } from '../../engine/messages.ts'
+import type { Output, StartInput, WarmGap } from '../../engine/messages.ts'
 import type { Fill } from '../../engine/order.ts'
 import type { Decision } from '../../engine/replay/compare-decisions.ts'
 import type { SourceValue } from '../../engine/sources.ts'
@@ -264,9 +264,10 @@ export class JournalReader {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Yields the inputs and outputs from a seq on, in order. */
-  messagesFrom(seq: Seq): Generator<SegmentMessage, void, undefined> {
-    return this.#readEach(messagesFrom(this.#db, seq))
+  /** Yields the inputs and outputs from a seq on, in order. Of outputs of the kinds in `bare`, and of reports
+   *  without a fee, only the kind is read. */
+  messagesFrom(seq: Seq, bare: ReadonlySet<Output['kind']>): Generator<SegmentMessage, void, undefined> {
+    return this.#readEach(messagesFrom(this.#db, seq, bare))
   }
 
   /** Fills that the engine processed from a seq on, in order. */

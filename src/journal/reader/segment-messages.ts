@@ -22,20 +22,41 @@ interface MessageRow {
   readonly n: number
   readonly time: Millis
   readonly kind: string
-  readonly json: string
+  /** null for a message that is not decoded. */
+  readonly json: string | null
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly reason: string
 }
 
-/** Yields the inputs and outputs from a seq on, in order. */
-export function* messagesFrom(db: Database, seq: Seq): Generator<SegmentMessage, void, undefined> {
+/** JSON of an input; null for a report without a fee, as most reports are. */
+const IN_USE = `CASE WHEN kind = 'report' AND json_extract(json, '$.report.feeLamports') IS NULL THEN NULL ELSE json END`
+const NO_FEE = { kind: 'report', id: 0, report: {} } as unknown as Input
+
+/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time, so of outputs of the kinds
+ *  in `bare`, and of reports without a fee, only the kind is read. */
+export function* messagesFrom(
+  db: Database,
+  seq: Seq,
+  bare: ReadonlySet<Output['kind']>,
+): Generator<SegmentMessage, void, undefined> {
+  const columns = ['refused', ...bare].map((kind) => `'${kind}'`).join()
   const rows = db
     .prepare<[Seq, Seq], MessageRow>(
-      `SELECT seq, -1 AS n, time, kind, json FROM input WHERE seq >= ?
-       UNION ALL SELECT seq, n, time, kind, json FROM output WHERE seq >= ? ORDER BY seq, n`,
+      `SELECT seq, -1 AS n, time, kind, ${IN_USE} AS json, '' AS bot, '' AS mint, '' AS code, '' AS reason
+       FROM input WHERE seq >= ?
+       UNION ALL SELECT seq, n, time, kind, CASE WHEN kind IN (${columns}) THEN NULL ELSE json END, bot, mint, code, reason
+       FROM output WHERE seq >= ? ORDER BY seq, n`,
     )
     .iterate(seq, seq)
-  for (const { seq, n, time, json } of rows)
-    if (n < 0) yield { kind: 'input', seq, time, input: decodeJson<Input>(json) }
-    else yield { kind: 'output', seq, time, n, output: decodeJson<Output>(json) }
+  for (const { seq, n, time, kind, json, bot, mint, code, reason } of rows) {
+    if (n < 0) yield { kind: 'input', seq, time, input: json === null ? NO_FEE : decodeJson<Input>(json) }
+    else {
+      const output = json === null ? { kind, bot, mint, code, reason } : decodeJson(json)
+      yield { kind: 'output', seq, time, n, output: output as Output }
+    }
+  }
 }
 
 /** Fills that the engine processed from a seq on, in order, without those that a fork reversed. */

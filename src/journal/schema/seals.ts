@@ -65,8 +65,8 @@ export function addRowChecksum(db: Database, computed: () => void = () => {}): v
 /** Name of the counter that holds the last seq of the old tape that was dropped. */
 export const TAPE_DROPPED = 'tapeDropped'
 
-/** Sets this counter in a journal of an earlier version, which did not count dropped rows. The first remaining block
- *  shows how many rows were dropped. */
+/** Sets the counter `TAPE_DROPPED` in a journal of an earlier version, which did not count dropped rows. The first
+ *  remaining block shows how many rows were dropped. */
 const DROPPED_BEFORE = `INSERT INTO counter (name, value)
 SELECT '${TAPE_DROPPED}', coalesce((SELECT first_seq - 1 FROM block ORDER BY last_seq LIMIT 1), (${LAST_SEQ}))
 WHERE coalesce((SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 1) > 0 AND (${LAST_SEQ}) IS NOT NULL`

@@ -24,7 +24,7 @@ export interface OddTexts {
   trader?: Record<number, string>
 }
 
-/** A row of table `block`, and the rows of table `run` for its later runs. */
+/** A row of table `block`, and its rows of table `run`: one for each run of consecutive seqs after the first. */
 export interface EncodedBlock {
   readonly rows: number
   readonly firstSeq: Seq

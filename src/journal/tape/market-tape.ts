@@ -324,7 +324,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
       if (item.kind === 'rows') last = item.block.time[item.to - 1] as Millis
     return last
   }
-  // The tape is read from its beginning only if it has no row in these seconds.
+  // The whole tape is read only if it has no row in the last `seconds`.
   let last = lastTime(from - 1 - seconds * 1000)
   if (last === Number.NEGATIVE_INFINITY) last = lastTime(Number.NEGATIVE_INFINITY)
   for (const item of before(last - seconds * 1000, mints))

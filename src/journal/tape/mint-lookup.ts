@@ -2,15 +2,19 @@ import type { Mints } from '../../market/mints.ts'
 
 const QUOTE = 0x22
 const ESCAPE = 0x5c
-const FREE = -1
-const FIRST_ENTRIES = 2048
 /** Number of digits of a base58 key. Texts with fewer or more digits are looked up as strings. */
 const SHORTEST = 32
 const LONGEST = 44
-/** Size of an entry, a cache line: the bytes of a text, its length, and the number of its mint. */
-const ENTRY_BYTES = 64
-const LENGTH_AT = 44
-const NUMBER_AT = 48
+const FIRST_PLACES = 4096
+/** An entry has the size of a cache line: the text of a mint in words of four bytes, where the last word has the last
+ *  four bytes and may overlap the one before; its length; its hash; and its number + 1, which is 0 in a free place. */
+const WORDS_LOG2 = 4
+const WORDS = 1 << WORDS_LOG2
+const LAST_WORD = LONGEST / 4 - 1
+const LENGTH = 11
+const HASH = 12
+const NUMBER = 13
+const FREE = 0
 /** Number of mints that are looked up together. Their hashes are computed first, then all are searched, and then all
  *  are compared, so that the cache misses of the batch overlap. */
 const BATCH = 64
@@ -30,19 +34,18 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
 
 /** Finds the mints of a list by their bytes, without creating strings. Most mints repeat in every block, and creating
  *  and hashing a string for each would cost more than all other work on the block. The hash table uses open addressing
- *  and is at most half full. */
+ *  and is at most half full. The texts are in the table itself, so that most look-ups read one cache line. */
 class MintLookup {
   readonly #mints: Mints
-  /** Pairs of a hash and the number of its entry, by hash. */
-  #table = new Int32Array(FIRST_ENTRIES * 4).fill(FREE)
-  #entries = new DataView(new ArrayBuffer(FIRST_ENTRIES * ENTRY_BYTES))
+  #entries = new Int32Array(FIRST_PLACES * WORDS)
   #count = 0
-  /** Of the mints of a batch: the place in the list, the guessed length, and the hash, then the entry. */
+  /** For each mint of a batch: its place in the list, its guessed length, and its hash, which is then replaced by its
+   *  entry. */
   readonly #places = new Int32Array(BATCH)
   readonly #lengths = new Int32Array(BATCH)
   readonly #found = new Int32Array(BATCH)
   /** The numbers of the present list. The first `#taken` places are used. */
-  #numbers = new Uint32Array(FIRST_ENTRIES)
+  #numbers = new Uint32Array(FIRST_PLACES)
   #taken = 0
 
   constructor(mints: Mints) {
@@ -77,7 +80,7 @@ class MintLookup {
     return count
   }
 
-  /** Adds the numbers of the gathered mints. Returns the place behind the last one. Stops at a length that was guessed
+  /** Adds the numbers of the gathered mints. Returns the place after the last one. Stops at a length that was guessed
    *  wrong: the bytes then include a quote, which no entry contains. */
   #take(count: number, list: Uint8Array, view: DataView): number {
     let at = 0
@@ -85,8 +88,8 @@ class MintLookup {
       const entry = this.#found[index] as number
       const length = this.#lengths[index] as number
       at = this.#places[index] as number
-      if (entry !== FREE && this.#isSame(entry, view, at, length)) {
-        this.#put(this.#entries.getInt32(entry * ENTRY_BYTES + NUMBER_AT))
+      if (this.#isSame(entry, view, at, length)) {
+        this.#put((this.#entries[entry + NUMBER] as number) - 1)
         at += length + 3
         continue
       }
@@ -97,7 +100,7 @@ class MintLookup {
     return at
   }
 
-  /** Adds the number of one mint. Returns the place behind it. */
+  /** Adds the number of one mint. Returns the place after it. */
   #takeOne(list: Uint8Array, view: DataView, at: number): number {
     const length = list.indexOf(QUOTE, at) - at
     this.#put(this.#numberOf(list, view, at, length))
@@ -116,70 +119,59 @@ class MintLookup {
   #numberOf(list: Uint8Array, view: DataView, at: number, length: number): number {
     const isKey = length >= SHORTEST && length <= LONGEST
     if (!isKey) return this.#mints.intern(decoder.decode(list.subarray(at, at + length)))
+    if (this.#count * 2 >= this.#entries.length / WORDS) this.#grow()
     const hash = hashOf(view, at)
-    const known = this.#find(hash, view, at, length)
-    if (known !== FREE) return this.#entries.getInt32(known * ENTRY_BYTES + NUMBER_AT)
-    const number = this.#mints.intern(decoder.decode(list.subarray(at, at + length)))
-    this.#add(hash, view, at, length, number)
-    return number
+    const entry = this.#find(hash, view, at, length)
+    if (this.#entries[entry + NUMBER] === FREE) this.#fill(entry, hash, list, view, at, length)
+    return (this.#entries[entry + NUMBER] as number) - 1
   }
 
-  /** Returns the first entry with this hash, or FREE. */
+  /** Returns the first entry with this hash, or a free entry. */
   #search(hash: number): number {
-    const table = this.#table
-    const mask = table.length / 2 - 1
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = table[slot * 2 + 1] as number
-      if (entry === FREE || table[slot * 2] === hash) return entry
-    }
+    const entries = this.#entries
+    const last = entries.length - WORDS
+    for (let entry = (hash << WORDS_LOG2) & last; ; entry = (entry + WORDS) & last)
+      if (entries[entry + NUMBER] === FREE || entries[entry + HASH] === hash) return entry
   }
 
-  /** Returns the entry with these bytes, or FREE. */
+  /** Returns the entry with these bytes, or a free entry. */
   #find(hash: number, view: DataView, at: number, length: number): number {
-    const table = this.#table
-    const mask = table.length / 2 - 1
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = table[slot * 2 + 1] as number
-      if (entry === FREE || (table[slot * 2] === hash && this.#isSame(entry, view, at, length))) return entry
-    }
+    const entries = this.#entries
+    const last = entries.length - WORDS
+    for (let entry = (hash << WORDS_LOG2) & last; ; entry = (entry + WORDS) & last)
+      if (entries[entry + NUMBER] === FREE || this.#isSame(entry, view, at, length)) return entry
   }
 
-  /** Whether an entry has these bytes. Compares four bytes at a time; the last four may overlap the four before. */
+  /** Whether an entry has these bytes. */
   #isSame(entry: number, view: DataView, at: number, length: number): boolean {
     const entries = this.#entries
-    const start = entry * ENTRY_BYTES
-    if (entries.getUint8(start + LENGTH_AT) !== length) return false
+    if (entries[entry + LENGTH] !== length) return false
     for (let place = 0; place < length - 4; place += 4)
-      if (entries.getInt32(start + place) !== view.getInt32(at + place)) return false
-    return entries.getInt32(start + length - 4) === view.getInt32(at + length - 4)
+      if (entries[entry + (place >> 2)] !== view.getInt32(at + place)) return false
+    return entries[entry + LAST_WORD] === view.getInt32(at + length - 4)
   }
 
-  #add(hash: number, view: DataView, at: number, length: number, number: number): void {
-    if (this.#count * ENTRY_BYTES === this.#entries.byteLength) this.#grow()
-    const entry = this.#count++
-    const start = entry * ENTRY_BYTES
-    for (let place = 0; place < length; place++) this.#entries.setUint8(start + place, view.getUint8(at + place))
-    this.#entries.setUint8(start + LENGTH_AT, length)
-    this.#entries.setInt32(start + NUMBER_AT, number)
-    this.#enter(hash, entry)
-  }
-
-  #enter(hash: number, entry: number): void {
-    const table = this.#table
-    const mask = table.length / 2 - 1
-    let slot = hash & mask
-    while (table[slot * 2 + 1] !== FREE) slot = (slot + 1) & mask
-    table[slot * 2] = hash
-    table[slot * 2 + 1] = entry
+  #fill(entry: number, hash: number, list: Uint8Array, view: DataView, at: number, length: number): void {
+    const entries = this.#entries
+    for (let place = 0; place < length - 4; place += 4) entries[entry + (place >> 2)] = view.getInt32(at + place)
+    entries[entry + LAST_WORD] = view.getInt32(at + length - 4)
+    entries[entry + LENGTH] = length
+    entries[entry + HASH] = hash
+    entries[entry + NUMBER] = this.#mints.intern(decoder.decode(list.subarray(at, at + length))) + 1
+    this.#count++
   }
 
   #grow(): void {
-    const count = this.#count
-    const entries = new Uint8Array(count * 2 * ENTRY_BYTES)
-    entries.set(new Uint8Array(this.#entries.buffer))
-    this.#entries = new DataView(entries.buffer)
-    this.#table = new Int32Array(count * 8).fill(FREE)
-    for (let entry = 0; entry < count; entry++) this.#enter(hashOf(this.#entries, entry * ENTRY_BYTES), entry)
+    const before = this.#entries
+    const last = before.length * 2 - WORDS
+    const entries = new Int32Array(before.length * 2)
+    for (let old = 0; old < before.length; old += WORDS) {
+      if (before[old + NUMBER] === FREE) continue
+      let entry = ((before[old + HASH] as number) << WORDS_LOG2) & last
+      while (entries[entry + NUMBER] !== FREE) entry = (entry + WORDS) & last
+      entries.set(before.subarray(old, old + WORDS), entry)
+    }
+    this.#entries = entries
   }
 }
 

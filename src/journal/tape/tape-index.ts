@@ -30,8 +30,8 @@ interface IndexedBlock extends BlockPlace {
   readonly mints: readonly string[]
 }
 
-/** Name and symbol that its creator gave to a token. */
-interface TokenName {
+/** Name and symbol of a token, as its creator set them. */
+export interface TokenName {
   readonly symbol: string
   readonly name: string
 }

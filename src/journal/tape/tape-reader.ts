@@ -96,12 +96,12 @@ export class TapeReader {
     return this.#statement(block, sql).get(block.last_seq, ...params) as T | undefined
   }
 
-  /** All rows of such a query. */
+  /** All rows of a query on the block with this `last_seq`. */
   all<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T[] {
     return this.#statement(block, sql).all(block.last_seq, ...params) as T[]
   }
 
-  /** Says as a clause why the file of an archived day cannot be read; '' if it can. */
+  /** Returns the reason why the file of an archived day cannot be read, as a clause; '' if it can be read. */
   problemOf(day: string): string {
     return this.#days.problemOf(day)
   }

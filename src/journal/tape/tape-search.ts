@@ -128,7 +128,8 @@ export class TapeSearch {
     return { mint, symbol, name }
   }
 
-  /** The blocks whose columns can be read. A day whose file cannot be read does not hide what the others say. */
+  /** The blocks whose columns can be read. If the file of a day cannot be read, the blocks of the other days are still
+   *  searched. */
   #heads(order: 'ASC' | 'DESC'): Head[] {
     const heads = this.#db
       .prepare<[], Head>(`SELECT last_seq, first_time, day FROM blocks ORDER BY last_seq ${order}`)

@@ -177,8 +177,8 @@ interface OldBlock {
   readonly time: Millis
 }
 
-/** Drops old tape a little at a time. Orders, fills and decisions are never dropped. Tape behind archived days is not
- *  dropped either, because a tape has no holes. */
+/** Drops old tape a little at a time. Orders, fills and decisions are never dropped. Once a day is archived, no tape is
+ *  dropped either, because a tape has no holes and the archived days are older. */
 export class Retention {
   readonly #keepMs: number
   readonly #archived: Statement

@@ -47,10 +47,10 @@ const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Bytes counted for a market row, including its signature. */
 const ROW_BYTES = 128
-/** A block that leaves the journal writes a small part of its size: its pages become free. */
+/** A block that moves to a file counts as one part in this many of its size, because its pages only become free. */
 const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
-/** Time between two looks for days that left for files of their own. */
+/** Time between two searches for days with complete files, whose blocks may move. */
 const DAYS_EVERY_MS = 2000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one

@@ -19,7 +19,7 @@ export type ControlCommand =
   | { readonly command: 'cancel'; readonly order: string }
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
   /** Accepts a foreign transaction by signature, or `all` of them. */
-  | { readonly command: 'accept'; readonly signature: string }
+  | { readonly command: 'accept'; readonly signature: string; readonly wallet?: string }
   /** Shows the evidence about an undecided order, or applies a person's verdict. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
@@ -60,7 +60,7 @@ export function commandOf(fields: Readonly<Record<string, unknown>>): ControlCom
       }
       throw new SluiceError(`signal needs a name of at most ${LONGEST_SIGNAL} characters`, ExitCode.usage)
     case 'accept':
-      if (signature === 'all' || isSignature(signature)) return { command, signature }
+      if (signature === 'all' || isSignature(signature)) return { command, signature, ...onlyOf(wallet) }
       throw new SluiceError('accept needs the signature of a transaction, or all', ExitCode.usage)
     case 'resolve':
       if (isOrderId(order)) return { command, order, verdict: verdictOf(verdict) }

@@ -70,18 +70,20 @@ export class Operator {
   #carryOut(command: ControlCommand, from: From, post: (command: Command) => void): object | Promise<object> {
     const { bots, model, haltPath } = this.#parts
     const of = accountNamed(bots, 'wallet' in command ? command.wallet : undefined)
-    const entries = of.account === undefined ? 'entries' : `entries of the wallet ${of.wallet}`
+    const entries = `entries${ofWallet(of)}`
     switch (command.command) {
       case 'halt':
         post({ name: 'halt', ...only(of) })
-        return { text: `${entries} are halted; exits continue; \`sluice resume\` allows entries again` }
+        return { text: `${entries} are halted; exits continue; \`sluice resume${flagOf(of)}\` allows entries again` }
       case 'resume':
         requireNoHaltFile(haltPath)
         post({ name: 'resume', ...only(of) })
         return { text: `${this.#afterResume(entries, of)}${this.#unpriced(heldBy(model, of))}` }
       case 'accept':
-        post({ name: 'accept', signature: command.signature })
-        return { text: `${command.signature === 'all' ? 'every transaction' : command.signature} is accepted` }
+        post({ name: 'accept', signature: command.signature, ...only(of) })
+        return {
+          text: `${command.signature === 'all' ? `every transaction${ofWallet(of)}` : command.signature} is accepted`,
+        }
       case 'flatten': {
         post({ name: 'flatten', ...only(of) })
         const { length } = heldBy(model, of)
@@ -181,7 +183,9 @@ export class Operator {
     const { account } = botOf(bots, bot)
     const own = this.#wallets.find((wallet) => wallet.account === account.id)
     if (own === undefined) throw new SluiceError(`${bot} runs on paper and has no wallet`)
-    const owner = [...model.positions.values()].find((one) => one.mint === mint && one.account === account.id)
+    const owner = [...model.positions.values()].find(
+      (one) => one.mint === mint && (one.account === account.id || one.bot === bot),
+    )
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in this mint`)
     const price = priceOf(mint)
     if (price === undefined)
@@ -238,6 +242,15 @@ export function botsOf(bots: readonly BotSettings[], { account }: OneWallet): re
   return account === undefined ? bots : bots.filter((bot) => bot.account.id === account)
 }
 
+/** Words about the only wallet that a command concerns; '' for all wallets. */
+export function ofWallet({ wallet }: OneWallet): string {
+  return wallet === undefined ? '' : ` of the wallet ${wallet}`
+}
+
+function flagOf({ wallet }: OneWallet): string {
+  return wallet === undefined ? '' : ` --wallet ${wallet}`
+}
+
 function only({ account }: OneWallet): { account?: string } {
   return account === undefined ? {} : { account }
 }
@@ -250,7 +263,6 @@ function heldBy({ positions }: ViewModel, { account }: OneWallet): Position[] {
 /** Returns the positions in a mint that hold tokens. Throws a SluiceError if there is none. */
 export function heldOf(model: ViewModel, mint: string, of: OneWallet): Position[] {
   const held = heldBy(model, of).filter((position) => position.mint === mint)
-  if (held.length === 0)
-    throw new SluiceError(`no bot${of.wallet === undefined ? '' : ` of the wallet ${of.wallet}`} holds ${mint}`)
+  if (held.length === 0) throw new SluiceError(`no bot${ofWallet(of)} holds ${mint}`)
   return held
 }

@@ -12,7 +12,7 @@ import { outlastsResume } from '../../runtime/view/entry-stops.ts'
 import type { PositionStatus, View } from '../../runtime/view/view.ts'
 import type { ControlCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
-import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts } from './operator.ts'
+import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts, ofWallet } from './operator.ts'
 
 /** Commands that may come from outside of the terminal: from the desk, and some of them from Telegram. */
 export const REMOTE_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
@@ -36,15 +36,15 @@ export function previewOf(command: RemoteCommand, parts: PreviewParts): Preview 
   const view = parts.view()
   const of = accountNamed(parts.bots, 'wallet' in command ? command.wallet : undefined)
   const bots = botsOf(parts.bots, of)
-  const names = new Set(bots.map(({ name }) => name))
+  const halt = haltText(view, bots, of)
   switch (command.command) {
     case 'resume':
       requireNoHaltFile(parts.haltPath)
-      return resumePreview({ ...parts, bots })
+      return resumePreview({ ...parts, bots }, of)
     case 'halt':
-      return { text: haltText(view, names) }
+      return { text: halt }
     case 'flatten':
-      return salePreview(`${haltText(view, names)} Then every position is sold:`, heldIn(view, of), bots)
+      return salePreview(`${halt} Then every position${ofWallet(of)} is sold:`, heldIn(view, of), bots)
     case 'sell': {
       heldOf(parts.model, command.mint, of)
       const held = heldIn(view, of).filter(({ mint }) => mint === command.mint)
@@ -62,17 +62,18 @@ export function previewOf(command: RemoteCommand, parts: PreviewParts): Preview 
   }
 }
 
-/** `names`: the bots that the halt concerns. */
-function haltText({ openOrders }: View, names: ReadonlySet<string>): string {
+/** `bots`: the bots that the halt concerns. */
+function haltText({ openOrders }: View, bots: readonly BotSettings[], of: OneWallet): string {
+  const names = new Set(bots.map(({ name }) => name))
   const isQueued = ({ kind, stage, bot }: View['openOrders'][number]): boolean =>
     kind === 'entry' && stage === 'queued' && names.has(bot)
   const queued = openOrders.filter(isQueued).length
   const cancelled = queued === 0 ? '' : ` ${counted(queued, 'buy')} that waits to be sent is cancelled.`
-  return `No bot (${[...names].join(', ')}) buys until \`resume\`, even after a restart. Exits continue.${cancelled}`
+  return `No bot${ofWallet(of)} (${[...names].join(', ')}) buys until \`resume\`, even after a restart. Exits continue.${cancelled}`
 }
 
-function resumePreview({ bots, model, now }: PreviewParts): Preview {
-  const text = `Bots may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown so far and pauses after losses are forgiven.`
+function resumePreview({ bots, model, now }: PreviewParts, of: OneWallet): Preview {
+  const text = `Bots${ofWallet(of)} may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown so far and pauses after losses are forgiven.`
   const lasting = model.stops.of(bots, now()).filter(outlastsResume)
   if (lasting.length === 0) return { text }
   const reasons = lasting.map((stop) => `${stop.code} (${stop.bots.join(', ')})`).join(', ')

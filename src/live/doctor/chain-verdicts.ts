@@ -1,5 +1,5 @@
 import { counted } from '../../base/text.ts'
-import { formatSol } from '../../base/units.ts'
+import { DAY, formatSol } from '../../base/units.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 
@@ -99,7 +99,7 @@ function lag({ name, slot, ageMs, behind }: RpcFinding, clockIsRight: boolean): 
 }
 
 const LEAST_HISTORY_MS = 600_000
-const GOOD_HISTORY_MS = 86_400_000
+const GOOD_HISTORY_MS = DAY
 
 /** Check of the length of a provider's history. A short history of an unknown chain is not a failure, because the chain
  *  itself may be new. */

@@ -121,8 +121,8 @@ export interface Counting {
   readonly journal: Journal
 }
 
-/** Longest wait for a slot of the plan. It is slightly longer than a minute, because all slots are occupied for a
- *  minute if the last requests with the key are unknown. */
+/** Longest wait until the plan's rate limit permits a request. It is slightly longer than a minute, because Sluice
+ *  waits a full minute if it does not know the last requests with the key. */
 const SLOT_WITHIN_MS = 62000
 
 /** Sends one request after its slot of the plan is reserved and the reservation is durable. Returns undefined, and

@@ -88,7 +88,7 @@ function unsaidOfHanded(findings: Findings): string[] {
       .filter(({ namesWallet }) => namesWallet)
       .map(
         ({ address }) =>
-          `${address} names the wallet, so transactions with it are refused: an opaque program could empty it`,
+          `${address} names the wallet, so transactions with it are refused: an opaque program could empty that account`,
       ),
   ]
 }

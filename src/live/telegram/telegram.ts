@@ -1,5 +1,5 @@
 import type { Clock, Stop } from '../../base/machine.ts'
-import type { Millis } from '../../base/units.ts'
+import { DAY, endOfDay, type Millis } from '../../base/units.ts'
 import type { Loudness, TelegramKind } from '../../config/alert-kinds.ts'
 import type { TelegramConfig } from '../../config/config.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -58,7 +58,6 @@ const CONFLICT_WAIT_MS = 10_000
 const CONFLICT_OVER_MS = 300_000
 const REFUSED_WAIT_MS = 60_000
 const STRANGER_EVERY_MS = 60_000
-const DAY_MS = 86_400_000
 /** The summary is sent this long before the UTC day ends, because the results of the day are reset then. */
 const BEFORE_MIDNIGHT_MS = 30_000
 
@@ -71,7 +70,7 @@ function remedyOf(status: number, reason: string): string {
     : 'another program answers for the same bot: end it, or create a bot for each process with @BotFather; revoke the token there if you do not know the program'
 }
 
-/** A bot of Telegram: answers questions, takes the commands of operators, and sends events. It never delays trading:
+/** A Telegram bot: answers questions, takes the commands of operators, and sends events. It never delays trading:
  *  nothing waits for it, and the number of its messages in memory is bounded. */
 export class Telegram {
   readonly #parts: TelegramParts
@@ -85,7 +84,7 @@ export class Telegram {
   #strangers = 0
   #strangerToldAt: Millis = Number.NEGATIVE_INFINITY
   #wasGarbage = false
-  /** The problem of the polls that the log has; undefined if they work. */
+  /** The problem of the polls that was logged last; undefined while the polls work. */
   #problem: string | undefined
   #conflictAt: Millis = Number.NEGATIVE_INFINITY
 
@@ -141,8 +140,9 @@ export class Telegram {
   #summarizeDaily(view: () => View): void {
     const { clock, events, viewers } = this.#parts
     if (events.summary === 'off') return
-    const left = DAY_MS - BEFORE_MIDNIGHT_MS - (clock.now() % DAY_MS)
-    clock.after(left > 0 ? left : left + DAY_MS, () => {
+    const now = clock.now()
+    const left = endOfDay(now) - BEFORE_MIDNIGHT_MS - now
+    clock.after(left > 0 ? left : left + DAY, () => {
       if (this.#isStopped) return
       const isSilent = events.summary === 'silent'
       const text = summaryOf(view())

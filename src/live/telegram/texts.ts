@@ -1,8 +1,9 @@
 import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { dateTimeOf, durationOf, utcDateOf } from '../../runtime/time-text.ts'
-import { botsByWallet, summedBots, totalOf, walletSums } from '../../runtime/view/bot-results.ts'
+import { botsByWallet, summedBots, totalOf } from '../../runtime/view/bot-results.ts'
 import type { OrderStatus, PositionStatus, View, WalletStatus } from '../../runtime/view/view.ts'
+import { walletSums } from '../../runtime/view/wallet-sums.ts'
 
 /** Longest text of a message. Telegram accepts 4,096 UTF-16 units. */
 const LONGEST_TEXT = 4_000
@@ -99,15 +100,14 @@ function stopLines({ stops }: View): string[] {
   })
 }
 
-function positionLines({ positions, bots, time }: View): string[] {
+function positionLines({ positions, time }: View): string[] {
   const held = positions.filter(({ tokens }) => tokens > 0)
   if (held.length === 0) return ['no open positions']
-  const wallets = new Map(bots.map(({ name, wallet }) => [name, wallet]))
-  return held.flatMap((position) => positionText(position, wallets.get(position.bot), time))
+  return held.flatMap((position) => positionText(position, time))
 }
 
-function positionText(position: PositionStatus, wallet: string | undefined, time: Millis): string[] {
-  const { bot, mint, symbol, costSol, valueSol, openedAt, unsellable, selling } = position
+function positionText(position: PositionStatus, time: Millis): string[] {
+  const { bot, wallet, mint, symbol, costSol, valueSol, openedAt, unsellable, selling } = position
   const name = symbol === '' ? shortOf(mint) : `${symbol} ${shortOf(mint)}`
   const value = valueSol === null ? 'no price' : `${sol(valueSol)} if sold now (${signed(valueSol - costSol)})`
   const notes = [selling, unsellable ? 'unsellable' : ''].filter((note) => note !== '')

@@ -5,7 +5,7 @@ import type { Input, Output } from '../../engine/messages.ts'
 import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { PastResults } from '../../journal/reader/reader.ts'
 import type { OpenOrders } from './open-orders.ts'
-import type { BotStatus, Result, WalletStatus } from './view.ts'
+import type { BotStatus, Result } from './view.ts'
 
 /** Parts of a result, lamports; `net` is computed from them. */
 interface Sums {
@@ -109,7 +109,7 @@ export class BotResults {
   }
 
   take(seq: Seq, output: Output): void {
-    // Rows are not inputs, so this output belongs to a later row.
+    // `hear` is not called for rows, so an output with another seq was made at a row after the input.
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
@@ -236,25 +236,6 @@ export function summedBots(bots: readonly BotStatus[]): SummedBots[] {
 export function botsByWallet(bots: readonly BotStatus[]): SummedBots[] {
   const named = Map.groupBy(bots, ({ wallet }) => wallet)
   return [...named].flatMap(([name, own]) => (name === undefined ? [] : [{ label: `wallet ${name}`, bots: own }]))
-}
-
-/** Sums over the wallets of each mode with more than one wallet that has a name: money of two modes is never added
- *  up. */
-export function walletSums(wallets: readonly WalletStatus[]): WalletSum[] {
-  const named = wallets.filter(({ name }) => name !== undefined)
-  return [...Map.groupBy(named, ({ mode }) => mode)].flatMap(([mode, own]) => {
-    if (own.length < 2) return []
-    const sum = (of: (wallet: WalletStatus) => number): number =>
-      own.reduce((all, wallet) => all + Math.round(of(wallet) * 1e9), 0) / 1e9
-    const isRead = own.every(({ solBalance }) => solBalance !== null)
-    const solBalance = isRead ? sum((wallet) => wallet.solBalance ?? 0) : null
-    return [{ mode, count: own.length, solBalance, positionsSol: sum(({ positionsSol }) => positionsSol) }]
-  })
-}
-
-/** Sum over the wallets of a mode. */
-interface WalletSum extends Pick<WalletStatus, 'mode' | 'solBalance' | 'positionsSol'> {
-  readonly count: number
 }
 
 function botsOf(bots: readonly BotStatus[], mode: string): BotStatus[] {

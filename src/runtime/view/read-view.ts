@@ -65,7 +65,7 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
     bots: bots.map((bot) => botStatus(bot, model, { worthOf, stops, time })),
     beganAt: model.results.since ?? startedAt,
     wallets: walletsOf(bots, model, worthOf),
-    positions: positionsOf(model, readingOf, time),
+    positions: positionsOf(parts, time),
     openOrders: model.openOrders.list((attemptId) => model.undecided.proofOf(attemptId)),
     lastFills: lastFillsOf(model),
   }
@@ -99,11 +99,12 @@ interface Moment {
 }
 
 function botStatus(settings: BotSettings, model: ViewModel, { worthOf, stops, time }: Moment): BotStatus {
-  const { name, account, executor, strategy, params, wallet } = settings
+  const { name, account, executor, strategy, params, bars, wallet } = settings
   const sinceStart = model.results.sinceStart(name, worthOf)
   const { realizedSol, feesSol } = sinceStart
   return {
     ...{ name, mode: account.mode, executor, ...(wallet !== undefined && { wallet }), strategy, params },
+    ...(bars !== undefined && { bars }),
     positions: model.results.heldBy(name).length,
     openOrders: model.openOrders.countOf(name),
     ...{ realizedSol, feesSol, sinceStart },
@@ -132,16 +133,26 @@ function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: Wort
   })
 }
 
-function positionsOf(model: ViewModel, readingOf: ViewParts['readingOf'], now: Millis): PositionStatus[] {
+function positionsOf({ bots, model, readingOf }: ViewParts, now: Millis): PositionStatus[] {
+  const wallets = new Map(bots.map(({ account, wallet }) => [account.id, wallet]))
   const shown = [...model.positions.values()].map((position) => {
-    const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
+    const { account, bot, mint, state, tokens, decimals, costLamports, openedAt } = position
+    const wallet = wallets.get(account)
     const reading = readingOf(position)
     const { lamports, price } = reading ?? {}
     const costSol = lamportsToSol(costLamports)
     const valueSol = lamports === undefined ? null : lamportsToSol(lamports)
     const entry = model.entries.of(position)
     return {
-      ...{ id: idOf(position), bot, mint, symbol: '', state, tokens: wholeTokens(tokens, decimals) },
+      ...{
+        id: idOf(position),
+        bot,
+        ...(wallet !== undefined && { wallet }),
+        mint,
+        symbol: '',
+        state,
+        tokens: wholeTokens(tokens, decimals),
+      },
       ...{ costSol, valueSol, changePercent: changePercentOf({ costSol, valueSol }), price: price ?? null },
       ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },
       ...{ entryReason: entry?.reason ?? '', orderId: entry?.orderId ?? '' },

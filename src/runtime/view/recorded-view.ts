@@ -9,7 +9,7 @@ import { readingsOf } from '../liquidation-value.ts'
 import { readView, type WatchedWorld } from './read-view.ts'
 import { mintsOf, symbolsIn, withSymbols } from './token-symbols.ts'
 import type { View } from './view.ts'
-import { ViewModel } from './view-model.ts'
+import { ONLY_COUNTED, ViewModel } from './view-model.ts'
 
 /** The view of a journal: the state at its end. "Since the start" refers to the start of its last segment. `n`: number
  *  of views of this journal that were read before. Throws SluiceError for a journal without a segment. */
@@ -38,7 +38,7 @@ function readRecorded(reader: JournalReader, title: string, n: number): View {
   model.restore(start.money, { attempts, watches, buys: reader.buysOf(start.money.positions) })
   for (const { account } of start.bots) if (account.mode === 'live') model.liveAccounts.add(account.id)
   const world = new RecordedWorld(start.plan)
-  for (const message of reader.messagesFrom(firstSeq))
+  for (const message of reader.messagesFrom(firstSeq, ONLY_COUNTED))
     if (message.kind === 'output') model.hearOutput(message.seq, message.time, message.n, message.output)
     else {
       model.hearInput(message.seq, message.time, message.input)

@@ -16,11 +16,11 @@ export function mintsOf({ positions, openOrders }: Pick<View, 'positions' | 'ope
   return new Set([...positions, ...openOrders].map(({ mint }) => mint))
 }
 
-/** Returns a view with these symbols in its rows. */
+/** Returns a view with these symbols in its rows. Other rows stay unchanged. */
 export function withSymbols(view: View, symbols: ReadonlyMap<string, string>): View {
-  const named = <Row extends { readonly mint: string }>(row: Row): Row => ({
+  const named = <Row extends { readonly mint: string; readonly symbol: string }>(row: Row): Row => ({
     ...row,
-    symbol: symbols.get(row.mint) ?? '',
+    symbol: symbols.get(row.mint) ?? row.symbol,
   })
   return { ...view, positions: view.positions.map(named), openOrders: view.openOrders.map(named) }
 }

@@ -23,6 +23,13 @@ import { RunTotals } from './run-totals.ts'
 import { UndecidedOrders } from './undecided.ts'
 import type { LogLine } from './view.ts'
 
+const NOBODY = (): void => {}
+
+/** Kinds of outputs that the model only counts; some of them are lines of the log. */
+export const ONLY_COUNTED: ReadonlySet<Output['kind']> = new Set([
+  ...(['keys', 'timer', 'timerCleared', 'tokenState', 'poll', 'cancel', 'log', 'message', 'note'] as const),
+])
+
 /** Number of fills that are kept, so that a repeated report of a fill is not counted again. */
 const FILLS_KEPT = 500
 
@@ -84,6 +91,7 @@ export class ViewModel {
 
   readonly #listeners: ((time: Millis, output: Output) => void)[] = []
   readonly #logListeners: ((line: LogLine) => void)[] = []
+  #heard = NOBODY
   readonly #spaceListeners: ((report: SpaceReport) => void)[] = []
   #space: SpaceReport | undefined
   /** Callers that wait for the outputs of an input. */
@@ -114,6 +122,14 @@ export class ViewModel {
   onLog(run: (line: LogLine) => void): () => void {
     this.#logListeners.push(run)
     return () => void this.#logListeners.splice(this.#logListeners.indexOf(run), 1)
+  }
+
+  /** Calls `run` after each message. Returns a function that stops this. */
+  onMessage(run: () => void): () => void {
+    this.#heard = run
+    return () => {
+      this.#heard = NOBODY
+    }
   }
 
   /** Resolves with the outputs of an input once the engine has answered it. Must be called before the input is
@@ -238,6 +254,7 @@ export class ViewModel {
     const lagMs = (time[to - 1] as number) - (stamp[to - 1] as number)
     if (lagMs < this.#age.usualMs) this.#age.learn(lagMs)
     if (this.#age.usualMs !== Number.POSITIVE_INFINITY) this.#lagMs = this.#age.of(lagMs)
+    this.#heard()
   }
 
   hearInput(seq: Seq, time: Millis, input: Input): void {
@@ -252,6 +269,7 @@ export class ViewModel {
     this.totals.hear(input, this.openOrders)
     this.#collected = undefined
     if (this.#asked.size > 0) this.#collect(input)
+    this.#heard()
   }
 
   /** Collects the outputs of an input if a caller waits for them. They follow in this turn of the event loop. */
@@ -278,6 +296,7 @@ export class ViewModel {
     this.openOrders.take(output)
     this.entries.take(output)
     this.#count(time, output)
+    this.#heard()
     if (this.#logListeners.length === 0) return
     const line = logLineOf(seq, time, index, output)
     if (line !== undefined) for (const listen of this.#logListeners) listen(line)
@@ -287,6 +306,7 @@ export class ViewModel {
     if (record.kind === 'fill') this.#fill(record.fill)
     this.undecided.take(record)
     this.openOrders.write(record)
+    this.#heard()
   }
 
   #count(time: Millis, output: Output): void {

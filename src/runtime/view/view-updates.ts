@@ -1,10 +1,18 @@
 import type { Cancel, Clock } from '../../base/machine.ts'
+import type { Millis } from '../../base/units.ts'
 import { changeBetween } from './changes.ts'
-import type { Change, LogLine, View, ViewSource } from './view.ts'
+import type { Change, LiveView, LogLine, View } from './view.ts'
 
-/** Time between two readings of the view. A change must reach the desk within 250 ms; the remaining 50 ms are for the
- *  transfer to the desk's thread. */
-const UPDATE_EVERY_MS = 200
+/** Shortest time between two readings of the view. A change must reach a browser within 250 ms; the rest of that time
+ *  is for the transfer. */
+const BETWEEN_MS = 90
+/** Time from a message to the reading of the view, so that an order that the message led to leaves first. */
+const AFTER_MS = 20
+/** Time after which the view is read without a message, because the state of connections, requests and the process also
+ *  changes without one. */
+const SILENT_MS = 500
+/** Time between two readings while no browser follows. */
+const UNWATCHED_MS = 1_000
 /** Maximum number of log lines in one change. The other lines can be read from the journal. */
 const MOST_LINES = 200
 
@@ -13,17 +21,25 @@ export interface UpdatesParts {
   /** Reads the view now. `n`: number of changes that were announced. */
   readonly read: (n: number) => View
   readonly onLog: (run: (line: LogLine) => void) => () => void
+  /** Calls `run` after each message that may change the view. */
+  readonly onMessage: (run: () => void) => () => void
   /** Called once if the view cannot be read. No change follows. */
   readonly failed: (error: unknown) => void
 }
 
-/** Announces the changes in the view of a running process. Without a listener, it does nothing. */
-export class ViewUpdates implements ViewSource {
+/** Announces the changes in the view of a running process. While a browser follows, a message leads to a reading, which
+ *  also covers all later messages up to the reading. Otherwise the view is read once a second. Without a listener,
+ *  nothing is read. */
+export class ViewUpdates implements LiveView {
   readonly #parts: UpdatesParts
   readonly #listeners = new Set<(change: Change) => void>()
   #n = 0
   #view: View | undefined
+  #readAt: Millis = 0
   #lines: LogLine[] = []
+  #isWatched = false
+  /** Whether the next reading is due because of a message. */
+  #isDue = false
   #cancel: Cancel | undefined
   #unlisten: () => void = () => {}
 
@@ -44,26 +60,47 @@ export class ViewUpdates implements ViewSource {
     }
   }
 
+  watched(isWatched: boolean): void {
+    this.#isWatched = isWatched
+    if (isWatched && this.#cancel !== undefined) this.#message()
+  }
+
   #start(): void {
-    this.#view = this.#parts.read(++this.#n)
-    this.#unlisten = this.#parts.onLog((line) => {
+    const { clock, read, onLog, onMessage } = this.#parts
+    this.#view = read(++this.#n)
+    this.#readAt = clock.now()
+    const unlog = onLog((line) => {
       if (this.#lines.length < MOST_LINES) this.#lines.push(line)
     })
-    this.#schedule()
+    const unhear = onMessage(() => {
+      if (this.#isWatched && !this.#isDue) this.#message()
+    })
+    this.#unlisten = () => {
+      unlog()
+      unhear()
+    }
+    this.#schedule(UNWATCHED_MS)
   }
 
   #stop(): void {
     this.#unlisten()
     this.#cancel?.()
     this.#cancel = undefined
+    this.#isDue = false
     this.#lines = []
   }
 
-  #schedule(): void {
-    this.#cancel = this.#parts.clock.after(UPDATE_EVERY_MS, () => {
+  #message(): void {
+    this.#isDue = true
+    this.#schedule(Math.max(AFTER_MS, this.#readAt + BETWEEN_MS - this.#parts.clock.now()))
+  }
+
+  #schedule(ms: number): void {
+    this.#cancel?.()
+    this.#cancel = this.#parts.clock.after(ms, () => {
       try {
         this.#update()
-        this.#schedule()
+        if (this.#listeners.size > 0) this.#schedule(this.#isWatched ? SILENT_MS : UNWATCHED_MS)
       } catch (error) {
         this.#stop()
         this.#parts.failed(error)
@@ -72,6 +109,8 @@ export class ViewUpdates implements ViewSource {
   }
 
   #update(): void {
+    this.#isDue = false
+    this.#readAt = this.#parts.clock.now()
     const after = this.#parts.read(this.#n + 1)
     const change = changeBetween(this.#view as View, after, this.#lines)
     if (change === undefined) return

@@ -215,6 +215,8 @@ export interface BotStatus {
   /** Name or path of the strategy, and its parameters. */
   readonly strategy: string
   readonly params: Json
+  /** Widths of the bars that the strategy declares; absent if it declares none, and in older journals. */
+  readonly bars?: readonly string[]
   readonly positions: number
   readonly openOrders: number
   /** The same numbers as in `sinceStart`. */
@@ -251,6 +253,8 @@ export interface WalletStatus {
 export interface PositionStatus extends PositionRow {
   /** `ACCOUNT/MINT`. */
   readonly id: string
+  /** Name of the wallet that holds the tokens; absent if it has none. The bot may have another wallet now. */
+  readonly wallet?: string
   /** Symbol that the creator gave to the token; '' if the tape does not contain it. */
   readonly symbol: string
   readonly openedAt: Millis
@@ -368,4 +372,10 @@ export interface ViewSource {
   readonly view: View
   /** Calls `run` with every later change of `view`. Returns a function that stops this. */
   listen(run: (change: Change) => void): () => void
+}
+
+/** The view of running bots. */
+export interface LiveView extends ViewSource {
+  /** Tells whether a browser follows the changes. Without one, the view is read less often. */
+  watched(isWatched: boolean): void
 }

@@ -7,7 +7,8 @@ import { signatureOf } from '../landed.ts'
 import { lagging, MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
-/** Slots of 400 ms. One slot in 25 has no block. */
+/** Number of slots after which a lost answer is proved: the late wait (300), VALID_BLOCKS, the blocks that are not
+ *  final, and a margin, because one slot in 25 has no block. */
 const PROOF_SLOTS = 300 + 200 + 32 + 60
 
 describe('lost answers', () => {

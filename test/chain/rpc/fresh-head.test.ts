@@ -8,7 +8,7 @@ import { CLOCK_SYSVAR } from '../../../src/solana/programs.ts'
 import { ScriptedChain, settled } from '../scripted-chain.ts'
 
 const START = 1_790_000_000_000
-/** Lifetime of a transaction, in blocks. The rest of an upper bound is the margin for a head that lags behind. */
+/** Lifetime of a transaction, in blocks. VALID_BLOCKS is larger by the margin for a node whose head lags behind. */
 const LIFE = 150
 const HEIGHT = 900
 
@@ -110,7 +110,7 @@ class Asked {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
   }
 
-  /** Delay of a bound from the reported head against a bound from a current node, ms. */
+  /** Time by which a bound from the reported head ends later than a bound from a current node, ms. */
   get laterMs(): number {
     return (this.room - (VALID_BLOCKS - LIFE)) * this.#world.slotMs
   }

@@ -25,7 +25,7 @@ const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** Retry interval that is shortened for tests. */
+/** A clock that shortens the retry interval. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(ms > 1_000 ? 5 * ms : 100, run) }
 let names = 0
 
@@ -40,7 +40,7 @@ interface Opened {
   kill(): Promise<unknown>
 }
 
-/** A child of this process, restarted by it. */
+/** A signer that is a child of this process. The tested code restarts it. */
 async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const parts = launch(changed)
   const lines: Line[] = []
@@ -53,7 +53,7 @@ async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   return { signer, kill: async () => lines.at(-1)?.cut() }
 }
 
-/** A process at a socket, restarted by the test. */
+/** A signer at a socket. The test restarts it. */
 async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const socketPath = join(folder.path, `${++names}.sock`)
   const parts = { ...launch(changed), socketPath }

@@ -13,7 +13,7 @@ import { ata } from './parts.ts'
 import { mintAccount, type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount } from './scripted-node.ts'
 import { type Hostile, OLD_BUYS } from './spoil.ts'
 
-/** Drafts of each family. A manual run uses SLUICE_MUTANTS=1000. */
+/** Number of drafts of each family. A manual run uses SLUICE_MUTANTS=1000. */
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 10)
 const SOL = 1_000_000_000n
 

@@ -56,7 +56,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
   'costs one lamport more than rounding explains': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
-    // The rounding of the draft, one lamport for the slippage and one for the sum: less than 4.
+    // Rounding explains less than 4 lamports: that of the draft, one for the slippage, and one for the sum.
     spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n),
   },
   'sells more than was ordered': {

@@ -3,8 +3,8 @@ import { runs } from '../../support/runs.ts'
 import { verifyDraft } from './draft.ts'
 import { FAMILIES, spoiled } from './hostile.ts'
 
-/** Mutants of each family. The full corpus has 1,000: `npm run properties -- --times 50 test/chain/verifier/hostile`
- *  makes it. */
+/** Number of mutants of each family. `npm run properties -- --times 50 test/chain/verifier/hostile` tests the full
+ *  corpus of 1,000. */
 const EACH = runs(20)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 

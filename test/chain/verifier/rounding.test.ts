@@ -8,7 +8,7 @@ import { type Draft, verifyDraft } from './draft.ts'
 import { draw, FEES, honest, RENT } from './honest.ts'
 import * as parts from './parts.ts'
 
-/** Drafts of each kind. 10,000: `npm run properties -- --times 100 test/chain/verifier/rounding`. */
+/** Number of drafts of each kind. `npm run properties -- --times 100 test/chain/verifier/rounding` tests 10,000. */
 const EACH = runs(100)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const ROUNDINGS = [Math.round, Math.ceil, Math.floor] as const

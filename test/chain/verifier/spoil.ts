@@ -11,7 +11,8 @@ export type Hostile = Draft & { drawn: Drawn }
 /** One way to steal, mislead or stall, applied to honest transactions of some shapes. */
 export interface Family {
   readonly code: ErrorCode
-  /** Shapes to which the attack applies. By default, shapes whose co-signers, tables or size cannot hide the change. */
+  /** Shapes to which the attack applies. The default shapes have no co-signers, lookup tables or size that could hide
+   *  the attack. */
   readonly shapes?: readonly string[]
   readonly spoil: (draft: Hostile, thief: PublicKey) => void
 }
@@ -21,7 +22,7 @@ export const SELLS = ['pump sell of everything', 'pump sell of a share']
 export const PLAIN = [...BUYS, ...SELLS]
 export const OLD_BUYS = ['pump buy', 'tip', 'guards']
 
-/** Inserts at a random position, because a position must not hide the instructions. */
+/** Inserts the instructions at a random position, because the verifier must find them at any position. */
 export function insert(draft: Hostile, ...added: TransactionInstruction[]): void {
   draft.instructions.splice(draft.drawn.random.integer(draft.instructions.length + 1), 0, ...added)
 }

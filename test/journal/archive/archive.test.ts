@@ -4,7 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { archiveTape } from '../../../src/journal/archive/archive-tape.ts'
 import { archiveFolder } from '../../../src/journal/archive/day-file.ts'
+import { DayMove } from '../../../src/journal/archive/day-move.ts'
 import { listTape, restoreTape, verifyTape } from '../../../src/journal/archive/recorded-days.ts'
+import { openForWriting } from '../../../src/journal/database.ts'
+import { lockJournal } from '../../../src/journal/lock.ts'
+import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, writeDays } from '../../support/tape-days.ts'
 
@@ -57,4 +61,21 @@ test('the closed days move to private files, sorted by day, and the last day sta
     '2026-11-03',
   ])
   db.close()
+})
+
+test('if the process that writes the journal is killed during an archive, its successor gets the journal and moves the days', async () => {
+  const path = await writeDays({ seed: 3, days: 3 })
+  const killed = lockJournal(path)
+  const archive = archiveTape(path, { step: () => killed.release() })
+  const successor = lockJournal(path)
+  expect(listTape(path).days).toEqual([])
+  const db = openForWriting(path)
+  const transactions = new Transactions(db, false)
+  const move = new DayMove(db, transactions)
+  while (move.look()) move.step()
+  move.close()
+  transactions.close()
+  successor.release()
+  expect((await archive).byProcess).toBe(true)
+  expect([...verifyTape(path, [])].map(({ problem }) => problem)).toEqual(['', ''])
 })

@@ -10,7 +10,7 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, readTape, writeDays } from '../../support/tape-days.ts'
 
-/** Commands go on from each of these copies; the long form goes on from all. */
+/** The tests run the next command on every sixth copy of the killed state, and in the long form on every copy. */
 const GO_ON_EVERY = runs(1) > 1 ? 1 : 6
 const OPERATIONS = ['renameSync', 'rmSync', 'fsyncSync', 'chmodSync', 'writeFileSync'] as const
 

@@ -51,14 +51,14 @@ beforeAll(async () => {
   const { config } = loaded
   for (const part of [0, 1]) {
     const time = T0 + part * 600_000
-    const rows = noisyMarket(600, 5 + part, time)
-    const at = time + 30_000
+    const rows = noisyMarket(300, 5 + part, time)
+    const at = time + 15_000
     const news = [
       { time: at, input: feed('down', []) },
       { time: at + 2_000, input: { kind: 'gap', from: at - 200, to: at + 2_000, keys: ['trades'] } as const },
       { time: at + 2_000, input: feed('live', ['trades', 'newTokens']) },
     ]
-    const items = [...rows.slice(0, 300), ...news, ...rows.slice(330)]
+    const items = [...rows.slice(0, 150), ...news, ...rows.slice(180)]
     await simulateRun(recorded, { time, items, config, rowsACommit: 50 })
   }
   await addWallet()

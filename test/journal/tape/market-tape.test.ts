@@ -44,7 +44,7 @@ interface Told {
   readonly history: string[]
 }
 
-/** With and without the memory map. */
+/** Reads the tape with and without the memory map. */
 function told(path: string): Told {
   const [plain, mapped] = [false, true].map((mapped) => {
     const reader = openReader(path, { mapped })

@@ -34,7 +34,7 @@ test.each<[what: string, count: number, mintOf: (number: number) => string]>([
   expect([...numbersOf(mints, Buffer.from(JSON.stringify(list.toReversed())))]).toEqual(expected.toReversed())
 })
 
-/** Returns a text whose digits differ early, like those of mints. */
+/** Returns a text that differs from the others in its first characters, as mints do. */
 function encoded(number: number): string {
   return keyOf(number, 8)
 }

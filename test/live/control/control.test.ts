@@ -61,6 +61,7 @@ test.each<ControlCommand>([
   { command: 'desk-link', readOnly: true, name: 'phone' },
   { command: 'signal', signal: 'moon', data: { strength: 3 } },
   { command: 'accept', signature: SIGNATURE },
+  { command: 'accept', signature: 'all', wallet: 'main' },
   { command: 'resolve', order: 'o12', verdict: 'show' },
   { command: 'resolve', order: 'o12', verdict: 'not-executed' },
   { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },

@@ -233,7 +233,7 @@ describe('the chain', () => {
     ...{ methods: [{ method: 'getBalance', problem: '' }], minContextSlot: true, slot: 1_000, behind: 0, ageMs: 1_500 },
     ...{ historyMs: 1e9, requestsPerSecond: 8, isPublic: false, throttled: false },
   }
-  /** One of its verdicts: 0 it, 1 methods, 2 lag, 3 history, 4 budget. */
+  /** The verdict at an index: 0 the RPC itself, 1 its methods, 2 its lag, 3 its history, 4 its budget. */
   const of = (at: number, over: Partial<RpcFinding> = {}, clockIsRight = true): Check =>
     rpcVerdicts({ ...rpc, ...over }, { configured: '', genesis: 'G' }, clockIsRight)[at] as Check
   const wallet: WalletFinding = {

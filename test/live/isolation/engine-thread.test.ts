@@ -81,8 +81,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // No other user holds numbers in this test, so all of them are reused. A shared engine would keep the numbers that
-    // it needs. The second token appears after the first, under a number that had become free.
+    // Frees the numbers of all tokens, because nothing else holds numbers in this test. The second token then appears
+    // after the first, under a reused number.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)

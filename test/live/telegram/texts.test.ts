@@ -18,6 +18,12 @@ test('wallets are shown by name, and only those of one mode are added up', () =>
   expect(told('/help')).toContain('only for this wallet: main, side, trial')
 })
 
+test('a position is shown with its own wallet after its bot moved to another one', () => {
+  const view = viewOfWallets()
+  const positions = view.positions.map((position) => ({ ...position, wallet: 'trial' }))
+  expect(told('/positions', { ...view, positions }).match(/^\w+ \(\w+\)/gm)).toEqual(['dips (trial)', 'rises (trial)'])
+})
+
 test('without names the answers do not speak of several wallets', () => {
   expect(told('/status', viewOf()).match(/^.*wallet.*$/gm)).toEqual([
     'wallet (paper): 9.5000 SOL, and positions worth 0.0620 SOL',

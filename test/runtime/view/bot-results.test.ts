@@ -89,7 +89,8 @@ test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
   const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
   const order = { find: () => ({ order: { bot: 'dips' }, state: 'filled' }) as never }
-  // An output names a live bot. In the journal of a backtest, only the order does.
+  // A live engine emits an output that names the bot. A backtest journals no such output, so the order must name the
+  // bot.
   for (const [orders, told] of [
     [{ find: () => undefined }, [{ kind: 'bot', money }]],
     [order, []],

@@ -1,0 +1,31 @@
+import { renameSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { listTape, verifyTape } from '../../src/journal/archive/recorded-days.ts'
+import { writeDays } from '../support/tape-days.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+
+test('a run archives the closed days of its journal by itself while it trades, and readers find all rows', async ({
+  onTestFinished,
+}) => {
+  const stage = await openStage({ config: { journal: { archive: true } } }, onTestFinished)
+  renameSync(await writeDays({ seed: 4, days: 3 }), stage.journal)
+  const recorded = stage.tape()
+  const { rows } = listTape(stage.journal).journal
+  const running = await stage.go()
+  await tell(running.handle, stage, 'buy')
+  // The thread of the journal may merge small blocks of several days before it moves them.
+  await until('the archive', () => {
+    const { days } = listTape(stage.journal)
+    return days.every(({ whole }) => whole === 1) && days.reduce((sum, day) => sum + day.rows, 0) === rows
+  })
+  await until('the line in the log', () => stage.log.some((line) => /tape: \d closed days? archived/.test(line)))
+  await tell(running.handle, stage, 'sell')
+  await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+  await stage.settled()
+  await running.stop()
+  expect([...verifyTape(stage.journal, [])].filter(({ problem }) => problem !== '')).toEqual([])
+  expect(stage.tape().slice(0, recorded.length)).toEqual(recorded)
+  // The code of the written segment does not exist, so only the segment of the run can be replayed.
+  expect(await stage.complaints()).toEqual([expect.stringMatching(/^replay: \{"segment":1,.*"skipped":"it was/)])
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { Change, View } from '../../../src/runtime/view/view.ts'
+import { ViewUpdates } from '../../../src/runtime/view/view-updates.ts'
+import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { viewOf } from '../../support/view-sample.ts'
+
+const START = 1_800_000_000_000
+
+/** A view whose seq grows with each message, and the times at which it was read. */
+class Scene {
+  readonly clock = new SimulatedClock(START)
+  readonly readAt: number[] = []
+  readonly changes: Change[] = []
+  seq = 0
+  failure: Error | undefined
+  failed = 0
+  readonly updates: ViewUpdates
+  #heard: (() => void) | undefined
+
+  constructor() {
+    this.updates = new ViewUpdates({
+      clock: this.clock,
+      read: (n) => this.#read(n),
+      onLog: () => () => {},
+      onMessage: (run) => {
+        this.#heard = run
+        return () => {
+          this.#heard = undefined
+        }
+      },
+      failed: () => this.failed++,
+    })
+  }
+
+  /** Sends messages at these times, counted from now. Returns the times of the readings until `ms`, counted from
+   *  now. */
+  run(messages: readonly number[], ms: number): number[] {
+    const from = this.clock.now()
+    const before = this.readAt.length
+    for (const at of messages)
+      this.clock.after(at, () => {
+        this.seq++
+        this.#heard?.()
+      })
+    this.clock.advanceTo(from + ms)
+    return this.readAt.slice(before).map((at) => at - from)
+  }
+
+  #read(n: number): View {
+    if (this.failure !== undefined) throw this.failure
+    this.readAt.push(this.clock.now())
+    return viewOf({ id: `1-${n}`, seq: this.seq, time: this.clock.now() })
+  }
+}
+
+function watchedScene(): Scene {
+  const scene = new Scene()
+  scene.updates.listen((change) => scene.changes.push(change))
+  scene.updates.watched(true)
+  scene.run([], 1_000)
+  return scene
+}
+
+test('a message leads to a reading 20 ms later, which all messages until then share', () => {
+  const scene = watchedScene()
+  const [before = 0] = scene.run([], 300)
+  expect(before).toBeLessThan(100)
+  expect(scene.run([0, 1, 10, 20], 100)).toEqual([20])
+  expect(scene.changes.at(-1)?.set.seq).toBe(4)
+})
+
+test('a storm of messages leads to a reading every 90 ms, and each message is announced within 110 ms', () => {
+  const scene = watchedScene()
+  const written: [seq: number, at: number][] = []
+  scene.updates.listen(({ set: { seq = 0 } }) => {
+    for (const [_, at] of written.splice(0, written.findLastIndex(([one]) => one <= seq) + 1))
+      expect(scene.clock.now() - at).toBeLessThanOrEqual(110)
+  })
+  const storm = Array.from({ length: 3_000 }, (_, index) => index)
+  for (const at of storm) scene.clock.after(at, () => void written.push([scene.seq + 1, scene.clock.now()]))
+  const readings = scene.run(storm, 3_200)
+  expect(written).toEqual([])
+  expect(readings.length).toBeLessThanOrEqual(3_200 / 90 + 1)
+})
+
+test('without a message the view is read twice a second, and without a browser once a second, even if messages come', () => {
+  const scene = watchedScene()
+  expect(scene.run([], 10_000)).toHaveLength(20)
+  scene.updates.watched(false)
+  scene.run([], 1_000)
+  expect(scene.run([5, 300, 301, 4_000], 10_000)).toHaveLength(10)
+  scene.updates.watched(true)
+  expect(scene.run([], 100)[0]).toBeLessThanOrEqual(90)
+})
+
+test('without a listener nothing is read, and a view that cannot be read is reported once', () => {
+  const scene = new Scene()
+  scene.updates.watched(true)
+  expect(scene.run([1, 2, 3], 5_000)).toEqual([])
+  const stop = scene.updates.listen(() => {})
+  scene.run([1, 2, 3], 5_000)
+  stop()
+  expect(scene.run([1, 2, 3], 5_000)).toEqual([])
+  scene.updates.listen(() => {})
+  scene.failure = new Error('the model is broken')
+  expect(scene.run([1, 500], 5_000)).toEqual([])
+  expect(scene.failed).toBe(1)
+})
