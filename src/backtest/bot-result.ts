@@ -124,7 +124,7 @@ export interface Cost {
   readonly name: keyof Fees
   readonly label: string
   readonly sol: number
-  /** Share of the result that the decisions would have had without costs; null if that result is not positive. */
+  /** The cost in percent of the gross result; null if the gross result is not positive. */
   readonly percentOfGross: number | null
 }
 

@@ -35,8 +35,8 @@ export interface BacktestOptions {
   readonly measured?: Measurements
   /** Recorded start whose state and inputs the run receives. */
   readonly replayed?: ReplayedStart | undefined
-  /** Time at which to note the results, instead of at a row. `foreign`: positions of another run, which are then
-   *  valued. */
+  /** Time at which the results are noted, in place of `splitRow`. `foreign`: positions of another run, which are valued
+   *  at `at`. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
 
@@ -54,10 +54,10 @@ export interface BotOutcome {
   readonly startLamports: number
   /** Liquidation value of the bot's open positions at the end. */
   readonly valueLamports: number
-  /** Net result at `splitRow` or at the note, including the liquidation value of the positions that were open at that
-   *  time. */
+  /** Net result at `splitRow` or at the time of `note`, including the liquidation value of the positions that were open
+   *  at that time. */
   readonly splitLamports: number | undefined
-  /** Liquidation value, at the note, of the positions that the bot has in the other run. */
+  /** Liquidation value, at the time of `note`, of the bot's positions in `foreign`. */
   readonly foreignLamports: number
   /** Error that the bot's strategy threw; '' if it threw none. */
   readonly threw: string

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
-import { venueOf } from '../venues/registry.ts'
+import { termsOf } from '../venues/terms.ts'
 import { type PlanUse, planUseOf } from './metrics/plan-use.ts'
 import { type RowsReport, reporting } from './rows-read.ts'
 import { type Backtest, runBacktest } from './run.ts'
@@ -32,7 +32,7 @@ export interface PlanAdvice {
  *  which orders wait or are refused, and the cost of this. `partial` and errors are as in a backtest. */
 export function advisePlan(config: Config, market: Market, partial: boolean, progress?: RowsReport): PlanAdvice {
   const { plan: configured } = config.service
-  const { published } = venueOf(config.service).plans
+  const { published } = termsOf(config.service).plans
   const plans = [...published, ...(typeof configured === 'object' ? [configured] : [])]
   plans.sort((one, other) => one.requestsPerMinute - other.requestsPerMinute)
   const oneBudget = config.bots.map(({ name }) => name)

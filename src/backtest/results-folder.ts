@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { lockJournal } from '../journal/lock.ts'
 import { openReader } from '../journal/reader/reader.ts'
@@ -22,10 +22,8 @@ const MOST_FOLDERS = 2_000
 /** Space limits of 0, because no disk space needs to be reserved for results that can be computed again. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** Calls `run` with a new journal in the folder, or without a journal if `folder` is undefined. If the run fails, its
- *  results are deleted. */
-export async function runIntoFolder<T>(folder: string | undefined, run: (journal?: Journal) => T): Promise<T> {
-  if (folder === undefined) return run()
+/** Calls `run` with a new journal in the folder. If the run fails, its results are deleted. */
+export async function runIntoFolder<T>(folder: string, run: (journal: Journal) => T): Promise<T> {
   const path = join(folder, RESULTS)
   if (existsSync(path)) clearUnfinished(folder)
   let failure: Error | undefined
@@ -47,6 +45,19 @@ export function writeReport(folder: string, report: Report): void {
   const mode = 0o600
   writeFileSync(join(folder, REPORT_PAGE), reportPage(report), { mode })
   writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
+}
+
+/** Symbols and names of the tokens that the bots of a backtest traded most, from the report next to its journal. Empty
+ *  for any other journal, and if the report cannot be read, because a page without symbols is better than no page. */
+export function reportedNames(journal: string): ReadonlyMap<string, Report['names'][string]> {
+  const path = join(dirname(journal), REPORT)
+  if (basename(journal) !== RESULTS || !existsSync(path)) return new Map()
+  try {
+    const { names = {} } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Report>
+    return new Map(Object.entries(names))
+  } catch {
+    return new Map()
+  }
 }
 
 /** The folders of complete backtests and of sweeps: the given one, or those directly inside of it. */

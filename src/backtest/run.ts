@@ -23,7 +23,7 @@ import { dateTimeOf } from '../runtime/time-text.ts'
 import type { PaperExecutor } from '../simulation/paper-executor.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 import { type TapeItem, TapeSource } from '../simulation/tape-source.ts'
-import { venueOf } from '../venues/registry.ts'
+import { termsOf } from '../venues/terms.ts'
 import type { BotResult } from './bot-result.ts'
 import { type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
@@ -52,7 +52,7 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** Returns `bots`, with `some` of them in one wallet, which has the money of the first of these bots. */
+/** Puts the bots named in `some` into one wallet, with `lamports` or the money of the first of them. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -92,7 +92,7 @@ class Run {
     this.#sources = new SourceData(config.bots, market)
     this.#options = options
     this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
-    this.#plan = venueOf(service).plans.first(service.plan)
+    this.#plan = termsOf(service).plans.first(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     const { settings } = botSettings(config, { service: host, cluster: '', publicKeyOf: () => '', allow: 'backtest' })
     const { replayed } = options

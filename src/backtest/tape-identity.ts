@@ -9,8 +9,8 @@ import { Mints } from '../market/mints.ts'
 import { Pauses } from './pauses.ts'
 
 /** Version of the identity, which is recorded with every hash. Version 1 did not cover market caps, slippage, fees,
- *  signatures, traders, creators, names and gaps. Version 2 had a SHA-256 of each column instead of a CRC-32, and of
- *  the texts unpacked, which took longer than a backtest. */
+ *  signatures, traders, creators, names and gaps. Version 2 used SHA-256 instead of CRC-32, and unpacked the texts
+ *  first, which took longer than a backtest. */
 export const TAPE_IDENTITY = 3
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
@@ -22,8 +22,8 @@ type Gap = Extract<FeedNews, { kind: 'gap' }>
 /** Identity of a tape: a hash of everything that a strategy can read from it. This is every column of every row, the
  *  texts, the gaps, and the answers of sources. Each column has a CRC-32 of its own, so that the identity does not
  *  depend on the division into blocks. Like the checksums of the journal, it protects against accidents, not against a
- *  program that makes an equal one. It is equal after an export and an import, unless the tape has answers of sources.
- *  States of the feed are not covered, because an export does not contain them. */
+ *  program that constructs another tape with the same identity. It is equal after an export and an import, unless the
+ *  tape has answers of sources. States of the feed are not covered, because an export does not contain them. */
 export class TapeIdentity {
   readonly #columns = [...DOUBLES, 'kind', 'token'].map(() => 0)
   readonly #signatures = new TextColumn('signature', SIGNATURE_BYTES)

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { type Market, type MarketItem, withItems } from '../journal/tape/market-tape.ts'
 import type { Mints } from '../market/mints.ts'
 import { type UnitVerdict, UnitWitness } from '../runtime/unit-witness.ts'
-import { venueOf } from '../venues/registry.ts'
+import { termsOf } from '../venues/terms.ts'
 
 /** Number of rows of a tape that suffice to find its unit. */
 const ROWS = 200_000
@@ -23,7 +23,7 @@ export class TapeUnit {
   /** Returns the unit, and the first line of a report about it. */
   verdict({ service }: Pick<Config, 'service'>): { readonly is: UnitVerdict['unit']; readonly text: string } {
     const verdict = this.#witness.verdict()
-    return { is: verdict.unit, text: unitText(verdict, venueOf(service).amountCurrency) }
+    return { is: verdict.unit, text: unitText(verdict, termsOf(service).amountCurrency) }
   }
 }
 

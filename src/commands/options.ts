@@ -109,8 +109,8 @@ export const PROCESS = {
   json: JSON_LINE,
 }
 
-/** Paths of the journals to read: the given ones, else the journal of the configuration. In the latter case stderr
- *  names the journal, because the command line does not. */
+/** Paths of the journals to read: the given ones, else the journal of the configuration. If the configuration gives the
+ *  journal, stderr names it, because the command line does not. */
 export function tapesOf(journals: readonly string[], { journal: { path }, files }: Config): readonly string[] {
   if (journals.length > 0) return journals
   const near = relative('', path)

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { formatSol } from '../base/units.ts'
@@ -113,6 +112,7 @@ export interface Confirmation {
 export async function confirm({ option, question, answer = 'yes', yes }: Confirmation): Promise<void> {
   if (yes) return
   requireConfirmation(option, yes)
+  const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   const typed = await prompt.question(`\n${question} Type ${answer}: `)
   prompt.close()

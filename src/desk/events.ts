@@ -32,6 +32,7 @@ interface Kept {
 /** Sends the view and its changes to browsers as server-sent events. Each change is encoded once for all clients. */
 export class EventStreams {
   readonly #source: ViewSource
+  readonly #watched: (isWatched: boolean) => void
   readonly #clients = new Set<Client>()
   /** The last changes, oldest first. */
   #kept: Kept[] = []
@@ -41,8 +42,10 @@ export class EventStreams {
   readonly #unlisten: () => void
   readonly #timer: NodeJS.Timeout
 
-  constructor(source: ViewSource) {
+  /** `watched`: called when the first client comes and when the last one leaves. */
+  constructor(source: ViewSource, watched: (isWatched: boolean) => void = () => {}) {
     this.#source = source
+    this.#watched = watched
     this.#unlisten = source.listen((change) => this.#changed(change))
     this.#timer = setInterval(() => this.#comment(), SILENT_MS).unref()
   }
@@ -64,6 +67,7 @@ export class EventStreams {
           client = controller
           for (const bytes of beginning) controller.enqueue(bytes)
           this.#clients.add(controller)
+          if (this.#clients.size === 1) this.#watched(true)
         },
         cancel: leave,
       },
@@ -122,6 +126,7 @@ export class EventStreams {
 
   #end(client: Client): void {
     if (!this.#clients.delete(client)) return
+    if (this.#clients.size === 0) this.#watched(false)
     try {
       client.close()
     } catch {} // the reader has already ended the stream

@@ -4,7 +4,7 @@ import type { Change, View, ViewSource } from '../runtime/view/view.ts'
 
 /** Time between two looks at the journal. */
 const LOOK_MS = 1_000
-/** A view that takes long to read is read less often: the thread spends at most one in this many parts on it. */
+/** The pause after a reading is at least this many times as long as the reading. */
 const REST = 10
 
 export interface FollowedParts {
@@ -59,7 +59,7 @@ export class FollowedJournal implements ViewSource {
       const now = version()
       if (now !== this.#version) {
         const view = read(++this.#n)
-        // Only now, so that a view that could not be read is read again.
+        // The version is set only after the reading. If the reading fails, the next look reads the view again.
         this.#version = now
         this.#take(view)
       }

@@ -6,17 +6,18 @@ import type { DeskConfig } from '../config/config.ts'
 import { deskDanger } from '../config/consistency.ts'
 import type { Preview, RemoteCommand } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
-import type { ViewSource } from '../runtime/view/view.ts'
+import type { LiveView } from '../runtime/view/view.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
 /** Memory of the desk's thread. A desk that needs more is ended; trading continues. */
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
-/** A desk that failed is restarted after these times; after the last one it stays down. If a desk has run for
- *  `SETTLED_MS`, the list starts again with the first time. */
+/** Delays after which a desk that failed is restarted; after the last one it stays down. If a desk has run for
+ *  `SETTLED_MS`, the list starts again with the first delay. */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
-/** Time for an orderly end. A query of the thread cannot be interrupted, so the stop waits no longer for it. */
+/** Time that the thread has for an orderly end. A query of the thread cannot be interrupted, so the stop does not wait
+ *  longer. */
 const CLOSE_MS = 400
 const ALIVE_EVERY_MS = 1_000
 
@@ -27,7 +28,7 @@ export interface DeskParts {
   /** Folder of backtests and sweeps that the desk shows instead of a journal. */
   readonly results?: string | undefined
   /** The view of the bots that run in this process; absent if the desk shows a recorded journal. */
-  readonly view?: ViewSource
+  readonly view?: LiveView
   /** Carries out the actions of the desk; absent if the desk is read-only. */
   readonly operator?: DeskOperator
   /** Hash of the token with which the metrics may be read; absent if there are no metrics. */
@@ -155,6 +156,9 @@ export class Desk {
       case 'call':
         void this.#call(message)
         break
+      case 'watched':
+        this.#parts.view?.watched(message.isWatched)
+        break
       case 'sessions':
         this.#sessions = message.sessions
         break
@@ -188,6 +192,7 @@ export class Desk {
     this.#worker = undefined
     this.#origin = undefined
     this.#unlisten()
+    this.#parts.view?.watched(false)
     void worker.terminate()
     this.#ready.resolve(undefined)
     if (this.#isClosed) return
@@ -202,9 +207,12 @@ export class Desk {
   }
 }
 
-/** Options of the thread. Without `env`, it would receive the variables of this process, which may contain keys. */
+/** Options of the thread. Of this process's variables, which may contain keys, it receives only the folder of compiled
+ *  code. */
 export function threadOptions(workerData: DeskStart): WorkerOptions {
-  return { workerData, env: {}, argv: [], resourceLimits: MEMORY, name: 'desk' }
+  const { NODE_COMPILE_CACHE } = process.env
+  const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  return { workerData, env, argv: [], resourceLimits: MEMORY, name: 'desk' }
 }
 
 /** Throws a SluiceError if the desk would be reachable from other machines without TLS (exit 4), or if its certificate

@@ -5,7 +5,7 @@ import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
 
 // Messages between the main thread and the thread of the desk. All data of the desk's thread comes through them. It
-// receives only its own part of the configuration, no key and no environment.
+// receives only its own part of the configuration, no key, and of the environment only the folder of compiled code.
 
 /** Start parameters of the thread. */
 export interface DeskStart {
@@ -53,6 +53,8 @@ export type FromDesk =
       readonly command: RemoteCommand
       readonly by: string
     }
+  /** The first browser follows the view, or the last one has left. */
+  | { readonly kind: 'watched'; readonly isWatched: boolean }
   | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }
   | { readonly kind: 'log'; readonly level: DeskLevel; readonly text: string; readonly fields: LogFields }
   /** Something that the operator must see while the desk is served. */

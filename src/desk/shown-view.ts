@@ -12,6 +12,8 @@ export interface ShownViewParts {
   /** Opens the view of a desk without running bots; undefined if the main thread sends the view. */
   readonly open: (() => OpenedSource) | undefined
   readonly now: () => number
+  /** Called when the first browser follows the view, and when the last one leaves. */
+  readonly watched?: (isWatched: boolean) => void
 }
 
 export interface OpenedSource extends ViewSource {
@@ -36,7 +38,7 @@ export class ShownView {
     this.#streams?.close()
     this.#mirror = new ViewMirror(view, { symbolsOf, now: this.#parts.now })
     this.#source = this.#mirror
-    this.#streams = new EventStreams(this.#mirror)
+    this.#streams = new EventStreams(this.#mirror, this.#parts.watched)
   }
 
   /** Applies the next change of the view. Throws RangeError if a change before it is missing. */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname } from 'node:path'
+import { reportedNames } from '../backtest/results-folder.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
@@ -8,6 +9,7 @@ import type { DeskConfig } from '../config/config.ts'
 import type { Worth } from '../engine/accounting/money.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import { recordedView, resultsView } from '../runtime/view/recorded-view.ts'
+import { withSymbols } from '../runtime/view/token-symbols.ts'
 import type { View } from '../runtime/view/view.ts'
 import { worthsIn } from '../runtime/view/view-worths.ts'
 import { CertificateWatch } from './access/certificate-watch.ts'
@@ -55,7 +57,7 @@ export async function serveDesk(
   const api = new LazyApi(journal, results, () => worthsIn(shown.view))
   const failed = (error: unknown): void => log.write('error', `desk: ${textOf(error)}`, {})
   const shown: ShownView = new ShownView({
-    ...{ now, reader: () => api.reader },
+    ...{ now, reader: () => api.reader, watched: (isWatched) => say({ kind: 'watched', isWatched }) },
     open: isRun ? undefined : () => sourceOf(api, { journal, results }, { now, after: timerOf }, failed),
   })
   let aliveAt = now()
@@ -136,14 +138,15 @@ function sourceOf(
     const view = resultsView(results, basename(results), clock.now())
     return { view, listen: () => () => {}, close: () => {} }
   }
-  const read = (n: number): View => recordedView(api.reader, basename(journal), n)
+  const symbols = new Map([...reportedNames(journal)].map(([mint, { symbol }]) => [mint, symbol]))
+  const read = (n: number): View => withSymbols(recordedView(api.reader, basename(journal), n), symbols)
   return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
 }
 
 /** Pause between two steps of the warm-up, for requests and changes. */
 const REST_MS = 5
 
-/** Reads what the first requests need before they come, step by step. Returns a function that ends it. */
+/** Reads the data of the first requests in advance, step by step. Returns a function that ends it. */
 function warmUp(readView: (() => View) | undefined, api: LazyApi): Cancel {
   const steps = stepsOf(readView, api)
   const step = (): Cancel =>

@@ -39,7 +39,7 @@ export interface SandboxOptions {
    *  again at its end. */
   marketFile?: string
   repeat?: boolean
-  /** Creates a market of the caller, which replaces the generated one. */
+  /** Creates the market that replaces the generated one. */
   market?: (emit: Emit) => Market
   /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string

@@ -107,7 +107,8 @@ test('fills in a gap or between two recordings are counted but not compared', as
   )
   expect(report.compared).toBeLessThan(17)
   expect(report.compared).toBeGreaterThan(10)
-  // These attempts are unheard: 78, 81, 84, 87; 108 (which lands at the end), 111, 114, 117, 120, 123.
+  // Attempts sent at these seconds land while no data are recorded: 78, 81, 84, 87; 108 (which lands at the end), 111,
+  // 114, 117, 120, 123.
   expect(report.unheard).toBe(10)
 })
 

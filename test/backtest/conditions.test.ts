@@ -10,6 +10,7 @@ import { runs } from '../support/runs.ts'
 import { simulateRun } from '../support/simulated-run.ts'
 import {
   backtested,
+  decided,
   expectReplayed,
   interrupted,
   KEYS,
@@ -87,4 +88,21 @@ test('a run that buys where conditions are true, and is started again, is repeat
     }),
     { numRuns: RUNS },
   )
+})
+
+test('a bot decides the same, at the same rows, whether or not it is shown each trade', async () => {
+  let orders = 0
+  await fc.assert(
+    fc.asyncProperty(params, seed, async (given, seedOfIt) => {
+      const path = journalPath()
+      const config = await configOf({ ...given, buysEvery: 3 })
+      const items = interrupted(marketOf(seedOfIt, 300), seededRandom(seedOfIt))
+      await simulateRun(path, { time: T0, items, config, durable: false })
+      const decisions = decided(path, config)
+      expect(decisions).toEqual(decided(path, await configOf({ ...given, buysEvery: 3, handlesTrades: true })))
+      orders += decisions.filter((text) => text.includes('"order"')).length
+    }),
+    { numRuns: RUNS },
+  )
+  expect(orders).toBeGreaterThan(0)
 })

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const STEP_MS = 150
 const SERVICE = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
-/** Raise for a longer test with random seeds. */
+/** Number of runs. With a larger number, the seeds are random. */
 const RUNS = Number(process.env.SLUICE_MARK_RUNS ?? 3)
 const folder = temporaryFolder()
 
@@ -28,10 +28,10 @@ interface ExactMarket {
 }
 
 interface Noise {
-  /** Share of the trades at which a burst begins, and the prints of a burst. */
+  /** `share`: share of the trades at which a burst begins. `prints`: number of prints of a burst. */
   readonly share: number
   readonly prints: number
-  /** Price of a print of a burst, divided by that of the pool. */
+  /** Price of each print of a burst, divided by the pool's price. */
   readonly factor: number
 }
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { usedBytes } from '../support/used-bytes.ts'
 
 const T0 = 1_780_000_000_000
-/** Raise for a longer test. */
+/** Number of rows; a larger number makes the test longer. */
 const ROWS = Number(process.env.MEMORY_ROWS ?? 200_000)
 const folder = temporaryFolder()
 

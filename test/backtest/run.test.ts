@@ -104,7 +104,7 @@ describe('the sums of a backtest', () => {
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )
       expect(account).toMatchObject({ money: { lamports: startLamports + change } })
-      // Cost of open positions, and profit of the others.
+      // The wallet's change is the profit of the closed positions, less the fees and the cost of the open positions.
       const held = [...result.positions.values()].reduce((sum, { costLamports }) => sum + costLamports, 0)
       expect(result.walletLamports).toBe(result.realizedLamports - result.feeLamports - held)
       expect(result.fees.venue).toBeGreaterThan(0)

@@ -45,8 +45,7 @@ function exporting(journals: readonly string[], file: string) {
   }
 }
 
-/** The report of a backtest without the information how the tape was recorded: the number of processes, and the keys of
- *  each. */
+/** The report of a backtest without the facts about the recording: the number of processes, and the keys of each. */
 async function reportOn(journals: readonly string[]) {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 120 }

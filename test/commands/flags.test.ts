@@ -50,7 +50,7 @@ describe('every command has the flags of its kind', () => {
 
   test('--journal: all that read or write one, with one default for each kind', () => {
     const without = commands.filter(({ group, options }) => group === 'Read a journal:' && !('journal' in options))
-    // These take journals as arguments.
+    // These commands take journals as arguments.
     expect(without.map(({ name }) => name)).toEqual(['compare', 'attribute', 'backup'])
     const defaults = commands.flatMap(({ options }) => {
       const { fallback, about } = options.journal ?? {}

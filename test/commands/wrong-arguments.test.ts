@@ -39,7 +39,7 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
 }
 const reading = Object.entries(READING)
 
-/** The exit code, and what stderr says. */
+/** Exit code and stderr of a command. */
 async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const { code, stderr } = await called(args)
   return { code, said: stderr }

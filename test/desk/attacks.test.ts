@@ -137,7 +137,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
       },
     ],
     [
-      'session fixation: a cookie planted before the login, and one beside the own',
+      'session fixation: a cookie planted before the login, and that of another session beside the own',
       ['LOGIN_REQUIRED'],
       async () => {
         const planted = `sluice-${rig.port}=${'A'.repeat(32)}`
@@ -145,7 +145,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
         expect(login.headers['set-cookie']).not.toEqual([expect.stringContaining('A'.repeat(32))])
         return each(
           { path: '/api/me', headers: { cookie: planted } },
-          { path: '/api/me', headers: { cookie: `${cookie}; ${planted}` } },
+          { path: '/api/me', headers: { cookie: `${cookie}; ${await rig.login(true)}` } },
         )
       },
     ],

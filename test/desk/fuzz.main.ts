@@ -25,8 +25,8 @@ const random = seededRandom(Number(values.seed))
 const MOST_GROWTH_MB = 150
 /** Connections of this client at one time. The desk accepts 512. */
 const MOST_OPEN = 400
-/** A request without an end is given up after this time. With a longer one, such requests fill the connections of this
- *  client, and it sends less than it should. */
+/** A request without an end is given up after this time. After a longer time, such requests would occupy the
+ *  connections of this client, and it would send fewer requests than it should. */
 const PATIENCE_MS = 500
 console.log(`seed ${values.seed}`)
 

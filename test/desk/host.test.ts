@@ -9,15 +9,16 @@ const start = { config, journal: '/data/sluice.db', acts: true, sessions: [], is
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('the thread of the desk receives no environment, so neither the API key nor the way to the keypair', async () => {
+test('the thread of the desk receives only the folder of compiled code, neither the API key nor the way to the keypair', async () => {
   vi.stubEnv('SLUICE_API_KEY', 'the-key-of-the-service')
+  vi.stubEnv('NODE_COMPILE_CACHE', '/compiled')
   const code = `const { parentPort, workerData } = require('node:worker_threads')
     parentPort.postMessage(JSON.stringify([process.env, process.argv, process.execArgv, workerData]))`
   const worker = new Worker(code, { ...threadOptions(start), eval: true })
   const seen = await new Promise<string>((resolve) => worker.once('message', resolve))
   await worker.terminate()
   const [env, , , data] = JSON.parse(seen)
-  expect(env).toEqual({})
+  expect(env).toEqual({ NODE_COMPILE_CACHE: '/compiled' })
   expect(seen).not.toContain('the-key-of-the-service')
   expect(Object.keys(data).sort()).toEqual(['acts', 'config', 'isRun', 'journal', 'sessions'])
   expect(Object.keys(data.config).sort()).toEqual(['bind', 'isPortFixed', 'port', 'readOnly'])

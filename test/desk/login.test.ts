@@ -58,6 +58,23 @@ test('a login gives a new cookie, even to a browser that has one, and ends the s
   expect((await rig.ask(me(cookie))).status).toBe(401)
 })
 
+// Browsers share cookies between the ports of a host. A cookie with a longer path comes before that of the desk.
+test('a program at another port cannot lock a session out: cookies of no session are ignored', async () => {
+  rig = await DeskRig.start()
+  const cookie = await rig.login(false, 'phone')
+  const name = `sluice-${rig.port}`
+  const foreign = [`${name}=`, `${name}=x`, `${name}=${'A'.repeat(32)}`, `${name}="a;b"`, `${name}==${cookie}`]
+  for (const planted of [...foreign, foreign.join('; '), cookie])
+    for (const cookies of [`${planted}; ${cookie}`, `${cookie}; ${planted}`]) {
+      expect(JSON.parse((await rig.ask(me(cookies))).body), cookies).toMatchObject({ name: 'phone' })
+      const stranger = cookies.replaceAll(cookie, `${name}=${'B'.repeat(32)}`)
+      expect((await rig.ask(me(stranger))).status, stranger).toBe(401)
+    }
+  const again = await rig.postLogin(rig.link(false, 'tablet'), { cookie: `${foreign[2]}; ${cookie}` })
+  const [next = ''] = [again.headers['set-cookie']].flat()
+  expect((await rig.ask(me(`${foreign[2]}; ${cookie}; ${next.split(';')[0]}`))).body).toContain('tablet')
+})
+
 test('sessions are listed and revoked, and a session that only looks revokes only itself', async () => {
   rig = await DeskRig.start()
   const [full, looking] = [await rig.login(false, 'full'), await rig.login(true, 'looking')]

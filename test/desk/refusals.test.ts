@@ -37,7 +37,7 @@ function answerCalls(answer: Partial<Extract<ToDesk, { kind: 'answer' }>> = {}):
   }
 }
 
-const asks: [string, number, string, () => Asked][] = [
+const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   [
     'a name that is not ours (DNS rebinding)',
     403,
@@ -106,10 +106,10 @@ const asks: [string, number, string, () => Asked][] = [
     () => ({ path: '/api/me', headers: { cookie: `sluice-${rig.port}="\u00e9%00;;=` } }),
   ],
   [
-    'a cookie that is given twice',
+    'a request with the cookies of two sessions',
     401,
     'LOGIN_REQUIRED',
-    () => ({ path: '/api/me', headers: { cookie: `${cookie}; ${cookie}` } }),
+    async () => ({ path: '/api/me', headers: { cookie: `${cookie}; ${await rig.login()}` } }),
   ],
   [
     'the cookie of another port',
@@ -173,7 +173,7 @@ const asks: [string, number, string, () => Asked][] = [
 test.each(asks)(
   '%s is refused with %i %s, in one sentence, with one line in the log',
   async (_name, status, code, ask) => {
-    const answer = await rig.ask(ask())
+    const answer = await rig.ask(await ask())
     const before = rig.logged.filter((line) => line.startsWith('desk: refused'))
     expect({ status: answer.status, ...JSON.parse(answer.body) }).toMatchObject({ status, code })
     expect(JSON.parse(answer.body).error).toMatch(/^[^\n<>]{10,120}$/)
@@ -194,6 +194,21 @@ describe('actions', () => {
     expect(await confirm(shown.nonce)).toMatchObject({ status: 409, body: expect.stringContaining('NONCE_INVALID') })
     expect(rig.said.filter((one) => one.kind === 'call' && one.step === 'carry out')).toHaveLength(1)
   })
+
+  test.each(['halt', 'resume', 'flatten'])(
+    '%s for one wallet is shown and carried out for this wallet',
+    async (action) => {
+      answerCalls()
+      const { nonce } = JSON.parse((await preview({ action, wallet: 'side' })).body)
+      expect((await confirm(nonce)).status).toBe(200)
+      const calls = rig.said.flatMap((one) => (one.kind === 'call' ? [[one.step, one.command]] : []))
+      const command = { command: action, wallet: 'side' }
+      expect(calls).toEqual([
+        ['preview', command],
+        ['carry out', command],
+      ])
+    },
+  )
 
   test('a nonce works only for its session and for a minute', async () => {
     answerCalls()
@@ -233,6 +248,8 @@ describe('actions', () => {
     ['an amount that is no number', { action: 'buy', mint: MINT, bot: 'dips', sol: '1' }],
     ['an amount below 0', { action: 'buy', mint: MINT, bot: 'dips', sol: -1 }],
     ['a further field', { action: 'halt', command: 'status' }],
+    ['a wallet that is no name', { action: 'halt', wallet: ['side'] }],
+    ['a wallet without a name', { action: 'flatten', wallet: '' }],
     ['a list', [{ action: 'halt' }]],
     ['null', null],
   ])('%s is refused with 400', async (_name, fields) => {

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const files = { certificate: join(folder.path, 'chain.pem'), key: join(folder.path, 'key.pem') }
 
-/** Replaces a file as certbot does: the name leads to another file. */
+/** Replaces a file as certbot does: the name is a link, which then points to another file. */
 function replace(name: 'chain.pem' | 'key.pem', text: string): void {
   renameSync(folder.write(`${name}.new`, text), join(folder.path, name))
 }

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { called } from '../e2e/called.ts'
 import { type Answered, get, Listener, post, rpc } from './client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-sandbox-'))
@@ -35,7 +36,7 @@ async function start(...args: string[]): Promise<Started> {
   return { ...(JSON.parse(line) as Sandbox), child }
 }
 
-async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<number | null> {
   const ended = once(child, 'exit')
   child.kill(signal)
   return (await ended)[0] as number | null
@@ -83,17 +84,6 @@ test('--plan, --fund and --dialect take effect', async () => {
   expect((await get(sandbox, '/portfolio/x', sandbox.apiKeys.premium)).status).toBe(400)
 })
 
-test.each<[what: string, end: (child: ChildProcess) => void]>([
-  ['SIGTERM', (child) => child.kill('SIGTERM')],
-  ['SIGINT', (child) => child.kill('SIGINT')],
-  ['the end of its stdin', (child) => child.stdin!.end()],
-])('%s ends the process with exit code 0', async (_what, end) => {
-  const { child } = await start()
-  const ended = once(child, 'exit')
-  end(child)
-  expect((await ended)[0]).toBe(0)
-})
-
 test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a restart', async () => {
   // The process must restart within the 151 blocks in which the pending transaction's blockhash is valid.
   const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '400']
@@ -125,11 +115,15 @@ test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a
   expect(await kill(second.child, 'SIGTERM')).toBe(0)
 })
 
-test('a new chain has new keys and a new genesis hash', async () => {
+test('a new chain has new keys and a new genesis hash; SIGINT and the end of stdin end the process with 0', async () => {
   const [one, two] = await Promise.all([start(), start()])
   expect(one.genesisHash).not.toBe(two.genesisHash)
   expect(one.wallet).not.toBe(two.wallet)
   expect(one.apiKeys.standard).not.toBe(two.apiKeys.standard)
+  expect(await kill(one.child, 'SIGINT')).toBe(0)
+  const ended = once(two.child, 'exit')
+  two.child.stdin!.end()
+  expect((await ended)[0]).toBe(0)
 })
 
 test.each<[args: string[], code: number, said: RegExp]>([
@@ -137,11 +131,9 @@ test.each<[args: string[], code: number, said: RegExp]>([
   [['--market', '/nowhere.ndjson'], 2, /no such file/],
   [['--speed', 'fast'], 2, /number/],
 ])('wrong arguments %j are reported', async (args, code, said) => {
-  const child = launch(args)
-  let text = ''
-  child.stderr!.on('data', (chunk) => (text += chunk))
-  expect((await once(child, 'close'))[0]).toBe(code)
-  expect(text).toMatch(said)
+  const ended = await called(['sandbox', '--child', ...args])
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toMatch(said)
 })
 
 test('a port or a state file in use is reported', async () => {

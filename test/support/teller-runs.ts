@@ -59,14 +59,23 @@ export interface Note {
 /** Notes of a backtest of a journal's tape. */
 export function backtested(path: string, config: Config): Note[] {
   const notes: Note[] = []
-  const journal: Journal = {
-    ...{ rows: () => {}, input: () => {}, write: () => {}, commit: (then) => then() },
-    output: (_seq, time, _index, output) => void note(notes, time, output),
-  }
+  backtest(path, config, (_seq, time, _index, output) => note(notes, time, output))
+  return notes
+}
+
+/** All decisions of a backtest of a journal's tape, each with its seq. */
+export function decided(path: string, config: Config): string[] {
+  const decisions: string[] = []
+  const text = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
+  backtest(path, config, (...decision) => decisions.push(JSON.stringify(decision, text)))
+  return decisions
+}
+
+function backtest(path: string, config: Config, output: Journal['output']): void {
+  const journal: Journal = { rows() {}, input() {}, write() {}, commit: (then) => then(), output }
   const reader = openReader(path)
   try {
     runBacktest(config, reader.market(), { partial: true, journal })
-    return notes
   } finally {
     reader.close()
   }

@@ -45,7 +45,7 @@ const busy = defineStrategy({
         if (JSON.stringify(bot.state).length > 200) bot.state = null
       },
       onTimer: (name) => bot.note('', `${name}: ${JSON.stringify(counts)} ${JSON.stringify(bot.state)}`),
-      // A rig begins with a live feed, a paper run with the gap until its feed is live.
+      // The feed of a rig is live from the start. A paper run begins with a gap, which lasts until its feed is live.
       onGap: ({ from, to }) => from !== START && bot.note('', `gap ${from} ${to}`),
       onStop: () => bot.note('', 'stop'),
     }
@@ -102,7 +102,7 @@ test.each([1, 2, 3])('seed %i: after a restart the rig decides as a restarted pa
   expect(decisions).toEqual(decisionsOf(paper))
 })
 
-/** Says in its notes what each process knows. */
+/** Notes the counts that each process knows. */
 const counter = defineStrategy({
   name: 'counter',
   about: 'Counts its prints and its starts.',

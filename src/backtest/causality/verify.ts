@@ -10,8 +10,8 @@ import { upTo, type Veil, veiled } from './veiled-block.ts'
 
 /** Number of rows after which the tape is cut. */
 const CUTS = 100
-/** Number of rows at the beginning of the tape that contain all cuts but `LATE_CUTS`. This limits the number of rows
- *  that are replayed on a long tape. */
+/** All cuts except `LATE_CUTS` are within this number of rows from the beginning of the tape. This limits the number of
+ *  rows that are replayed on a long tape. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows between two reports of the progress. */
@@ -42,10 +42,10 @@ export interface Divergence {
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of other runs. The
- *  first repeats the same run, which reveals memory of an earlier run. In some runs every later row is veiled, so that
- *  each row is tested. In the other runs the tape is cut right after rows that caused a decision. Also reports data
- *  that the strategies read from outside of the tape, which no run can reveal. */
+/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of further runs.
+ *  The first further run repeats the run: a difference reveals data that a strategy kept from an earlier run. Some runs
+ *  hide all later rows from each row. The other runs cut the tape right after rows that caused a decision. Also reports
+ *  data that the strategies read from outside of the tape, which no run can reveal. */
 export async function verifyCausality(
   config: Config,
   market: Market,

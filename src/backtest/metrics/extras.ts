@@ -30,10 +30,12 @@ export interface VariedRun {
   readonly percentOfBought: number | null
 }
 
-/** Results of random entries with the same number, average size and exits. These exits do not include sales by the
- *  strategy itself. Percentages are results per SOL bought, because the runs may make different numbers of trades. */
+/** Results of random entries with the number, the average size and the exits of the bot's entries. Sales by the
+ *  strategy itself are not among these exits. Percentages are results per SOL bought, because the runs may make
+ *  different numbers of trades. */
 export interface RandomEntries {
-  /** Result of the bot's own entries with these exits only. It equals the bot's result if its strategy never sells. */
+  /** Result of the bot's own entries if only the configured exits sell. It equals the bot's result if its strategy
+   *  never sells. */
   readonly entriesSol: number
   readonly entriesPercent: number | null
   readonly seeds: number

@@ -38,8 +38,8 @@ export class Facts {
    *  an open position can hide the loss of a closed one in the first; the loss of an open position is missing in the
    *  second. */
   readonly drawdown: Drawdown | undefined
-  /** Largest fall below an earlier high, as a share of that high, in either of the two curves. `underwaterSeconds` is
-   *  the longest time below an earlier high. */
+  /** Largest fall below an earlier high, as a share of that high, in either of the curves of `drawdown`.
+   *  `underwaterSeconds` is the longest time below an earlier high. */
   readonly underwaterShare: number
   readonly underwaterSeconds: number
   /** Change of the equity on each day, lamports. `dailyReturns`: these changes as shares of the day's first equity. */

@@ -189,7 +189,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
 
   averageHolding: {
-    ...{ unit: 's', label: 'Average holding time', formula: 'mean of closed (or end of the tape) - opened' },
+    ...{
+      unit: 's',
+      label: 'Average holding time',
+      formula: 'mean time from the opening to the close, or to the end of the tape',
+    },
     of: (f) => mean(f.all.seconds),
   },
   medianHolding: {
@@ -239,7 +243,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   winAdverse: {
     ...{ unit: '%', label: 'Average adverse excursion of wins' },
-    ...{ formula: 'mean of worst over wins: a stop-loss should be wider' },
+    ...{ formula: 'mean of worst, of the winning trades only; a stop-loss should be wider' },
     of: (f) => mean(f.moveOfWins.map(({ worst }) => worst)),
   },
   averageFavorable: {
@@ -252,7 +256,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   lossFavorable: {
     ...{ unit: '%', label: 'Average favorable excursion of losses' },
-    ...{ formula: 'mean of best over losses: profit that an earlier sale could have taken' },
+    ...{ formula: 'mean of best, of the losing trades only: profit that an earlier sale could have taken' },
     of: (f) => mean(f.moveOfLosses.map(({ best }) => best)),
   },
   averageGivenBack: {
@@ -301,7 +305,10 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   underwaterSeconds: {
     ...{ unit: 's', label: 'Longest time below a high' },
-    ...{ formula: 'longest time of either curve between a high and the next one, or the end of the tape' },
+    ...{
+      formula:
+        'longest time from a high to the next one, or to the end of the tape, of the equity or of the balance of closed trades',
+    },
     of: (f) => f.underwaterSeconds,
   },
   recoveryFactor: {
@@ -401,7 +408,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     formula:
       'KeyQuant, as in Jesse: sum of the daily returns / (ulcer index x pitfall). A fall is (high - close) / high of ' +
       'a day, the starting balance included; ulcer index: root of (sum of the squared falls / (days - 1)); pitfall: ' +
-      'mean of the deepest twentieth of the falls (at least one) / deviation of the daily returns',
+      'mean of the deepest 5 % of the falls (at least one fall) / standard deviation of the daily returns',
     of: (f) => f.yearly(serenity(f)),
   },
 }

@@ -52,7 +52,7 @@ export class WholeRun {
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, measured },
-      // Just after the last instant of the run, so that the whole run is included.
+      // The results are noted just after the last instant of the run, so that they include the whole run.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>

@@ -23,7 +23,6 @@ import type { CalibrationReport, Report } from './report.ts'
 /** Largest number of rows in a long table. */
 const MOST_ROWS = 200
 
-/** Returns the section of one bot. */
 export function botSection(bot: BotReport, report: Report): Html {
   const none = bot.trips.length === 0
   return html`<section>

@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: '10939134eb649103c8056a6c6e520b38e69f08693d8cb36f1041a7cd9bf3bb39',
+  code: '2b5407dcfccba468f2059b5fb44572320d09d752981b6416884188ee69f542eb',
   seeds: 20,
   bots: 20,
   fills: 207926,

@@ -58,7 +58,7 @@ function landingSentences(model: FillModel): string[] {
       : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price after the last sized print before that slot. If that price exceeds its slippage, the order fails and pays its fee.',
     noisePercent >= FREE_FILL_MODEL.noisePercent
       ? 'Each sized print becomes the price at once, even if it is far from the print before it.'
-      : `If a print's trade began more than ${rounded(noisePercent)} % away from the price at which the trade before it ended, the print is only a possible price until another print refutes it. After three such prints in a row, the last one becomes the price.`,
+      : `A print fits if its trade began within ${rounded(noisePercent)} % of the price at which the trade before it ended. A print that does not fit is only a possible price, until a print that fits refutes it. After three prints in a row that do not fit, the last one becomes the price.`,
   ]
 }
 
@@ -82,7 +82,7 @@ function worthlessSentences({ deadAfterMs, honeypot }: FillModel): string[] {
       ? `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing.`
       : 'A token keeps its last price even if it has no print for a long time.',
     canTrap
-      ? `A token with ${honeypot.buys} buys cannot be sold before others have made at least two sales, and ${honeypot.salesPercent} % as many sales as buys.`
+      ? `Once a token has ${honeypot.buys} buys, it can be sold only after other traders have made at least two sales, and ${honeypot.salesPercent} % as many sales as buys.`
       : 'Every token can be sold.',
   ]
 }

@@ -2,10 +2,10 @@ import { DEFAULT_FILL_MODEL, type FillModel } from '../../engine/accounting/fill
 import { EXACT_POOLS } from './exact-pools.ts'
 import type { CalibrationReport, ExactPools } from './report.ts'
 
-/** One line about the error of the fill model on the exact pools, and on the own fills of a journal that calibrates
+/** One line about the error of the fill model on the exact pools, and on the real fills of the journal that calibrates
  *  it. */
 export function modelErrorLine(models: readonly FillModel[], calibration: CalibrationReport | undefined): string {
-  return `${exactPoolsText(EXACT_POOLS)}${settingsText(models)} ${ownFillsText(calibration)}`
+  return `${exactPoolsText(EXACT_POOLS)}${settingsText(models)} ${realFillsText(calibration)}`
 }
 
 export function exactPoolsText(measured: ExactPools): string {
@@ -42,11 +42,11 @@ function settingsText(models: readonly FillModel[]): string {
   return others.length === 0 ? '' : ` These bots have other settings, which were not measured: ${others.join(', ')}.`
 }
 
-function ownFillsText(calibration: CalibrationReport | undefined): string {
-  if (calibration === undefined) return 'No own fill was compared (see --calibrate).'
+function realFillsText(calibration: CalibrationReport | undefined): string {
+  if (calibration === undefined) return 'No real fill was compared (see --calibrate).'
   const { compared, medianErrorPercent, flatteredPercent } = calibration
-  if (medianErrorPercent === null || flatteredPercent === null) return 'None of the own fills could be compared.'
+  if (medianErrorPercent === null || flatteredPercent === null) return 'None of the real fills could be compared.'
   const side = medianErrorPercent < 0 ? 'worse' : 'better'
   const median = `${Math.abs(medianErrorPercent).toFixed(2)} % ${side} than predicted`
-  return `The median of ${compared} own fills was ${median}; ${flatteredPercent.toFixed(0)} % of them were worse.`
+  return `In the median, ${compared} real fills were ${median}; ${flatteredPercent.toFixed(0)} % of them were worse.`
 }

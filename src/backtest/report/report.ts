@@ -43,8 +43,8 @@ export interface Report {
   readonly missedSol: Readonly<Record<string, number>>
   /** Robust prices of the traded tokens: time, and SOL per token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
-  /** SOL of the buys and of the sales in the steps of each of these prices: time of the step, buys, sales. Absent in
-   *  reports of earlier versions. */
+  /** SOL of the buys and of the sales in each step of `prices`: time of the step, buys, sales. Absent in reports of
+   *  earlier versions. */
   readonly volumes?: Readonly<Record<string, readonly (readonly [Millis, number, number])[]>>
   /** Names that the creators gave to the tokens, not escaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
@@ -62,7 +62,7 @@ export interface ExactPools {
   readonly fills: number
   /** Bots that the model may flatter: the upper 95 % bound of simulated minus exact profit is above 0. */
   readonly flattered: readonly string[]
-  /** Highest of these bounds, in percent of the SOL that the bot traded, and the bot. */
+  /** Highest upper bound of any bot, in percent of the SOL that the bot traded. `upperBot`: this bot. */
   readonly upperPercent: number
   readonly upperBot: string
   /** The bot that lost most because of buys that the model refused for slippage but that the exact pool fills; SOL per
@@ -86,8 +86,8 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** Factor by which the model loses these attempts more often than in a quiet market at the usual fee. The measured
-   *  losses are divided by this factor. */
+  /** Factor by which competition raises the loss rate of these attempts in the model, compared with a quiet market at
+   *  the usual fee. The measured losses are divided by this factor. */
   readonly lossFactor: number
   readonly compared: number
   /** Number of fills during a gap of the feed. They cannot be compared. */
@@ -110,7 +110,7 @@ export interface TapeReport {
   readonly segments: number
   readonly gaps: number
   readonly gapSeconds: number
-  /** Percentage of the recorded time that each key covers. */
+  /** For each subscription key, the percentage of the recorded time that it covers. */
   readonly coveragePercent: Readonly<Record<string, number>>
   /** Descriptions of data that the bots need but the tape lacks; empty unless `--partial`. */
   readonly lacks: readonly string[]

@@ -93,7 +93,7 @@ function accountOf(system: boolean, as: string | undefined): Account {
   return { name, uid: Number(id), gid: Number(group), stateFolder: join(home, '.local/state/sluice') }
 }
 
-/** Creates the folders that the process writes: because a unit with a missing folder does not start. */
+/** Creates the folders that the process writes, because a unit with a missing folder does not start. */
 function prepareFolders({ journal }: Config, { name, uid, gid, stateFolder }: Account): void {
   for (const folder of [dirname(journal.path), stateFolder]) {
     const first = mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -33,7 +33,8 @@ export const command = defineCommand({
   },
 })
 
-/** `given`: a journal, or a folder of results: of one backtest, which has a journal, of one sweep, or of several. */
+/** `given`: a journal, or a folder with the results of one backtest (which include a journal), of one sweep, or of
+ *  several of them. */
 async function serveRecorded(given: string, port: number | undefined, printLink: boolean): Promise<number> {
   const isFolder = statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
   const journal = isFolder ? join(given, RESULTS) : given

@@ -96,7 +96,7 @@ interface Told {
   close(): Promise<void>
 }
 
-/** The webhook and the bot of Telegram of a configuration file. Its other sections are not needed, so a watcher needs
+/** The webhook and the Telegram bot of a configuration file. Its other sections are not needed, so a watcher needs
  *  no strategy and no key. The bot only sends: the process answers questions. */
 function alertsOf(file: string, http: Http, clock: Clock): Told {
   const cwd = process.cwd()

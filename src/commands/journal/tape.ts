@@ -83,7 +83,7 @@ function listText(journal: string, { folder, days, strange, journal: here }: Lis
   const span = here.from === null ? '' : `, ${[here.from, here.to].map(utcOf).join(' to ')}`
   lines.push(`in the journal: ${here.rows} rows${span}`)
   for (const file of strange)
-    lines.push(`${file} is not recorded in the journal: it is of another journal, or left over`)
+    lines.push(`${file} is not recorded in the journal: it belongs to another journal, or is left over`)
   return lines.join('\n')
 }
 

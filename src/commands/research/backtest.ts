@@ -1,10 +1,7 @@
-import { calibrationOf } from '../../backtest/calibration.ts'
-import { type Causality, verifyCausality } from '../../backtest/causality/verify.ts'
+import type { Calibration } from '../../backtest/calibration.ts'
+import type { Causality } from '../../backtest/causality/verify.ts'
 import { tapeCoverage } from '../../backtest/coverage.ts'
-import { extraRows, extrasOf } from '../../backtest/further-runs.ts'
-import { reportOf } from '../../backtest/report/build-report.ts'
 import type { Report } from '../../backtest/report/report.ts'
-import { runIntoFolder, writeReport } from '../../backtest/results-folder.ts'
 import { reporting } from '../../backtest/rows-read.ts'
 import { type Backtest, runBacktest } from '../../backtest/run.ts'
 import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
@@ -15,7 +12,8 @@ import type { Config } from '../../config/config.ts'
 import { overriddenNote } from '../../config/effective-exits.ts'
 import type { FillModel } from '../../engine/accounting/fill-assumptions.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
-import { openTape } from '../../journal/tape-files.ts'
+import { type OpenTape, openTape } from '../../journal/tape-files.ts'
+import type { Journal } from '../../orders/ports.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import { configOf } from '../configuration.ts'
 import { levelOf, linePrinter } from '../log-level.ts'
@@ -56,9 +54,7 @@ export const command = defineCommand({
     try {
       const market = marketBetween(tape.market, options)
       if (options.verifyCausal) return await verifyCausal(config, market, options)
-      const calibration = options.calibrate
-        ? withRowsProgress((progress) => calibrationOf(config, reporting(tape.market, 1, progress), tape.executions()))
-        : undefined
+      const calibration = options.calibrate ? await calibrated(config, tape) : undefined
       const tapeUnit = new TapeUnit()
       const { backtest, report } = await runAndReport(config, seenBy(tapeUnit, market), options, calibration)
       const unit = tapeUnit.verdict(config)
@@ -75,23 +71,32 @@ export const command = defineCommand({
   },
 })
 
+async function calibrated(config: Config, tape: OpenTape): Promise<Calibration> {
+  const { calibrationOf } = await import('../../backtest/calibration.ts')
+  return withRowsProgress((progress) => calibrationOf(config, reporting(tape.market, 1, progress), tape.executions()))
+}
+
 /** Runs the backtest and prints it. With --out, writes the results to files; with --runs, plays further runs for the
  *  report, which vary costs and sizes. */
 async function runAndReport(
   config: Config,
   market: Market,
   { partial, out, json, runs, log }: Options,
-  calibration: ReturnType<typeof calibrationOf> | undefined,
+  calibration: Calibration | undefined,
 ): Promise<{ backtest: Backtest; report: Report | undefined }> {
   const model = calibration?.model ?? ((assumed: FillModel) => assumed)
   const logged = !json || out !== undefined
   const said = log === undefined ? undefined : linePrinter(levelOf('--log', log), (line) => console.error(line))
-  const backtest = await runIntoFolder(out, (journal) =>
+  const run = (journal?: Journal): Backtest =>
     withProgress(market.rows, (line) =>
       runBacktest(config, market, { partial, progress: (done) => line.at(done), journal, logged, model, said }),
-    ),
-  )
-  if (out === undefined) return { backtest, report: undefined }
+    )
+  if (out === undefined) return { backtest: run(), report: undefined }
+  // A backtest that only prints needs none of these modules, nor the writer of a journal.
+  const { runIntoFolder, writeReport } = await import('../../backtest/results-folder.ts')
+  const { extraRows, extrasOf } = await import('../../backtest/further-runs.ts')
+  const { reportOf } = await import('../../backtest/report/build-report.ts')
+  const backtest = await runIntoFolder(out, run)
   const extras =
     runs === 0
       ? new Map()
@@ -125,6 +130,7 @@ const LONGEST = 600
 /** Checks that each decision and fill depends only on rows up to its time. Returns exit code 1 if one does not. */
 async function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): Promise<ExitCode> {
   tapeCoverage(config, market, partial)
+  const { verifyCausality } = await import('../../backtest/causality/verify.ts')
   const found = await withRowsProgress((progress) => verifyCausality(config, market, seed, progress))
   const { cuts, compared, divergence, outside } = found
   const equal = divergence === null && outside.length === 0

@@ -52,8 +52,12 @@ function shared({ service, chain, wallets, journal }: Config): string {
     ['plan', plan + share],
     ...(rpc ? [['rpc', rpc] as const] : []),
     ...wallets.flatMap(walletRows),
-    ['journal', `${journal.path}, keeps the tape for ${journal.keepTapeDays} days`],
+    ['journal', `${journal.path}, ${tapeText(journal)}`],
   ])
+}
+
+function tapeText({ path, archive, keepTapeDays }: Config['journal']): string {
+  return archive ? `keeps the tape; closed days move to ${path}.tape` : `keeps the tape for ${keepTapeDays} days`
 }
 
 /** Returns the rows with the key, the signer and the limits of a wallet. */

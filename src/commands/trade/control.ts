@@ -34,11 +34,9 @@ export const resume = defineCommand({
   },
   async run(_args, { accept, wallet, ...process }) {
     if (accept === undefined) return control({ command: 'resume', ...named(wallet) }, process)
-    if (wallet !== undefined)
-      throw new SluiceError('--accept names a transaction, so --wallet is not needed', ExitCode.usage)
     if (accept !== 'all' && !isSignature(accept))
       throw new SluiceError('--accept needs the signature of a transaction, or all', ExitCode.usage)
-    return control({ command: 'accept', signature: accept }, process)
+    return control({ command: 'accept', signature: accept, ...named(wallet) }, process)
   },
 })
 

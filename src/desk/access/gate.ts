@@ -83,8 +83,7 @@ export class Gate {
       this.#scrapers.admit(method, one(headers, 'authorization'), address)
       return { path: METRICS_PATH, session: undefined, address, isSecure, cookieName }
     }
-    const cookie = cookieOf(one(headers, 'cookie') ?? '', cookieName)
-    const session = cookie === undefined ? undefined : this.#logins.find(cookie)
+    const session = this.#sessionOf(cookiesOf(one(headers, 'cookie') ?? '', cookieName))
     const isAllowed = session === undefined ? this.#ofStranger.take(address) : this.#ofSession.take(session.id)
     if (!isAllowed) throw new Refusal(429, 'TOO_MANY', 'too many requests: wait a moment')
     if (!METHODS.includes(method)) throw new Refusal(405, 'METHOD_REFUSED', `expected ${METHODS.join(', ')}`)
@@ -97,6 +96,15 @@ export class Gate {
     if (session === undefined && !OPEN.includes(path))
       throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link` and open the link')
     return { path, session, address, isSecure, cookieName }
+  }
+
+  /** The session of a request. Browsers share cookies between the ports of a host, so a program at another port can add
+   *  cookies of the same name. They are ignored, because no session has their values. Undefined for the cookies of two
+   *  sessions, because it is unclear which of them is the user's. */
+  #sessionOf(cookies: readonly string[]): Session | undefined {
+    const sessions = new Set(cookies.map((cookie) => this.#logins.find(cookie)))
+    sessions.delete(undefined)
+    return sessions.size === 1 ? [...sessions][0] : undefined
   }
 
   /** Finds the host name and the address of a request, and checks both. */
@@ -172,13 +180,12 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Value of a cookie; undefined if it is missing or given twice, because it is then unclear which one is ours. */
-function cookieOf(header: string, name: string): string | undefined {
-  const values = header.split(';').flatMap((part) => {
+/** Values of the cookies of this name. */
+function cookiesOf(header: string, name: string): string[] {
+  return header.split(';').flatMap((part) => {
     const at = part.indexOf('=')
     return part.slice(0, at).trim() === name ? [part.slice(at + 1).trim()] : []
   })
-  return values.length === 1 ? values[0] : undefined
 }
 
 /** The only value of a header. */

@@ -1,6 +1,7 @@
+import { reportedNames } from '../../backtest/results-folder.ts'
 import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
-import type { TapeIndex } from '../../journal/tape/tape-index.ts'
+import type { TapeIndex, TokenName } from '../../journal/tape/tape-index.ts'
 import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
@@ -16,11 +17,14 @@ export class DeskJournal {
   readonly #money: MoneyBooks
   readonly #prints: TokenPrints
   readonly #worth: () => Worth
+  /** Names in the report of a backtest, whose journal has no tape. */
+  readonly #reported: ReadonlyMap<string, TokenName>
 
   /** `worth`: returns the values of the positions at this moment. */
   constructor(reader: JournalReader, worth: () => Worth) {
     this.reader = reader
     this.#worth = worth
+    this.#reported = reportedNames(reader.path)
     reader.indexDecisions()
     this.#tape = reader.tapeIndex()
     this.#money = new MoneyBooks(reader)
@@ -31,6 +35,12 @@ export class DeskJournal {
   get tape(): TapeIndex {
     this.#tape.refresh()
     return this.#tape
+  }
+
+  /** Symbol and name of a token; '' if they are unknown. */
+  nameOf(mint: string): TokenName {
+    const { tape } = this
+    return this.#reported.get(mint) ?? tape.nameOf(mint)
   }
 
   /** Values of the positions now. */
@@ -50,7 +60,8 @@ export class DeskJournal {
     return this.#prints
   }
 
-  /** Reads what the first requests need, in steps that are short enough for a stream of changes to wait for. */
+  /** Reads the data of the first requests in advance. Each step is so short that a stream of changes can wait for
+   *  it. */
   *warmUp({ seqs, postings } = STEPS): Generator<void, void, undefined> {
     while (!this.reader.indexMoreDecisions(seqs)) yield
     yield
@@ -64,6 +75,7 @@ export class DeskJournal {
   /** Rows with the symbols of their tokens. */
   named<Row extends { readonly mint: string }>(rows: readonly Row[]): Named<Row>[] {
     const { tape } = this
-    return rows.map((row) => ({ ...row, symbol: tape.nameOf(row.mint).symbol }))
+    const reported = this.#reported
+    return rows.map((row) => ({ ...row, symbol: (reported.get(row.mint) ?? tape.nameOf(row.mint)).symbol }))
   }
 }

@@ -130,7 +130,8 @@ export function markOpenTrips(bots: readonly BotBook[], reader: JournalReader, w
     )
 }
 
-/** Net result of a bot, lamports; its open trips must be valued. Equals that of `sluice report`. */
+/** Net result of a bot, lamports, as in `sluice report`. `markOpenTrips` must have valued the open round trips
+ *  before. */
 export function netOfBot({ trips, strayLamports }: BotBook): number {
   return trips.reduce((sum, trip) => sum + netOf(trip), -strayLamports)
 }

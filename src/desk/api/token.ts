@@ -1,4 +1,4 @@
-import type { Millis } from '../../base/units.ts'
+import { DAY, type Millis } from '../../base/units.ts'
 import { exitLevels } from '../../engine/exits/exit-levels.ts'
 import type { MarketGap } from '../../journal/reader/pages.ts'
 import type { FillRow } from '../../journal/schema/fills.ts'
@@ -12,8 +12,8 @@ import type { PrintColumns } from './token-prints.ts'
 import type { Answers, TokenAnswer, TokenExit, TokenFill, TokenPrints, TokenWord } from './types.ts'
 
 const MINUTE: Millis = 60_000
-const DAY: Millis = 86_400_000
-/** Length of the range without `from`. For the first prices, the same time before the range is read, too. */
+/** Length of the range without `from`. The prints in the time `BEFORE` the range are read too, because the first prices
+ *  depend on them. */
 const SHOWN: Millis = 60 * MINUTE
 const BEFORE: Millis = 10 * MINUTE
 /** Maximum number of points of a series, and of bars. */
@@ -42,7 +42,7 @@ export function tokenAnswer(journal: DeskJournal, parameters: Parameters, mint: 
   const groups = wordGroups(words).slice(-MOST_MARKS)
   const ofKind = (kind: string): TokenWord[] => groups.filter(({ first }) => first.kind === kind).map(wordOf)
   return {
-    ...{ mint, ...journal.tape.nameOf(mint), ...range, first: span?.first ?? null, last: span?.last ?? null },
+    ...{ mint, ...journal.nameOf(mint), ...range, first: span?.first ?? null, last: span?.last ?? null },
     price: priceSeries(read, priced, range.from),
     prints: printSeries(read, range.from),
     bars: width === undefined ? null : checkedBars(width, barsOf(width, read, priced, range)),
@@ -86,7 +86,7 @@ function barsBegin(width: BarWidth | undefined, { from, to }: Range, first: Mill
   return to - first <= DAY ? Math.min(first, from) : from
 }
 
-/** Prices after those prints that gave a price. */
+/** Times of the prints after which there was a price, and these prices. */
 function priceSeries({ times }: PrintColumns, priced: Float64Array, from: Millis): TokenAnswer['price'] {
   const at: Millis[] = []
   const prices: number[] = []

@@ -177,8 +177,8 @@ export type MoneyMode = 'live' | 'sandbox' | 'paper' | 'backtest'
 /** GET /api/money?bot=&mode= */
 export interface MoneyAnswer {
   readonly mode: MoneyMode
-  /** Modes in which the journal has money: live, then sandbox, then paper. Without `mode`, the answer is for the first
-   *  of them. */
+  /** Modes for which the journal has fills or balances, in the order live, sandbox, paper. Without `mode`, the answer
+   *  is for the first of them. */
   readonly modes: readonly MoneyMode[]
   readonly bots: readonly string[]
   /** Steps from gross to net. The first row is the gross result, and the last one the net result of `sluice report`.
@@ -223,7 +223,7 @@ export interface LogAnswer extends ListPage {
 export type { LogLine }
 export type LogLevel = LogLine['level']
 
-/** GET /api/results The newest first. */
+/** GET /api/results Newest first. */
 export interface ResultsAnswer {
   readonly runs: readonly ResultRun[]
 }

@@ -19,7 +19,7 @@ export function whyAnswer(journal: DeskJournal, parameters: Parameters, about: s
   if (/^c\d{1,15}$/.test(about)) return conditionalWhy(journal, about)
   const mint = checkedMint(about)
   const { token, steps } = mintStory(journal.reader, mint, bot)
-  const { symbol, name } = token.symbol === '' ? journal.tape.nameOf(mint) : token
+  const { symbol, name } = token.symbol === '' ? journal.nameOf(mint) : token
   const title = symbol === '' ? mint : symbol
   return { kind: 'token', title, mint, symbol, name, lines: linesOf(steps) }
 }

@@ -25,12 +25,17 @@ const NAMES: Readonly<Record<ActionRequest['action'], string>> = {
   ...{ halt: 'Halt', resume: 'Resume', flatten: 'Flatten', sell: 'Sell', cancel: 'Cancel the order', buy: 'Buy' },
 }
 
+/** Name of an action, with the only wallet that the action concerns. */
+function nameOf({ action, wallet }: ActionRequest): string {
+  return wallet === undefined ? NAMES[action] : `${NAMES[action]} in the wallet ${printable(wallet)}`
+}
+
 /** Shows the effect of an action, asks for a confirmation, and shows the answer. `clockAhead`: ms that the server's
  *  clock is ahead of the browser's. */
 export function ActionDialog(props: { request: ActionRequest; clockAhead: number; close: () => void }): ComponentChild {
   const { request, clockAhead, close } = props
   const [step, setStep] = useState<Step>({ is: 'asking' })
-  const name = NAMES[request.action]
+  const name = nameOf(request)
   const fail = (error: unknown): void => setStep({ is: 'failed', text: sentenceOf(error) })
   const ask = (): void => {
     setStep({ is: 'asking' })

@@ -16,6 +16,7 @@ import { addressOf, PAGES, type Page as PageName, RESULT_PAGES, type Route, rout
 import type { ActionRequest, Shown } from './shown.ts'
 import { type Desk, type Link, type Store, useStore } from './store.ts'
 import { TokenPage } from './token-section.ts'
+import { Wallets } from './wallets-section.ts'
 import { Dialog, type Question, WhyPanel } from './why-panel.ts'
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
@@ -85,7 +86,14 @@ function Page({
 }): ComponentChild {
   switch (page) {
     case 'overview':
-      return h('div', { class: 'stack' }, h(Bots, { shown }), h(Positions, { shown }), h(OpenOrders, { shown }))
+      return h(
+        'div',
+        { class: 'stack' },
+        h(Wallets, { shown }),
+        h(Bots, { shown }),
+        h(Positions, { shown }),
+        h(OpenOrders, { shown }),
+      )
     case 'bots':
       return subject === '' ? h(Bots, { shown }) : h(OneBot, { key: `${subject} ${theme}`, shown, name: subject })
     case 'positions':

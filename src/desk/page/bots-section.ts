@@ -121,7 +121,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
     ),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),
     h(RoundTrips, { shown, name }),
-    h(Refused, { shown, name }),
+    h(LastOrders, { shown, name }),
   )
 }
 
@@ -211,7 +211,7 @@ function RoundTrips({ shown, name }: { shown: Shown; name: string }): ComponentC
 }
 
 /** The bot's last orders, with a button that explains each. */
-function Refused({ shown, name }: { shown: Shown; name: string }): ComponentChild {
+function LastOrders({ shown, name }: { shown: Shown; name: string }): ComponentChild {
   const asked = useAnswer<OrdersAnswer>(
     `/api/orders?bot=${encodeURIComponent(name)}&limit=${TRADES_SHOWN}`,
     TRADES_EVERY_MS,

@@ -1,9 +1,13 @@
 // The data of the charts, without a browser.
 import { parseWidth } from '../../market/bar-width.ts'
+import type { BotStatus } from '../../runtime/view/view.ts'
 import type { TokenAnswer } from '../api/types.ts'
 import { priceText, printable, solText, timeText, wordsOf } from './format.ts'
 
 const MOST_CELLS = 4_000
+/** Maximum number of cells for bars of trades or of a volume. */
+const MOST_UNEVEN_CELLS = 400
+const USUAL_WIDTHS = ['15s', '1m', '5m']
 const SECOND_MS = 1_000
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400]
 
@@ -14,19 +18,19 @@ export interface Grid {
   readonly cells: number
 }
 
-/** `barMs`: width of a time bar; a cell then has this length. */
-export function gridOf(from: number, to: number, barMs = 0): Grid {
+/** `cellMs`: least length of a cell. */
+export function gridOf(from: number, to: number, cellMs = 0): Grid {
   const span = Math.max(SECOND_MS, to - from)
   const fitting =
     STEPS_S.find((step) => span / (step * SECOND_MS) <= MOST_CELLS) ?? Math.ceil(span / MOST_CELLS / SECOND_MS)
-  const stepMs = Math.max(fitting * SECOND_MS, barMs)
+  const stepMs = Math.max(fitting * SECOND_MS, cellMs)
   const start = Math.floor(from / stepMs) * stepMs
   return { from: start, stepMs, cells: Math.min(MOST_CELLS * 2, Math.floor((to - start) / stepMs) + 1) }
 }
 
 /** Grid of a token. It begins with the first price, so that a young token fills the chart. */
-export function gridOfToken({ from, to, price: [times] }: TokenAnswer, barMs: number): Grid {
-  return gridOf(Math.max(from, times[0] ?? from), to, barMs)
+export function gridOfToken({ from, to, price: [times] }: TokenAnswer, cellMs: number): Grid {
+  return gridOf(Math.max(from, times[0] ?? from), to, cellMs)
 }
 
 /** Position of a time on the axis, in cells. */
@@ -156,14 +160,36 @@ export function waterfallSteps(rows: readonly { readonly label: string; readonly
   })
 }
 
-/** Length of a bar of time; 0 for a bar of trades or of volume. */
-export function barMsOf(width: string): number {
+/** Length of a cell of the chart, ms; 0 if the length of the time shown decides. For time bars it is their width. The
+ *  lengths of other bars differ: nine of ten have a cell of their own, unless the cells would be too narrow to be
+ *  seen. */
+export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   const everyMs = parseWidth(width)?.everyMs ?? 0
-  return Number.isFinite(everyMs) ? everyMs : 0
+  if (Number.isFinite(everyMs)) return everyMs
+  const times = bars?.map(({ t }) => t) ?? []
+  const gaps = times.slice(1).map((time, index) => time - times[index]!)
+  const short = gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 10)] ?? 0
+  const seen = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / MOST_UNEVEN_CELLS
+  return Math.ceil(Math.max(short, seen) / SECOND_MS) * SECOND_MS
 }
 
-/** Widths of bars that appear in the parameters of a bot. */
-export function declaredWidths(params: unknown): string[] {
+/** A width of bars that the chart offers, and the bots that declare it. */
+export interface OfferedWidth {
+  readonly width: string
+  readonly bots: readonly string[]
+}
+
+/** The widths that the bots declare, and usual ones. Journals of earlier versions contain no declarations; there, the
+ *  parameters of a bot are searched for widths. */
+export function offeredWidths(bots: readonly Pick<BotStatus, 'name' | 'bars' | 'params'>[]): OfferedWidth[] {
+  const offered = new Map<string, string[]>()
+  for (const { name, bars, params } of bots)
+    for (const width of bars ?? widthsIn(params)) offered.set(width, [...(offered.get(width) ?? []), name])
+  for (const width of USUAL_WIDTHS) if (!offered.has(width)) offered.set(width, [])
+  return [...offered].map(([width, bots]) => ({ width, bots }))
+}
+
+function widthsIn(params: unknown): string[] {
   const found = new Set<string>()
   const walk = (value: unknown, depth: number): void => {
     if (typeof value === 'string' && parseWidth(value) !== undefined) found.add(value)

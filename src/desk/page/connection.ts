@@ -30,7 +30,7 @@ export class Connection {
   readonly #outside: Outside
   #close = (): void => {}
   #asked = false
-  /** Time of the next question who is logged in; Infinity while one is open, or answered. */
+  /** Time at which the page asks again who is logged in; Infinity while a request is open, and once it is answered. */
   #askMeAt = Number.POSITIVE_INFINITY
   /** Time of the next attempt to open the stream; 0 while the browser itself opens it again. */
   #openAt = 0

@@ -46,7 +46,9 @@ export function priceText(price: number | null | undefined): string {
   if (price === null || price === undefined || !Number.isFinite(price)) return NONE
   if (price === 0) return '0'
   const before = Math.floor(Math.log10(Math.abs(price)))
-  return price.toFixed(Math.min(MOST_PLACES, Math.max(0, PRICE_DIGITS - 1 - before)))
+  const text = price.toFixed(Math.min(MOST_PLACES, Math.max(0, PRICE_DIGITS - 1 - before)))
+  // The axis of a chart computes its zero only roughly.
+  return Number(text) === 0 ? text.replace('-', '') : text
 }
 
 export function countText(count: number): string {

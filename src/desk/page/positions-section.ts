@@ -2,7 +2,7 @@ import { type ComponentChild, h } from 'preact'
 import type { ExitStatus, PositionStatus } from '../../runtime/view/view.ts'
 import { BotLink, Empty, Foreign, Percent, Section, TokenLink } from './elements.ts'
 import { ageText, exitName, NONE, priceText, printable, signedPercent, solText, tokenText, wordsOf } from './format.ts'
-import { inWallet, type Shown } from './shown.ts'
+import { type Shown, saleOf } from './shown.ts'
 import { type Column, Table } from './table.ts'
 
 export function Positions({ shown }: { shown: Shown }): ComponentChild {
@@ -32,8 +32,8 @@ export function Positions({ shown }: { shown: Shown }): ComponentChild {
 
 function columnsOf(shown: Shown): readonly Column<PositionStatus>[] {
   const { now, canAct, act } = shown
-  const wallets = new Map(shown.view.bots.flatMap(({ name, wallet }) => (wallet === undefined ? [] : [[name, wallet]])))
-  const walletOf = ({ bot }: PositionStatus): string => wallets.get(bot) ?? ''
+  const hasNames = shown.view.wallets.some(({ name }) => name !== undefined)
+  const walletOf = ({ wallet = '' }: PositionStatus): string => wallet
   return [
     {
       head: 'Token',
@@ -41,7 +41,7 @@ function columnsOf(shown: Shown): readonly Column<PositionStatus>[] {
       cell: ({ mint, symbol }) => h(TokenLink, { mint, symbol }),
     },
     { head: 'Bot', sort: ({ bot }) => bot, cell: ({ bot }) => h(BotLink, { bot }) },
-    ...(wallets.size === 0
+    ...(!hasNames
       ? []
       : [{ head: 'Wallet', sort: walletOf, cell: (position: PositionStatus) => printable(walletOf(position)) }]),
     { head: 'Cost SOL', isNumber: true, sort: ({ costSol }) => costSol, cell: ({ costSol }) => solText(costSol) },
@@ -73,13 +73,13 @@ function columnsOf(shown: Shown): readonly Column<PositionStatus>[] {
     },
     {
       head: 'Sell',
-      cell: ({ mint, bot, symbol }) =>
+      cell: (position) =>
         h(
           'button',
           {
             ...{ type: 'button', class: 'act', disabled: !canAct },
-            'aria-label': `Sell ${tokenText(symbol, mint)} of ${bot}`,
-            onClick: () => act({ action: 'sell', mint, bot, ...inWallet(shown.view, bot) }),
+            'aria-label': `Sell ${tokenText(position.symbol, position.mint)} of ${position.bot}`,
+            onClick: () => act(saleOf(position)),
           },
           'Sell',
         ),

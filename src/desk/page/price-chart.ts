@@ -13,7 +13,7 @@ import {
 } from 'lightweight-charts'
 import { clockOf, localDateOf } from '../../runtime/time-text.ts'
 import type { TokenAnswer } from '../api/types.ts'
-import { barMsOf, candles, type Grid, gridOfToken, type Mark, marksOf, priceCells } from './chart-data.ts'
+import { candles, cellMsOf, type Grid, gridOfToken, type Mark, marksOf, priceCells } from './chart-data.ts'
 import { type Colors, wantsLittleMotion } from './colors.ts'
 import { exitName, priceText, printable } from './format.ts'
 import { TradeLayer } from './trade-layer.ts'
@@ -34,7 +34,7 @@ export class PriceChart {
     this.#bars = bars
     this.#chart = createChart(element, optionsOf(colors))
     this.#series = this.#chart.addSeries(...seriesOf(bars, colors)) as ISeriesApi<SeriesType>
-    this.#layer = new TradeLayer(token, gridOfToken(token, barMsOf(bars)), [], colors)
+    this.#layer = new TradeLayer(token, this.#gridOf(token), [], colors)
     this.#series.attachPrimitive(this.#layer)
     this.#chart.subscribeClick(({ point }) => {
       const mark = point === undefined ? undefined : this.#layer.markAt(point.x, point.y)
@@ -45,7 +45,7 @@ export class PriceChart {
   }
 
   show(token: TokenAnswer): void {
-    const grid = gridOfToken(token, barMsOf(this.#bars))
+    const grid = this.#gridOf(token)
     const points = token.bars === null ? priceCells(token, grid) : withEmptyCells(candles(token.bars, grid), grid)
     this.#series.setData(points.map((point) => ({ ...point, time: point.time as UTCTimestamp })))
     this.#layer.show(token, grid, marksOf(token))
@@ -65,6 +65,10 @@ export class PriceChart {
 
   remove(): void {
     this.#chart.remove()
+  }
+
+  #gridOf(token: TokenAnswer): Grid {
+    return gridOfToken(token, cellMsOf(this.#bars, token.bars))
   }
 }
 

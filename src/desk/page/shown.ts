@@ -11,10 +11,9 @@ export interface ActionRequest {
   readonly wallet?: string
 }
 
-/** The wallet to which an action for a bot is limited; empty if the wallets have no names. */
-export function inWallet({ bots }: View, bot: string): Pick<ActionRequest, 'wallet'> {
-  const wallet = bots.find(({ name }) => name === bot)?.wallet
-  return wallet === undefined ? {} : { wallet }
+/** The action that sells a position, in its own wallet only if the wallets have names. */
+export function saleOf({ mint, bot, wallet }: View['positions'][number]): ActionRequest {
+  return { action: 'sell', mint, bot, ...(wallet !== undefined && { wallet }) }
 }
 
 /** What every section gets. */

@@ -2,18 +2,19 @@ import { type ComponentChild, h } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { View } from '../../runtime/view/view.ts'
 import type { TokenAnswer } from '../api/types.ts'
-import { declaredWidths, type Mark, marksOf, markText } from './chart-data.ts'
+import { type Mark, marksOf, markText, type OfferedWidth, offeredWidths } from './chart-data.ts'
 import { colorsOf } from './colors.ts'
 import { Choice, Empty, Foreign, Key, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
-import { ageText, priceText, signedPercent, solText, timeText, tokenText } from './format.ts'
+import { ageText, counted, priceText, printable, signedPercent, solText, timeText, tokenText } from './format.ts'
 import { Exits } from './positions-section.ts'
 import type { PriceChart } from './price-chart.ts'
 import { addressOf } from './route.ts'
-import { inWallet, type Shown } from './shown.ts'
+import { type Shown, saleOf } from './shown.ts'
 
 const CHART_EVERY_MS = 5_000
-const USUAL_WIDTHS = ['15s', '1m', '5m']
 const MARKS_LISTED = 100
+/** Number of bots that the button of a width names. */
+const BOTS_NAMED = 2
 const SPAN = '3600'
 const SPANS = [
   { value: '900', text: '15 min' },
@@ -86,10 +87,7 @@ function knownTokens({ positions, openOrders, lastFills }: View): Map<string, st
 function OneToken({ shown, mint, theme }: { shown: Shown; mint: string; theme: string }): ComponentChild {
   const [bars, setBars] = useState('')
   const [span, setSpan] = useState<string>(SPAN)
-  const widths = useMemo(
-    () => [...new Set([...shown.view.bots.flatMap(({ params }) => declaredWidths(params)), ...USUAL_WIDTHS])],
-    [shown.view.bots.length],
-  )
+  const widths = useMemo(() => offeredWidths(shown.view.bots), [shown.view.bots.length])
   const isLive = shown.view.source === 'running'
   const asked = useAnswer<TokenAnswer>(tokenPath(mint, span, bars), isLive ? CHART_EVERY_MS : 0)
   const [last, setLast] = useState<TokenAnswer | undefined>(undefined)
@@ -115,7 +113,7 @@ function OneToken({ shown, mint, theme }: { shown: Shown; mint: string; theme: s
         h(Choice<string>, { label: 'Time shown', options: SPANS, value: span, choose: setSpan }),
         h(Choice<string>, {
           label: 'Price or bars',
-          options: [{ value: '', text: 'price' }, ...widths.map((value) => ({ value, text: value }))],
+          options: [{ value: '', text: 'price' }, ...widths.map(widthOption)],
           value: bars,
           choose: setBars,
         }),
@@ -130,6 +128,12 @@ function OneToken({ shown, mint, theme }: { shown: Shown; mint: string; theme: s
     h(BuyForm, { shown, mint }),
     token === undefined ? null : h(Marks, { token, shown }),
   )
+}
+
+/** A width of bars, with the bots that declare it. */
+function widthOption({ width, bots }: OfferedWidth): { value: string; text: string } {
+  const whose = bots.length > BOTS_NAMED ? counted(bots.length, 'bot') : bots.map(printable).join(', ')
+  return { value: width, text: whose === '' ? width : `${width} (${whose})` }
 }
 
 function openMark(shown: Shown, mint: string, { orderId, bot }: Mark): void {
@@ -212,8 +216,7 @@ function Held({ shown, mint }: { shown: Shown; mint: string }): ComponentChild {
           {
             ...{ type: 'button', class: 'act', disabled: !shown.canAct },
             'aria-label': `Sell ${tokenText(position.symbol, mint)} of ${position.bot}`,
-            onClick: () =>
-              shown.act({ action: 'sell', mint, bot: position.bot, ...inWallet(shown.view, position.bot) }),
+            onClick: () => shown.act(saleOf(position)),
           },
           'Sell',
         ),

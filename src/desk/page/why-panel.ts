@@ -67,8 +67,8 @@ export function Dialog(props: { label: string; close: () => void; children?: Com
     const element = dialog.current
     element?.showModal()
     return () => {
-      // Closing returns the focus to the element that had it before.
       isGone.current = true
+      // Closing the dialog returns the focus to the element that had it before.
       element?.close()
     }
   }, [])

@@ -57,7 +57,7 @@ export class VersionHost {
     await this.#next(['began'])
   }
 
-  /** Sends the parts that the run has not seen. */
+  /** Sends the parts of the tape that the run has not received. The run then advances to `until`. */
   follow(tape: GrowingTape, until: Millis): void {
     this.#say({ kind: 'follow', news: this.#newsOf(tape, until) })
   }

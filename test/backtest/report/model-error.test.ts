@@ -37,9 +37,9 @@ test('losses that refused buys hide are part of the sentence', () => {
   )
 })
 
-test('the line has the recorded figures and says that no own fill was compared', () => {
+test('the line has the recorded figures and says that no real fill was compared', () => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], undefined)).toBe(
-    `${exactPoolsText(EXACT_POOLS)} No own fill was compared (see --calibrate).`,
+    `${exactPoolsText(EXACT_POOLS)} No real fill was compared (see --calibrate).`,
   )
 })
 
@@ -51,9 +51,12 @@ test('settings that were not measured are named', () => {
 })
 
 test.each([
-  [{}, 'The median of 54 own fills was 1.20 % better than predicted; 11 % of them were worse.'],
-  [{ medianErrorPercent: -2 }, 'The median of 54 own fills was 2.00 % worse than predicted; 11 % of them were worse.'],
-  [{ medianErrorPercent: null }, 'None of the own fills could be compared.'],
-] as const)('the own fills of a calibrating journal are compared in the same line: %o', (part, sentence) => {
+  [{}, 'In the median, 54 real fills were 1.20 % better than predicted; 11 % of them were worse.'],
+  [
+    { medianErrorPercent: -2 },
+    'In the median, 54 real fills were 2.00 % worse than predicted; 11 % of them were worse.',
+  ],
+  [{ medianErrorPercent: null }, 'None of the real fills could be compared.'],
+] as const)('the real fills of a calibrating journal are compared in the same line: %o', (part, sentence) => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], { ...CALIBRATION, ...part })).toContain(sentence)
 })

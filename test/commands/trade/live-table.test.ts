@@ -215,7 +215,7 @@ describe('orders whose answer was lost', () => {
   const progress = 'unknown; the proof waits for the height of the chain: the RPC tells no time'
   const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
 
-  /** What the table says before its status line. */
+  /** Lines of the table before its status line. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
     const model = new ViewModel()
     const orders = attempts.map(({ orderId }) => ({

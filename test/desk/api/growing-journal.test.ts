@@ -17,7 +17,6 @@ const T0 = Date.UTC(2026, 0, 1)
 const STEPS = 12
 const STEP_MS = 8_000
 
-/** Answers of all endpoints, about the tokens that were traded last and one order. */
 /** An API that has read everything in small steps. */
 function warmed(reader: JournalReader): Api {
   const api = new Api(reader, [], () => liquidationOf(reader))
@@ -26,6 +25,7 @@ function warmed(reader: JournalReader): Api {
   return api
 }
 
+/** Answers of all endpoints, about the tokens that were traded last and one order. */
 function answers(api: Api): unknown[] {
   const get = (path: string, query: Record<string, string> = {}): unknown => api.answer(path, Object.entries(query))
   const { orders } = (get('orders', { limit: '50' }) as { body: { orders: { id: string; mint: string }[] } }).body

@@ -47,6 +47,15 @@ test('backtests and sweeps of a folder are listed with their results and pages, 
   expect(results.pageOf('sweep')).toBe(join(sweep, 'sweep.html'))
   for (const name of ['../one', 'empty', '', '..', '/etc/passwd']) expect(results.pageOf(name)).toBeUndefined()
 
+  // The journal of a backtest has no tape, so the symbols come from the report next to it.
+  const fill = () => new ApiRig(join(one, 'results.db'), [runs]).get('fills').fills[0]
+  const names = { ...report.names, [fill()?.mint ?? '']: { symbol: 'CAT', name: 'Cat on the Moon' } }
+  folder.write('runs/one <b>/report.json', JSON.stringify({ ...report, names }))
+  expect(fill()?.symbol).toBe('CAT')
+  folder.write('runs/one <b>/report.json', '{')
+  expect(fill()?.symbol).toBe('')
+  folder.write('runs/one <b>/report.json', JSON.stringify(report))
+
   const { run, differences, decisions } = api.get('compare', { run: 'one <b>' })
   expect([run, differences, decisions?.a, decisions?.b]).toEqual(['one <b>', [], null, null])
   expect(decisions?.equal).toBeGreaterThan(0)

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  barMsOf,
   candles,
+  cellMsOf,
   cellOf,
-  declaredWidths,
   gridOf,
   gridOfToken,
   marksOf,
+  offeredWidths,
   priceAt,
   priceCells,
   waterfallSteps,
@@ -102,11 +102,30 @@ test('the bars of a waterfall begin where the bar before ended', () => {
   expect(waterfallSteps([])).toEqual([])
 })
 
-test('declared widths of bars are found in parameters', () => {
-  expect(declaredWidths({ bars: { '1m': 200, '500 trades': 20 }, fast: { every: '15s' }, size: '3 apples' })).toEqual([
-    '1m',
-    '500 trades',
-    '15s',
+test('the chart offers the widths that bots declare, with their names, and usual ones', () => {
+  const params = { bars: { '1m': 200, '500 trades': 20 }, fast: { every: '20s' }, size: '3 apples' }
+  const offered = (bots: Parameters<typeof offeredWidths>[0]) =>
+    offeredWidths(bots).map(({ width, bots }) => `${width}: ${bots.join()}`)
+  const trend = { name: 'trend', bars: ['1s', '500 trades'], params }
+  expect(offered([trend, { name: 'slow', bars: ['1s', '5m'], params: {} }])).toEqual([
+    ...['1s: trend,slow', '500 trades: trend', '5m: slow', '15s: ', '1m: '],
   ])
-  expect(['15s', '5m', '500 trades', ''].map(barMsOf)).toEqual([15_000, 300_000, 0, 0])
+  // A journal of an earlier version does not contain the declarations.
+  expect(offered([{ name: 'old', params }])).toEqual(['1m: old', '500 trades: old', '20s: old', '15s: ', '5m: '])
+  expect(offered([{ name: 'none', params: { fast: 5 } }])).toEqual(['15s: ', '1m: ', '5m: '])
+})
+
+test('a cell is as long as a time bar; of bars of trades, nine in ten have a cell of their own', () => {
+  const bars = (times: readonly number[]) => times.map((t) => ({ t, o: 1, h: 1, l: 1, c: 1, v: 1 }))
+  expect(['15s', '5m', '4h', ''].map((width) => cellMsOf(width, bars([1, 2])))).toEqual([
+    15_000, 300_000, 14_400_000, 0,
+  ])
+  const regular = bars(Array.from({ length: 100 }, (_none, index) => index * 37_000))
+  expect(cellMsOf('500 trades', regular)).toBe(37_000)
+  const grid = gridOf(0, 99 * 37_000, 37_000)
+  expect(candles(regular.slice(1), grid)).toHaveLength(99)
+  // Bursts of bars within a second, for a day: the cells are wide enough to be seen.
+  const bursts = bars(Array.from({ length: 2_000 }, (_none, index) => Math.floor(index / 20) * 864_000 + index))
+  expect(cellMsOf('1 trade', bursts)).toBe(214_000)
+  expect([null, [], bars([5])].map((few) => cellMsOf('20 SOL', few))).toEqual([0, 0, 0])
 })

@@ -30,6 +30,7 @@ test.each([
   [priceText(2.8123e-8), '0.00000002812'],
   [priceText(1234.5), '1235'],
   [priceText(0.5), '0.5000'],
+  [priceText(-1e-22), '0.000000000000000000'],
   [priceText(0), '0'],
   [priceText(Number.NaN), '–'],
   [priceText(1e-30), '0.000000000000000000'],

@@ -138,6 +138,52 @@ async function everyAction(trial: Trial): Promise<void> {
   }
 }
 
+/** Halt, Resume and Flatten for one wallet: each asks once, about this wallet. */
+async function everyWallet(trial: Trial, pictures: string | undefined): Promise<void> {
+  const { desk } = trial
+  for (const isHostile of [false, true])
+    for (const width of WIDTHS)
+      for (const scheme of SCHEMES) {
+        desk.size = { ...SMALL, hasWallets: true, isHostile }
+        const watched = await open(trial, width, scheme)
+        const { page } = watched
+        for (const route of ['overview', 'bots', 'positions']) {
+          await watched.go(route)
+          await page.waitForSelector(route === 'overview' ? 'table[aria-label="Wallets"]' : 'main table')
+          assert.deepEqual(await page.evaluate(inspect), [], `${route} with wallets at ${width} px, ${scheme}`)
+        }
+        await watched.go('overview')
+        const wallets = page.getByRole('table', { name: 'Wallets' })
+        assert.equal(await wallets.getByRole('row').count(), 5, 'a head, three wallets, and the sum of two')
+        if (isHostile) {
+          await watched.close()
+          continue
+        }
+        await wallets.getByText('all 2 wallets (live)').waitFor()
+        if (pictures !== undefined)
+          await page.screenshot({ path: join(pictures, `wallets-${width}-${scheme}.png`), fullPage: true })
+        for (const [action, text] of [
+          ['halt', 'Halt'],
+          ['resume', 'Resume'],
+          ['flatten', 'Flatten'],
+        ] as const) {
+          desk.posts.length = 0
+          await page.getByRole('button', { name: `${text} the wallet side` }).click()
+          await page.getByRole('heading', { name: `${text} in the wallet side` }).waitFor()
+          await page.getByText(`${action}: this is what would happen`).waitFor()
+          await page.locator('dialog button.strong').click()
+          await page.getByText('done with nonce-1').waitFor()
+          const asked = { path: '/api/actions/preview', body: { action, wallet: 'side' } }
+          assert.deepEqual(desk.posts, [asked, { path: '/api/actions/confirm', body: { nonce: 'nonce-1' } }])
+          await page.getByRole('button', { name: 'Close' }).click()
+          await page.locator('dialog').waitFor({ state: 'detached' })
+        }
+        assert.deepEqual(watched.problems, [])
+        await watched.close()
+      }
+  desk.size = SMALL
+}
+
 async function refusedAndExpired(trial: Trial): Promise<void> {
   const { desk } = trial
   const watched = await open(trial, 380)
@@ -319,6 +365,40 @@ async function followsChanges(trial: Trial): Promise<void> {
   await watched.close()
 }
 
+/** "Older" adds the next rows below those that are shown, until there are none; every row is shown once. */
+async function olderRows(trial: Trial): Promise<void> {
+  const { desk } = trial
+  desk.size = { ...SMALL, trades: 250 }
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    const { page } = watched
+    for (const [route, list, button] of [
+      ['orders', 'table[aria-label="Past orders"] tbody tr', 'Older orders'],
+      ['bots/momentum', 'table[aria-label="Round trips"] tbody tr', 'Older round trips'],
+      ['log', '.log li', 'Older lines'],
+    ] as const) {
+      await watched.go(route)
+      const rows = page.locator(list)
+      const shown: string[][] = []
+      for (const count of [100, 200, 250]) {
+        await rows.nth(count - 1).waitFor()
+        shown.push(await rows.allInnerTexts())
+        assert.equal(shown.at(-1)?.length, count, `${route}: rows`)
+        const more = page.getByRole('button', { name: button })
+        assert.equal(await more.count(), count === 250 ? 0 : 1, `${route}: the button after ${count} rows`)
+        if (count < 250) await more.click()
+      }
+      const [first = [], second = [], all = []] = shown
+      assert.deepEqual([second.slice(0, 100), all.slice(0, 200)], [first, second], `${route}: the rows before stay`)
+      assert.equal(new Set(all).size, 250, `${route}: every row once`)
+      assert.deepEqual(await page.evaluate(inspect), [], `${route} with older rows at ${width} px`)
+    }
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+  desk.size = SMALL
+}
+
 const { values } = parseArgs({ options: { pictures: { type: 'string' } } })
 if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 else {
@@ -331,6 +411,7 @@ else {
     const parts: readonly (readonly [name: string, run: () => Promise<void>])[] = [
       ['every page at 380 and 1,400 px, light and dark', () => everyPage(trial, values.pictures)],
       ['every action asks once', () => everyAction(trial)],
+      ['wallets with names', () => everyWallet(trial, values.pictures)],
       ['refused and expired actions', () => refusedAndExpired(trial)],
       ['the keyboard', () => keyboard(trial)],
       ['fills open their explanation', () => explained(trial)],
@@ -338,6 +419,7 @@ else {
       ['a lost connection and an ended session', () => lostConnection(trial)],
       ['read-only sessions and recorded journals', () => onlyReading(trial)],
       ['changes and log lines', () => followsChanges(trial)],
+      ['older rows', () => olderRows(trial)],
       [
         'a login removes what another program has planted at this port',
         async () => assert.deepEqual(await plantedProblems(browser), []),

@@ -8,7 +8,7 @@ const SCRIPT = '/app/planted.js'
 const PAGE = `<!doctype html><title>planted</title><script src="${SCRIPT}"></script>`
 
 /** Lets a program that has the desk's port before plant a page in a browser, and then logs in to the desk there.
- *  Returns the problems: what of the planted page is left. */
+ *  Returns one problem for each part of the planted page that is left. */
 export async function plantedProblems(browser: Browser): Promise<string[]> {
   const context = await browser.newContext()
   const page = await context.newPage()

@@ -29,6 +29,8 @@ export interface DeskSize {
   readonly positions: number
   readonly trades: number
   readonly isHostile?: boolean
+  /** Whether the wallets have names: two live wallets, and one on paper. */
+  readonly hasWallets?: boolean
 }
 
 export const SMALL: DeskSize = { positions: 6, trades: 40 }
@@ -100,6 +102,27 @@ function bot(name: string, factor: number, { trades, isHostile = false }: DeskSi
 }
 
 export function recordedView(size: DeskSize = SMALL): View {
+  const view = viewOf(size)
+  return size.hasWallets === true ? withWallets(view, size) : view
+}
+
+/** The view with a third bot, and with a wallet for each bot. */
+function withWallets(view: View, size: DeskSize): View {
+  const names = size.isHostile ? [HOSTILE, `${HOSTILE}2`, `${HOSTILE}3`] : ['main', 'side', 'trial']
+  const [momentum, dips] = view.bots as [BotStatus, BotStatus]
+  const bots = [momentum, dips, { ...dips, name: 'new-idea', ownStops: [] }].map((bot, index) => ({
+    ...{ ...bot, mode: index < 2 ? 'live' : 'paper', executor: index < 2 ? 'cloud' : 'paper' },
+    wallet: names[index] as string,
+  }))
+  const wallets = bots.map(({ name, mode, wallet }, index) => ({
+    ...{ name: wallet, mode, bots: [name], solBalance: index === 1 ? null : 9.4123 - index, positionsSol: 0.4211 },
+  }))
+  const walletOf = new Map(bots.map(({ name, wallet }) => [name, wallet]))
+  const positions = view.positions.map((one) => ({ ...one, wallet: walletOf.get(one.bot) as string }))
+  return { ...view, bots, wallets, positions }
+}
+
+function viewOf(size: DeskSize): View {
   return {
     ...{
       id: '7-0',
@@ -303,9 +326,9 @@ const money: MoneyAnswer = {
   ],
 }
 
-function log(size: DeskSize): LogAnswer {
+function log(size: DeskSize, from: number, count: number): LogAnswer {
   const levels = ['info', 'info', 'warn', 'info', 'error', 'info'] as const
-  const lines = Array.from({ length: 60 }, (_none, index) => ({
+  const all = Array.from({ length: Math.max(60, size.trades) }, (_none, index) => ({
     ...{ time: NOW - index * 9_000, seq: 1_204_113 - index * 40, level: levels[index % 6] as 'info', bot: 'momentum' },
     ...{
       mint: index % 2 === 0 ? mintOf(index) : '',
@@ -313,7 +336,8 @@ function log(size: DeskSize): LogAnswer {
     },
     text: size.isHostile ? HOSTILE : 'the bot holds 5 positions, and its limit is 5',
   }))
-  return { lines, next: null } as unknown as LogAnswer
+  const to = Math.min(all.length, from + count)
+  return { lines: all.slice(from, to), next: to < all.length ? String(to) : null } as unknown as LogAnswer
 }
 
 const results: ResultsAnswer = {
@@ -390,7 +414,7 @@ export function recordedAnswer(path: string, query: URLSearchParams, size: DeskS
     why: () => (size.isHostile ? { ...why, symbol: HOSTILE, name: HOSTILE, title: HOSTILE } : why),
     equity: () => equity(Number(query.get('points') ?? 600)),
     money: () => money,
-    log: () => log(size),
+    log: () => log(size, from, count),
     results: () => results,
     compare: () => compare,
   }

@@ -1,11 +1,10 @@
-// Measures the desk on a journal of 10,000 trades and up to 200 positions: the times of each endpoint, the times of
-// 20 cold loads in Chromium, and the heap after 8 hours of changes against that after 10 minutes. The desk is the real
-// one, with its thread, API, login and stream. `--hours 1` and `--loads 5` measure less; `--journal DB` is served
-// instead of a new journal, whose recording takes minutes.
+// Measures the desk on a journal of 10,000 trades and up to 200 positions: the times of each endpoint, and the times of
+// 20 cold loads in Chromium. The desk is the real one, with its thread, API, login and stream. `--loads 5` measures
+// less; `--journal DB` is served instead of a new journal, whose recording takes minutes.
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Browser, CDPSession, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { writeDeskJournal } from '../../../bench/desk-journal.ts'
 import { inTemporaryFolder } from '../../../bench/temporary-folder.ts'
 import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
@@ -14,13 +13,9 @@ import { ServedJournal } from './served-journal.ts'
 /** Hours of the sandbox's market in which the bot of the bench makes more than 10,000 trades. */
 const RECORDED_HOURS = 14
 const REQUESTS = 20
-const CHANGES_PER_MINUTE = 240
-const PERIOD_MINUTES = 10
-const CHANGED_ROWS = 5
 const { values } = parseArgs({
-  options: { hours: { type: 'string' }, loads: { type: 'string' }, journal: { type: 'string' } },
+  options: { loads: { type: 'string' }, journal: { type: 'string' } },
 })
-const hours = Number(values.hours ?? 8)
 const loads = Number(values.loads ?? 20)
 
 function p95(times: readonly number[]): number {
@@ -95,63 +90,6 @@ async function measureLoads(desk: ServedJournal): Promise<void> {
   console.log(line('chart drawn, opened directly', chart))
 }
 
-async function heapOf(session: CDPSession): Promise<{ mb: number; nodes: number; listeners: number }> {
-  await session.send('HeapProfiler.collectGarbage')
-  await session.send('HeapProfiler.collectGarbage')
-  const { usedSize } = await session.send('Runtime.getHeapUsage')
-  const { metrics } = await session.send('Performance.getMetrics')
-  const metric = (name: string): number => metrics.find((one) => one.name === name)?.value ?? 0
-  return { mb: usedSize / 1e6, nodes: metric('Nodes'), listeners: metric('JSEventListeners') }
-}
-
-/** Pushes changes as fast as the page takes them, and opens other pages between them. */
-async function measureHeap(desk: ServedJournal): Promise<void> {
-  const browser = await launch('--js-flags=--expose-gc')
-  const watched = await open(browser, desk)
-  const { page } = watched
-  const { view } = desk
-  const between = ['bots/trader', `token/${view.positions[0]?.mint}`, 'money', 'log', 'orders', 'overview']
-  const session = await page.context().newCDPSession(page)
-  await session.send('Performance.enable')
-  await watched.go('overview')
-  const periods = Math.max(2, Math.round((hours * 60) / PERIOD_MINUTES))
-  for (let period = 1, count = 0; period <= periods; period++) {
-    for (let change = 0; change < PERIOD_MINUTES * CHANGES_PER_MINUTE; change++, count++) {
-      const rows = Array.from(
-        { length: CHANGED_ROWS },
-        (_none, row) => view.positions[(count * CHANGED_ROWS + row) % view.positions.length]!,
-      )
-      const positions = Object.fromEntries(
-        rows.map((row) => [row.id, { ...row, changePercent: (count % 800) / 10 - 40 }]),
-      )
-      const about = {
-        time: view.time,
-        seq: 2e6 + count,
-        n: 0,
-        level: 'info',
-        bot: 'trader',
-        mint: '',
-        code: 'X',
-      } as const
-      desk.push({ set: { rows: count, title: `change ${count}` }, positions }, [{ ...about, text: `line ${count}` }])
-      if (change % 400 === 399) await page.getByText(`change ${count}`, { exact: true }).waitFor()
-    }
-    for (const route of between) {
-      await page.evaluate((to) => {
-        location.hash = `#/${to}`
-      }, route)
-      await page.waitForTimeout(300)
-    }
-    const { mb, nodes, listeners } = await heapOf(session)
-    if (period === 1 || period === periods || period % 6 === 0)
-      console.log(
-        `heap after ${((period * PERIOD_MINUTES) / 60).toFixed(1)} h: ${mb.toFixed(2)} MB, ${nodes} nodes, ${listeners} listeners`,
-      )
-  }
-  if (watched.problems.length > 0) console.log(watched.problems.slice(0, 5))
-  await browser.close()
-}
-
 async function measure(journal: string): Promise<void> {
   const desk = await ServedJournal.open(journal)
   const load = (): void =>
@@ -163,7 +101,6 @@ async function measure(journal: string): Promise<void> {
   load()
   await measureApi(desk)
   await measureLoads(desk)
-  if (hours > 0) await measureHeap(desk)
   load()
   await desk.close()
 }

@@ -15,7 +15,7 @@ import { RENT } from '../../chain/verifier/honest.ts'
 import { ata, openAta } from '../../chain/verifier/parts.ts'
 import { forWeb3 } from './machine.ts'
 
-// The verifier knows pump.fun's layout, and a policy applies that layout to our program.
+// The verifier reads our own program with pump.fun's layout, because the policy below assigns that layout to it.
 
 const SOL = 1_000_000_000n
 const user = keypair('wallet').publicKey
