@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They start processes, listen, or change what all of a process shares. */
+/** They start processes, listen, or change what all of a process shares, such as the measured load. */
 const APART = [
   'test/e2e/**',
   'test/simulate/**',
@@ -13,6 +13,9 @@ const APART = [
   'test/backtest/{tape-*,replay/**}',
   'test/*.test.ts',
 ]
+
+/** They measure the memory of a process, so no other file may run in theirs. */
+const ALONE = ['test/flat*.test.ts']
 
 /** The long files in the order of their start. Behind each file with many processes stand files that mostly wait,
  *  because two of the former at the same time slow each other down, and a process that trades in real time uses the
@@ -48,26 +51,32 @@ export default defineConfig({
     setupFiles: [here('./test/support/own-runtime-directory.ts')],
     maxConcurrency: 10,
     sequence: { sequencer: LongestFirst },
-    // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
-    maxWorkers: 3,
+    // Many tests wait for real blocks and processes: with two workers, two cores would be idle for a third of the time.
+    maxWorkers: 4,
     // Ends what never ends, and nothing else: a machine may be as busy as it likes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.
     env: { NODE_COMPILE_CACHE: here('./node_modules/.cache/sluice') },
+    // A worker runs many files. A process for each file would read and compile the same sources four hundred times.
+    isolate: false,
+    unstubEnvs: true,
+    unstubGlobals: true,
     projects: [
-      // One process after the other would read and compile the same sources for each of two hundred files.
       {
         extends: true,
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
           exclude: APART,
-          isolate: false,
           setupFiles: [here('./test/support/seeded-properties.ts')],
         },
       },
-      { extends: true, test: { name: 'whole', include: APART.map((path) => path.replace('**', '**/*.test.ts')) } },
+      {
+        extends: true,
+        test: { name: 'whole', include: APART.map((path) => path.replace('**', '**/*.test.ts')), exclude: ALONE },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
     ],
   },
 })

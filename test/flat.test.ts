@@ -15,7 +15,7 @@ function mintOf(number: number): string {
   return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
 }
 
-/** Any leak would be larger: a key of a map and its entry take at least 40 bytes. */
+/** Bytes per item that count as no leak. A leak is larger: a key of a map and its entry take at least 40 bytes. */
 const NOTHING = 25
 
 interface Case {

@@ -46,7 +46,8 @@ interface Attributed extends Difference {
 }
 
 const FUND_SOL = 50
-/** A first buy that never lands would stop all others for longer than a session. */
+/** Faults begin after the first buy. If that buy never landed, it would stop all other buys for longer than a
+ *  session. */
 const FAULTS_FROM_MS = 20_000
 const FAULT_EVERY_MS = 3_000
 const FAULTS: readonly Fault[] = [

@@ -50,9 +50,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const results = join(out, 'results.db')
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
   const twin = join(venue.folder, 'again')
-  // Runs in a separate process, because the script of report.html is made by the build, and the test runner builds
-  // differently.
-  await sluice(['backtest', venue.configFile, '--journal', venue.journal, '--json', '--out', twin])
+  await called(['backtest', venue.configFile, '--journal', venue.journal, '--json', '--out', twin])
   expect(readFileSync(join(twin, 'report.json'))).toEqual(readFileSync(join(out, 'report.json')))
   const decided = (folder: string) => {
     const log = new Database(join(folder, 'results.db'), { readonly: true })
@@ -113,7 +111,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain(`${found.events} market rows in 1 segment`)
   expect(stdout).toMatch(/^trips: .* SOL net, from 10 SOL$/m)
-  expect(stdout).toMatch(/^Fill model: On exact pools .* No own fill was compared/m)
+  expect(stdout).toMatch(/^Fill model: On exact pools .* No real fill was compared/m)
   expect(stdout).toContain('Limits of this backtest:')
 
   // Every problem of a journal ends with one line and no result.

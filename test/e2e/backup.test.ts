@@ -90,7 +90,7 @@ test('a position that was sold after the backup is listed as open, and the chain
   await again.stop()
 })
 
-/** Removes a journal as a lost disk does. Its log went with the last connection. */
+/** Removes a journal and the files of its log, as a lost disk does. */
 function lose(journal: string): void {
   renameSync(journal, `${journal}.lost`)
   for (const end of ['-wal', '-shm']) {

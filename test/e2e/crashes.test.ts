@@ -7,13 +7,14 @@ import { isOpen } from '../../src/engine/order.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { venueOf } from '../../src/venues/registry.ts'
 import { type Books, discrepancies, readBooks } from './books.ts'
-import { kill, launch, type Sluice, sluice } from './process.ts'
+import { called } from './called.ts'
+import { kill, launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
-/** Includes the time until every lost answer is proved, which takes half a minute. */
+/** Whether the tests wait until every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
-const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
+const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
 describe.concurrent('killed between two steps', () => {
@@ -34,7 +35,7 @@ describe.concurrent('killed between two steps', () => {
       const bots = [
         { name: 'trips', strategy: 'round-trips', params: { rounds: 2 }, exits: { maxHoldSeconds: 3 } },
       ] as const
-      const venue = await openVenue({ bots, speed: 10, config: { service: { lateSeconds: 1 } } }, onTestFinished)
+      const venue = await openVenue({ bots, config: { service: { lateSeconds: 1 } } }, onTestFinished)
       const first = venue.run({ SLUICE_FAILPOINT: `${step}:${times}` })
       expect(await first.ended).toBe(null)
       expect(first.child.signalCode).toBe('SIGKILL')
@@ -42,7 +43,10 @@ describe.concurrent('killed between two steps', () => {
       // A start in this process takes a fifth of the time of another process.
       const second = await venue.start()
       await until('more, and the end of what was under way', () => isTakenUp(killed, venue.books()))
-      if (LONG || step === 'before-execute') await venue.settled()
+      if (LONG || step === 'before-execute') {
+        await second.handle({ command: 'halt' })
+        await venue.settled()
+      }
       await second.stop()
       const books = venue.books()
       expect(await venue.complaints()).toEqual([])
@@ -88,7 +92,7 @@ test.concurrent('the demo, killed twice, continues with one journal and one chai
   expect(ledger.transactionCount).toBeGreaterThan(3)
   expect(discrepancies(books, { ledger, wallet, funds: DEMO_SOL * 1e9 })).toEqual([])
   // For both executors the command must report that every lamport of every audit is explained.
-  const told = await sluice(['ledger', '--journal', journal])
+  const told = await called(['ledger', '--journal', journal])
   expect([told.code, told.stdout]).toEqual([
     0,
     expect.stringContaining('remainder 0 lamports: every lamport is accounted for\n'),

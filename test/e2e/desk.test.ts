@@ -8,7 +8,8 @@ import type { View } from '../../src/runtime/view/view.ts'
 import { Browsers } from '../support/desk-browsers.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sumsOf } from '../support/three-sums.ts'
-import { launch, sluice } from './process.ts'
+import { called } from './called.ts'
+import { launch } from './process.ts'
 import { until } from './until.ts'
 
 const { path } = temporaryFolder()
@@ -44,7 +45,7 @@ test('a run with 100 browsers that the desk steers replays equal, and its journa
   })
   await until('the desk', () => /the desk is served/.test(demo.stderr))
   expect(demo.stdout + demo.stderr).not.toContain('login?link=')
-  const made = await sluice(['desk', 'link', '--name', 'phone', '--journal', journal])
+  const made = await called(['desk', 'link', '--name', 'phone', '--journal', journal])
   const link = new URL(made.stdout.trim())
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const { cookie } = await ask(new URL('/login', link), 'POST', form, `link=${link.searchParams.get('link')}`)
@@ -99,7 +100,7 @@ test('a run with 100 browsers that the desk steers replays equal, and its journa
   const sums = sumsOf(journal)
   expect(sums.map(({ header, money }) => [header, money])).toEqual(sums.map(({ report }) => [report, report]))
   expect(sums.some(({ report }) => report !== 0)).toBe(true)
-  const replayed = await sluice(['replay', '--verify', '--json', '--journal', journal])
+  const replayed = await called(['replay', '--verify', '--json', '--journal', journal])
   expect(JSON.parse(replayed.stdout.trim().split('\n').at(-1) as string)).toMatchObject({
     segments: 1,
     divergence: null,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { called } from './called.ts'
 import { launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 
@@ -129,8 +130,8 @@ describe.concurrent('dev', () => {
     [['package.json', '--speed', '0'], 'Expected a number above 0, or max.'],
     [['package.json', '--journal', 'nowhere.db'], 'no journal at nowhere.db'],
   ])('`dev %s` exits with 2', async ([args, message]) => {
-    const dev = launch(['dev', ...args])
-    expect(await dev.ended).toBe(2)
-    expect(dev.stderr).toContain(message)
+    const { code, stderr } = await called(['dev', ...args])
+    expect(code).toBe(2)
+    expect(stderr).toContain(message)
   })
 })

@@ -53,7 +53,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     ['sync', EIO, 40],
     ['write', ENOSPC, 3],
   ] as const)('%s, with error %i, from the %i. time on', async ([call, errno, after], { onTestFinished }) => {
-    const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
+    const venue = await openVenue({ bots, config }, onTestFinished)
     const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
     const failing = venue.run(faults)
     expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
@@ -65,7 +65,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
   test.concurrent.for([400, 10_000])(
     'every write fails for lack of space from the %i. on: the process reports it and waits; a stop ends it with 1',
     async (after, { onTestFinished }) => {
-      const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
+      const venue = await openVenue({ bots, config }, onTestFinished)
       const faults = { FAULT_CALL: 'write', FAULT_AFTER: `${after}`, FAULT_ERRNO: `${ENOSPC}` }
       const full = venue.run({ LD_PRELOAD: shim, ...faults })
       await until('word of it', () => /DISK_LOW: .*NOTHING CAN BE SOLD/.test(full.stderr))
@@ -81,9 +81,10 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
   )
 
   test.concurrent('on a slow disk orders wait for commits and the feed does not', async ({ onTestFinished }) => {
-    // On a slow disk a sale in parts takes longer than 3 s, and tokens that are sold early are bought again.
+    // On a slow disk, the strategy's sale in parts takes longer than 3 s. After an earlier exit, the strategy begins
+    // again with another token.
     const patient = [{ ...bots[0], exits: { maxHoldSeconds: 120 } }]
-    const venue = await openVenue({ bots: patient, config, speed: 10 }, onTestFinished)
+    const venue = await openVenue({ bots: patient, config }, onTestFinished)
     const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
     await until('sales', () => slow.stderr.includes('"running"') && venue.books().fills.length >= 4)
     const { inputs } = await venue.settled()
@@ -95,7 +96,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
 })
 
 const disk = mountSmallDisk(300)
-if (typeof disk === 'string') console.log(`no file system of a certain size can be had here: ${disk}`)
+if (typeof disk === 'string') console.log(`no file system of a fixed size is possible here: ${disk}`)
 else afterAll(() => disk.unmount())
 
 describe.runIf(typeof disk !== 'string')('a full file system', () => {
@@ -103,11 +104,11 @@ describe.runIf(typeof disk !== 'string')('a full file system', () => {
   test('stops entries, sells positions from the reserved space, loses nothing, and allows a start', async ({
     onTestFinished,
   }) => {
-    const venue = await onDisk(disk, () => openVenue({ bots, config, speed: 10 }, onTestFinished))
+    const venue = await onDisk(disk, () => openVenue({ bots, config }, onTestFinished))
     const first = venue.run()
     await until('something to sell', () => first.stderr.includes('"running"') && venue.books().fills.length >= 2)
     disk.fillTo(0)
-    await until('the condition in the journal, behind all that was decided before it', () =>
+    await until('the condition in the journal, after all earlier decisions', () =>
       venue.books().inputs.some(({ json }) => /"DISK_LOW"/.test(json)),
     )
     await until('word of it', () => /DISK_LOW: .*Free space there/.test(first.stderr))

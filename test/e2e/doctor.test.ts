@@ -173,7 +173,7 @@ describe.concurrent('the service', () => {
   })
 })
 
-/** Genesis hash of every sandbox. */
+/** First slot of each sandbox's chain. */
 const FIRST_SLOT = 300_000_000
 
 describe.concurrent('an RPC', () => {

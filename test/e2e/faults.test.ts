@@ -3,7 +3,7 @@ import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import type { Venue } from './venue.ts'
 
-/** Includes the time until absence is proved, which takes half a minute. */
+/** Whether the tests wait until absence is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const SOL = { tradeAmount: 'sol' }
 const POSTS = { buy: 'POST /api/trade/buy', sell: 'POST /api/trade/sell' }

@@ -4,11 +4,11 @@ import type { Failpoint } from '../../src/base/failpoint.ts'
 import { type Random, seededRandom } from '../../src/base/random.ts'
 import { isOpen } from '../../src/engine/order.ts'
 import { recover } from '../../src/journal/reader/recovery.ts'
+import { sendCommand } from '../../src/live/control/client.ts'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
 import { conditionalComplaints, conditionalFigures } from '../support/conditional-books.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 import { discrepancies, isSettled } from './books.ts'
-import { called } from './called.ts'
 import { kill, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints, type Venue } from './venue.ts'
@@ -24,7 +24,7 @@ export interface KillOptions {
   readonly say: (line: string) => void
 }
 
-/** Executor: cloud, or local, or both, each with a wallet of its own, in turn. */
+/** Executors of the bots. The journals take these values in turn; with `both`, each executor has its own wallet. */
 const EXECUTORS = ['cloud', 'local', 'both'] as const
 type Executor = (typeof EXECUTORS)[number]
 
@@ -117,6 +117,8 @@ async function killsOfOne(
   }
   const last = venue.run()
   await until('the last process to run', () => last.stderr.includes('"running"'))
+  await until('an order', () => venue.books().orders.length > 0)
+  await sendCommand(venue.journal, { command: 'halt' })
   const settled = await venue.settled()
   last.child.kill('SIGINT')
   if ((await last.ended) !== 0)
@@ -157,7 +159,7 @@ async function verified({ journal, books, chains }: Venue): Promise<string[]> {
   const read = books()
   if (read.segments.length === 0) return []
   const found = chains().flatMap((chain) => discrepancies(read, chain))
-  return [...found, ...(await replayComplaints(journal, read.segments.length, called))]
+  return [...found, ...(await replayComplaints(journal, read.segments.length))]
 }
 
 function isMade(journal: string): boolean {
@@ -186,7 +188,8 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
   ]
 }
 
-/** State for the next process: conditional orders within their bounds, and exits for every position. */
+/** Complaints about the state for the next process: conditional orders beyond their bounds, and positions without
+ *  exits. */
 function standingComplaints(db: Database.Database): string[] {
   const fills = db.prepare('SELECT count(*) FROM fill WHERE reversed = 0 AND order_id = ?').pluck()
   const { positions, orders, timers } = recover(db).money

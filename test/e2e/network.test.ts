@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { openReader } from '../../src/journal/reader/reader.ts'
+import { called } from './called.ts'
 import { type LoudService, openLoudService } from './loud-service.ts'
-import { launch, sluice } from './process.ts'
+import { launch } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
@@ -17,7 +18,7 @@ const COLOUR = /\u001b/
 const SOURCE_KEY = 'source-key-1a2b3c4d5e6f'
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
-/** A run against every behavior of a service, with its secrets from the environment. */
+/** A run against every behaviour of a service, with its secrets from the environment. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   const source = await openSource(atEnd)
   const bots = [
@@ -59,7 +60,7 @@ describe.concurrent('network connections and files of a run', () => {
     expect(noted(venue)).toContain('the mood is 1')
     const outputs = await Promise.all(
       [['orders', '--json'], ['fills', '--json'], ['positions'], ['replay', '--verify']].map((args) =>
-        sluice([...args, '--journal', venue.journal]),
+        called([...args, '--journal', venue.journal]),
       ),
     )
     const shown = [one.stdout, one.stderr, ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr])]
@@ -174,7 +175,7 @@ function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
     .map((name) => [join(folder, name), readFileSync(join(folder, name))])
 }
 
-/** The secret itself, and encodings of it. */
+/** Whether the bytes contain the secret or an encoding of it. */
 function isIn(secret: string, bytes: Buffer): boolean {
   const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]
   return forms.some((form) => bytes.includes(form))

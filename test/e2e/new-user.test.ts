@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
@@ -13,7 +14,7 @@ import type { Ended } from './process.ts'
 import { Project } from './project.ts'
 import { until } from './until.ts'
 
-/** In reading order: one project, one journal. */
+/** The documents in reading order. All of them use one project and one journal. */
 const TASKS = [
   'first-run.md',
   'write-a-strategy.md',
@@ -23,6 +24,7 @@ const TASKS = [
   'paper.md',
   'go-live.md',
   'operate.md',
+  'desk.md',
   'no-trades.md',
 ]
 
@@ -75,10 +77,7 @@ describe('init', () => {
 describe('the documents by task', () => {
   test.each(TASKS)('the commands and the code of docs/%s work', async (name) => {
     for (const block of blocksIn(name)) await carryOut(block)
-    if (running === undefined) return
-    running.kill('SIGINT')
-    expect((await once(running, 'exit'))[0], `${name}: what it started, after Ctrl-C`).toBe(0)
-    running = undefined
+    await stop(name)
   })
 
   // docs/code makes the code visible to the compiler and the linter. `npx vitest run test/e2e/new-user.test.ts -u`
@@ -206,10 +205,24 @@ function hasTape(journal: string): boolean {
   }
 }
 
-/** `npx sluice run FILE`, until it accepts commands. */
+/** Ends what a document has started. */
+async function stop(at: string): Promise<void> {
+  if (running === undefined) return
+  running.kill('SIGINT')
+  expect((await once(running, 'exit'))[0], `${at}: what it started, after Ctrl-C`).toBe(0)
+  running = undefined
+}
+
+/** `npx sluice run FILE`, until it accepts commands, or `npx sluice desk`, until it serves the page. */
 async function start(block: Block): Promise<void> {
   const [{ words = [] } = {}] = linesOf(block)
+  await stop(block.at)
   running = project.start(...words.slice(2))
+  if (words[2] === 'desk') {
+    const [origin = ''] = String((await once(running.stdout as Readable, 'data'))[0]).split(' ')
+    expect((await fetch(`${origin}/login`)).status, block.at).toBe(200)
+    return
+  }
   const loaded = await loadConfig(words.slice(3), { cwd: project.folder })
   const journal = loaded.ok ? loaded.config.journal.path : ''
   await until(

@@ -73,7 +73,7 @@ const page =
   "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...(await pageFiles()).keys()].join(' '))"
 step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/app\/price-chart-[\w-]+\.js/)
 step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
-// It also carries the part of prom-client that writes the metrics.
+// The package also carries the part of prom-client that writes the metrics.
 const metrics =
   "const { openExposition } = await import('./node_modules/sluice/dist/desk/metrics/exposition.js'); console.log(openExposition().contentType)"
 step(bots, `${own} --input-type=module -e "${metrics}"`, /^text\/plain; version=0\.0\.4/)

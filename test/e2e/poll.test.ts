@@ -25,7 +25,7 @@ async function polling(
   atEnd(() => proxy.close())
   writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
   stage.configure({
-    // Paper transactions are not lost, and a tape of buys proves no honeypot.
+    // With `free`, no paper transaction is lost, and a token without sales on the tape can still be sold.
     paper: { model: 'free' },
     service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy },
   })

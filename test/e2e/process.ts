@@ -21,7 +21,7 @@ export interface Ended {
 }
 
 /** Starts Node itself, so that the process id is that of the bots. `logTo`: descriptor that receives stderr. The bots
- *  serve no desk, which would take time in each of many tests; `--desk` in `args` stands for one. */
+ *  serve a desk only if `args` contains `--desk`, because a desk would take time in each of many tests. */
 export function launch(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -30,7 +30,7 @@ export function launch(
 ): Sluice {
   const child = spawn(process.execPath, program === '' ? args : [program, ...withoutDesk(args)], {
     stdio: ['ignore', 'pipe', logTo],
-    env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...env },
+    env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...compiledCode(args), ...env },
   })
   const one: Sluice = {
     child,
@@ -42,6 +42,14 @@ export function launch(
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (one.stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (one.stderr += text))
   return one
+}
+
+/** Backtests run under flags of their own, and V8 refuses code that was compiled under others, so they keep their
+ *  compiled code in folders of their own. */
+function compiledCode([command, ...args]: readonly string[]): Record<string, string> {
+  const { NODE_COMPILE_CACHE: folder } = process.env
+  if (folder === undefined || command !== 'backtest') return {}
+  return { NODE_COMPILE_CACHE: `${folder}-${args.includes('--out') ? 'backtest-out' : 'backtest'}` }
 }
 
 function withoutDesk(args: readonly string[]): readonly string[] {

@@ -16,7 +16,7 @@ export class Project {
     this.folder = folder
   }
 
-  /** Runs `sluice ...` in it. */
+  /** Runs `sluice ...` in the folder. */
   sluice(...args: string[]): Promise<Ended> {
     return called(args, this.folder)
   }
@@ -31,9 +31,12 @@ export class Project {
     return this.#run(args, ENV)
   }
 
-  /** Starts a process that runs until it is stopped. */
+  /** Starts a process that runs until it is stopped. Its output is read, and can be listened to. */
   start(...args: string[]): ChildProcess {
-    return spawn(process.execPath, [SLUICE, ...args], { cwd: this.folder, env: ENV, stdio: 'ignore' })
+    const stdio = ['ignore', 'pipe', 'ignore'] as const
+    const child = spawn(process.execPath, [SLUICE, ...args], { cwd: this.folder, env: ENV, stdio: [...stdio] })
+    child.stdout?.on('data', () => {})
+    return child
   }
 
   /** Replaces `npm install`, which needs the registry: links this repository as the package `sluice`. */

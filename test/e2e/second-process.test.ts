@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isOpen } from '../../src/engine/order.ts'
@@ -11,11 +11,13 @@ import { openVenue, type Venue } from './venue.ts'
 
 type Executor = 'cloud' | 'local'
 type Output = Books['outputs'][number]
-type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string }>[] }>
+type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string; bots: string[] }>[] }>
 
 /** Slot time of the real chain, because a process sees the other one's transactions only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
+/** The bot of the wallet that both processes trade, and that of the other wallet. */
+const [SHARED, ALONE] = ['hoarder', 'alone']
 /** Buys of the first process before the second one starts. */
 const BUYS_BEFORE = 3
 /** Buys that a process has to refuse after it has stopped entries. */
@@ -23,9 +25,10 @@ const REFUSALS = 5
 const WALLET_STOPS = ['FOREIGN_TX', 'UNEXPECTED_FILL']
 const LIKELY_CAUSE = /another process may be trading with (the|this) wallet/i
 
-/** One wallet, and a market of many tokens. The market prints nothing before it is opened. */
+/** A wallet that two processes trade, and a market of many tokens. The market prints nothing before it is opened. */
 interface Scene {
   readonly venue: Venue
+  readonly wallet: string
   readonly market: { isOpen: boolean }
 }
 
@@ -58,22 +61,48 @@ test.concurrent('a second process on a wallet that trades stops before it double
   expect(await expectNoticed(scene, [first, second])).toContain('second')
 })
 
-async function openScene(executor: Executor, atEnd: Parameters<typeof openVenue>[1]): Promise<Scene> {
+test.concurrent('a second process on one of two wallets: both stop the entries of this wallet before the third buy is doubled, and the other wallet trades on', async ({
+  onTestFinished,
+}) => {
+  const scene = await openScene('cloud', onTestFinished, ['main', 'side'])
+  const first = await start(scene, 'first', 'cloud')
+  const second = await start(scene, 'second', 'cloud', 'main')
+  for (const one of [first, second]) await ready(one)
+  scene.market.isOpen = true
+  expect(await expectNoticed(scene, [first, second])).toContain('first')
+  const { stops } = await statusOf(first)
+  const stopped = stops.flatMap(({ code, bots }) => (WALLET_STOPS.includes(code) ? bots : []))
+  expect(new Set(stopped)).toEqual(new Set([SHARED]))
+  const before = booksOf(first, ALONE).fills.length
+  await until('the other wallet to trade on', () => booksOf(first, ALONE).fills.length >= before + BUYS_BEFORE)
+  expect(doubledBuys(scene, scene.venue.sandbox.wallets.side?.publicKey)).toBe(0)
+})
+
+/** `wallets`: names of the wallets; the first one is the wallet of both processes. */
+async function openScene(
+  executor: Executor,
+  atEnd: Parameters<typeof openVenue>[1],
+  wallets: readonly string[] = [],
+): Promise<Scene> {
   const market = { isOpen: false }
+  const bot = { name: SHARED, strategy: 'hoarder', executor } as const
+  const named = wallets.map((wallet, index) => ({ ...bot, name: index === 0 ? SHARED : ALONE, wallet }))
   const venue = await openVenue(
     {
-      bots: [{ name: 'hoarder', strategy: 'hoarder', executor }],
+      bots: wallets.length === 0 ? [bot] : named,
+      wallets,
       market: (emit) => new SeededMarket({ seed: 1, emit: (event) => market.isOpen && emit(event) }),
       slotMs: SLOT_MS,
       speed: 5,
     },
     atEnd,
   )
-  return { venue, market }
+  const { wallet, wallets: own } = venue.sandbox
+  return { venue, market, wallet: own[wallets[0] ?? '']?.publicKey ?? wallet }
 }
 
-/** Starts a process, and waits until it has read its configuration. */
-async function start({ venue }: Scene, name: string, executor: Executor): Promise<Container> {
+/** Starts a process, and waits until it has read its configuration. `only`: its only wallet. */
+async function start({ venue }: Scene, name: string, executor: Executor, only?: string): Promise<Container> {
   const home = join(venue.folder, name)
   mkdirSync(home)
   const journal = join(home, 'journal.db')
@@ -85,12 +114,20 @@ async function start({ venue }: Scene, name: string, executor: Executor): Promis
       wallet: { publicKey: wallet, keypair: `file:${keypair}` },
     }),
   })
+  if (only !== undefined) keepOnly(venue.configFile, only)
   const process = venue.run({ HOME: home, XDG_STATE_HOME: join(home, 'state') })
   await until(`the ${name} process to run`, () => {
     expect(process.child.exitCode, process.stderr).toBe(null)
     return process.stderr.includes('"msg":"running"')
   })
   return { name, journal, process }
+}
+
+/** Leaves one of the wallets in a configuration, with its bots. */
+function keepOnly(file: string, wallet: string): void {
+  const config = JSON.parse(readFileSync(file, 'utf8'))
+  const bots = config.bots.filter((bot: { wallet: string }) => bot.wallet === wallet)
+  writeFileSync(file, JSON.stringify({ ...config, wallets: { [wallet]: config.wallets[wallet] }, bots }))
 }
 
 /** Waits until the process may buy. */
@@ -145,13 +182,17 @@ async function statusOf({ journal }: Container): Promise<Status> {
   return (await sendCommand(journal, { command: 'status' })) as Status
 }
 
-function booksOf({ journal }: Container): Books {
-  return readBooks(journal)
+/** What the journal of a process has about a bot. */
+function booksOf({ journal }: Container, bot = SHARED): Books {
+  const books = readBooks(journal)
+  const own = <Row extends { readonly bot: string }>(rows: readonly Row[]): Row[] =>
+    rows.filter((one) => one.bot === bot)
+  return { ...books, orders: own(books.orders), fills: own(books.fills), outputs: own(books.outputs) }
 }
 
-/** Buys of tokens that the wallet had bought before. */
-function doubledBuys({ venue }: Scene): number {
-  const { ledger, wallet } = venue.sandbox
+/** Buys of tokens that a wallet had bought before. */
+function doubledBuys({ venue, wallet: shared }: Scene, wallet = shared): number {
+  const { ledger } = venue.sandbox
   const bought = ledger
     .signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
     .flatMap(({ error, tokens }) => (error === null ? tokens : []))

@@ -56,14 +56,14 @@ const config = (at: string): string =>
 
 test('a backtest and a sweep name the place where the strategy threw', async () => {
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
-  const backtest = (at: string) => {
-    const { code, stderr } = project.process('backtest', config(at), '--journal', 'tape.db')
+  const backtest = async (at: string) => {
+    const { code, stderr } = await project.sluice('backtest', config(at), '--journal', 'tape.db')
     return { code, said: stderr.replace(/^.*so it has no result: /, '') }
   }
   const thrown = 'TypeError: Cannot read properties of null'
-  expect(backtest('trade')).toEqual({ code: 1, said: expect.stringMatching(`^${PLACE}: ${thrown}`) })
-  expect(backtest('start')).toEqual({ code: 1, said: expect.stringMatching(`^${PLACE}: ${thrown}`) })
-  expect(backtest('hostile')).toEqual({
+  expect(await backtest('trade')).toEqual({ code: 1, said: expect.stringMatching(`^${PLACE}: ${thrown}`) })
+  expect(await backtest('start')).toEqual({ code: 1, said: expect.stringMatching(`^${PLACE}: ${thrown}`) })
+  expect(await backtest('hostile')).toEqual({
     code: 1,
     said: 'strategies/wild.ts:15:44: Error: a\\u001b[2J at evil (/etc/evil.ts:1:1)\n',
   })
@@ -76,7 +76,7 @@ test('a backtest and a sweep name the place where the strategy threw', async () 
 test.each([
   ['in this thread', []],
   ['in a thread of its own', ['--isolate']],
-])('a run %s logs the place, and repeats equally from another folder', (_where, more) => {
+])('a run %s logs the place, and repeats equally from another folder', async (_where, more) => {
   const journal = `data/run${more.length}.db`
   const file = config('start')
   folder.write('start.yaml', readFileSync(file, 'utf8').replace('{', `{"journal":{"path":"${journal}"},`))
@@ -93,16 +93,17 @@ test.each([
   })
   const other = new Project(temporaryFolder().path)
   cpSync(join(project.folder, 'strategies'), join(other.folder, 'strategies'), { recursive: true })
-  const replay = other.process('replay', '--verify', '--json', '--journal', join(project.folder, journal))
+  const replay = await other.sluice('replay', '--verify', '--json', '--journal', join(project.folder, journal))
   expect(JSON.parse(replay.stdout)).toMatchObject({ segments: 1, equal: true, divergence: null })
 })
 
+// Node keeps the error of a module by its path, so each has a name of its own.
 test.each([
-  ['const = 1\n', 'strategies/broken.ts:2:7: SyntaxError: '],
-  ['const sum = \n', 'strategies/broken.ts:2: SyntaxError: '], // Node marks no column at the end of a file
-])('`check` names the place of the syntax error in %j', (code, said) => {
-  folder.write('strategies/broken.ts', `export {}\n${code}`)
-  folder.write('broken.yaml', JSON.stringify({ service: 'sandbox', bots: [{ name: 'a', strategy: 'broken' }] }))
-  const { stdout, stderr } = project.process('check', 'broken.yaml')
+  ['const = 1\n', 'nameless', 'strategies/nameless.ts:2:7: SyntaxError: '],
+  ['const sum = \n', 'endless', 'strategies/endless.ts:2: SyntaxError: '], // Node marks no column at the end of a file
+])('`check` names the place of the syntax error in %j', async (code, strategy, said) => {
+  folder.write(`strategies/${strategy}.ts`, `export {}\n${code}`)
+  folder.write('broken.yaml', JSON.stringify({ service: 'sandbox', bots: [{ name: 'a', strategy }] }))
+  const { stdout, stderr } = await project.sluice('check', 'broken.yaml')
   expect(stdout + stderr).toContain(`cannot be used: ${said}`)
 })

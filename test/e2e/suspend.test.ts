@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sendCommand } from '../../src/live/control/client.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
@@ -7,7 +8,7 @@ test('a process that is suspended while it trades, and continued, loses nothing 
 }) => {
   const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
   const config = { service: { lateSeconds: 1 } }
-  const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
+  const venue = await openVenue({ bots, config }, onTestFinished)
   const one = venue.run()
   // Answers are pending while the process is stopped, as on a machine that goes to sleep.
   venue.sandbox.faults.set({ kind: 'delay', ms: 1_500, count: 3, target: '/trade/' })
@@ -18,6 +19,7 @@ test('a process that is suspended while it trades, and continued, loses nothing 
   await until('time to pass on the chain', () => venue.sandbox.ledger.head('processed').slot > slot + 150)
   one.child.kill('SIGCONT')
   await until('what comes after it', () => one.stderr.includes('"running"') && venue.books().fills.length >= 3)
+  await sendCommand(venue.journal, { command: 'halt' })
   await venue.settled()
   one.child.kill('SIGINT')
   expect(await one.ended).toBe(0)

@@ -6,7 +6,7 @@ import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { called } from './called.ts'
 import { documentedCommands } from './documented-commands.ts'
-import { launch, sluice } from './process.ts'
+import { launch } from './process.ts'
 import { until } from './until.ts'
 
 const T0 = 1_780_000_000_000
@@ -32,7 +32,7 @@ interface Found {
 }
 
 function sweep(...args: string[]) {
-  return sluice(['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...args])
+  return called(['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...args])
 }
 
 function storedIn(store: string): unknown[] {

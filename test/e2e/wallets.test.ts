@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { View } from '../../src/runtime/view/view.ts'
@@ -18,12 +19,13 @@ test.concurrent('two wallets in one process, killed and started again: nothing i
   onTestFinished,
 }) => {
   const config = { service: { lateSeconds: 1 } }
-  const venue = await openVenue({ bots: BOTS, wallets: ['main', 'side'], speed: 10, config }, onTestFinished)
+  const venue = await openVenue({ bots: BOTS, wallets: ['main', 'side'], config }, onTestFinished)
   const first = venue.run({ SLUICE_FAILPOINT: 'sent:4' })
   expect(await first.ended, first.stderr).toBe(null)
   expect(first.child.signalCode).toBe('SIGKILL')
   const second = await venue.start()
   await until('sales of both wallets', () => walletsOf(venue).every((wallet) => soldBy(venue, wallet) >= 2))
+  await second.handle({ command: 'halt' })
   await venue.settled()
   await second.stop()
   expect(await venue.complaints()).toEqual([])
@@ -40,7 +42,7 @@ test.concurrent('with two wallets, commands, a second process and the transactio
   const answer = async (wallet: string, to: string): Promise<string> =>
     (await tell(handle, stage, to, `on-${wallet}`)).answer
   const done = async (wallet: string, to: string): Promise<void> => {
-    // A buy waits until the full exit before it is proved.
+    // A buy is refused until the full exit before it is proved.
     const order = await until(to, async () => {
       const id = await answer(wallet, to)
       return id !== 'EXIT_UNPROVED' && id
@@ -79,11 +81,48 @@ test.concurrent('with two wallets, commands, a second process and the transactio
   await expect(stage.start()).rejects.toThrow('the wallet main is in use by ')
 })
 
+test.concurrent('a bot that moved to another wallet with another executor leaves its position to its former wallet, which sells it there', async ({
+  onTestFinished,
+}) => {
+  const bot = (name: string, wallet: string, executor: string) =>
+    ({ name, strategy: 'puppet', wallet, executor }) as const
+  const bots = [bot('moves', 'main', 'cloud'), bot('stays', 'main', 'cloud'), bot('signs', 'side', 'local')]
+  const stage = await openStage({ bots, wallets: ['main', 'side'] }, onTestFinished)
+  const first = await stage.go()
+  await until('both wallets', () => walletsOf(stage).every((wallet) => mayBuy(stage, wallet)))
+  const { answer } = await tell(first.handle, stage, 'buy', 'moves')
+  await orderIn(stage, answer, ({ state }) => state === 'filled')
+  await first.stop()
+
+  writeFileSync(stage.configFile, moved(readFileSync(stage.configFile, 'utf8')))
+  const { handle } = await stage.go()
+  await until('the new wallet', () => mayBuy(stage, walletsOf(stage)[1] as string))
+  // The bot cannot hold the token in two wallets, because its exits are timed by bot and token.
+  expect((await tell(handle, stage, 'buy', 'moves')).answer).toBe('MINT_OWNED')
+  expect((await tell(handle, stage, 'sell', 'moves')).answer).toBe('NO_POSITION')
+  expect(() => handle({ command: 'sell', mint: MINT, wallet: 'side' })).toThrow('no bot of the wallet side holds')
+  const { positions, wallets } = handle({ command: 'status' }) as View
+  expect(positions.map(({ wallet }) => wallet)).toEqual(['main'])
+  expect(wallets.map(({ name, positionsSol }) => [name, positionsSol > 0])).toEqual([
+    ['side', false],
+    ['main', true],
+  ])
+  await handle({ command: 'flatten', wallet: 'main' })
+  await until('the sale', () => holders(stage).length === 0)
+  expectOwnSigners(stage)
+})
+
 /** Whether the process has read a wallet, so that its bots may buy. */
 function mayBuy(venue: Venue, wallet: string): boolean {
   return venue.books().inputs.some(({ kind, json }) => {
     return kind === 'gate' && json.includes('"open":true') && json.includes(`|${wallet}"`)
   })
+}
+
+/** The configuration after the first bot moved to the second wallet and its executor. */
+function moved(text: string): string {
+  const { bots, ...more } = JSON.parse(text) as { bots: object[] }
+  return JSON.stringify({ ...more, bots: [{ ...bots[0], wallet: 'side', executor: 'local' }, ...bots.slice(1)] })
 }
 
 function holders(venue: Venue): string[] {

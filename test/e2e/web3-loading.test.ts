@@ -10,7 +10,7 @@ const SIGNER_READY = 'the signer is ready'
 
 async function venueWith(executor: 'cloud' | 'local'): Promise<Venue> {
   const bot = { name: 'trips', strategy: 'round-trips', params: { rounds: 1 }, exits: { maxHoldSeconds: 3 } } as const
-  const venue = await openVenue({ bots: [{ ...bot, executor }], speed: 10 }, (close) => onTestFinished(close))
+  const venue = await openVenue({ bots: [{ ...bot, executor }] }, (close) => onTestFinished(close))
   if (executor === 'cloud') return venue
   const { keypair, policy, wallet } = venue.sandbox
   venue.configure({

@@ -21,7 +21,7 @@ export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   } else lastRead(scenario, state, bracket, steps)
 }
 
-/** A proof starts only after the height has passed the bound of an attempt. */
+/** Starts a proof. Only the mutant starts one before the finalized height has passed the bound of an attempt. */
 function firstRead(scenario: Case, state: State, steps: Steps): void {
   const past = pastOf(scenario, state)
   if (scenario.mutant === 'heightReadLast') {
@@ -79,7 +79,7 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
   }
 }
 
-/** An unbooked row of this lane, which may belong to this attempt. */
+/** Whether there is an unbooked row of this lane, which may belong to this attempt. */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(
     (transaction, row) =>

@@ -19,7 +19,7 @@ export interface Model<State> {
   key(state: State): string
   /** Name of a property that the state breaks. */
   broken(state: State, steps: readonly Step<State>[]): string | undefined
-  /** Every order is decided and booked. Each state must lead to such a state without faults. */
+  /** Whether every order is decided and booked. Each state must lead to such a state without faults. */
   isDecided(state: State): boolean
 }
 
@@ -70,7 +70,7 @@ class Search<State> {
     return stuck === undefined ? this.#result() : this.#result(NEVER_DECIDED, stuck)
   }
 
-  /** Returns the property that this state violates. */
+  /** Adds the states that follow a state. Returns the property that the state violates, if there is one. */
   #expand(number: number): string | undefined {
     const state = this.#states[number] as State
     this.#states[number] = undefined

@@ -195,7 +195,7 @@ const LIST = {
     in: exitThenBuy({ attempts: [2, 1] }),
   },
   buyAfterProvisionalExit: {
-    says: 'A full exit counts as proved at confirmed; a fork moves the sale behind the buy.',
+    says: 'A full exit counts as proved at confirmed; a fork moves the sale after the buy.',
     breaks: 'bought while a full exit was open',
     in: exitThenBuy({ forks: 1 }),
   },

@@ -87,7 +87,7 @@ export function brokenProperty(scenario: Case, state: State, steps: readonly Ste
   return PROPERTIES.find(([, isBroken]) => isBroken(scenario, state, steps))?.[0]
 }
 
-/** No order is open, and the books equal the chain. */
+/** Whether no order is open and the books equal the chain. */
 export function isDecided({ journal, transactions, memory }: State): boolean {
   return (
     memory !== null &&

@@ -3,11 +3,11 @@ import { ORDER_MOVES, type OrderState } from '../../src/engine/order.ts'
 import { ATTEMPT_MOVES, type AttemptState } from '../../src/orders/attempt.ts'
 import { check } from './checker.ts'
 import { Coverage } from './coverage.ts'
-import { SMALL } from './scenarios.ts'
+import { QUICK } from './scenarios.ts'
 
 const coverage = new Coverage()
 
-test.each(Object.entries(SMALL))('The order protocol holds. %s', (_, scenario) => {
+test.each(Object.entries(QUICK))('The order protocol holds. %s', (_, scenario) => {
   const result = check(coverage.of(scenario))
   expect(result.violation).toBeUndefined()
   expect(result.states).toBeGreaterThan(1_000)

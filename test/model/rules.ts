@@ -1,7 +1,7 @@
 import { type Case, MOST_OPEN_EXITS } from './scenario.ts'
 import { isOpen, isUndecided, type State } from './state.ts'
 
-/** Requests that the engine accepts. */
+/** Whether the engine accepts the request. */
 export function mayAccept(scenario: Case, state: State, order: number): boolean {
   const { orders, isHalted } = state.journal
   if (orders[order]!.state !== 'none' || (order > 0 && orders[order - 1]!.state === 'none')) return false
@@ -21,7 +21,7 @@ function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
 }
 
 /** Whether no attempt of the order can execute any more, and its executions are final. Otherwise, a fork could move a
- *  sale behind the buy. */
+ *  sale after the buy. */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
   const row = orders[other]!

@@ -33,10 +33,10 @@ export interface Case extends Scenario {
 
 /** Lifetime of a transaction in blocks: 150 in reality. */
 export const VALIDITY = 1
-/** Blocks that a node may lag behind when its height is read, and the margin of the bounds: 50 (cloud) and 8 (local) in
- *  reality. */
+/** Number of blocks by which the head of a node may be too old when its height is read. The bounds add as many blocks.
+ *  The real numbers are 50 for the cloud executor and 8 for the local one. */
 export const NODE_LAG = 1
-/** Blocks that a node without block times may lag behind (A8), and the margin for it: 150 in reality. */
+/** The same number for a node without block times (A8). The real number is 150. */
 export const UNDATED_LAG = 2
 /** Blocks above the finalized one: about 32 in reality. */
 export const MOST_UNFINALIZED = 2

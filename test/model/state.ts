@@ -2,7 +2,7 @@
 export interface Transaction {
   /** Last height in which it may land; 0 if it cannot land any more, or does not exist. */
   lastHeight: number
-  /** The attempt was sent to the network. */
+  /** Whether the transaction was sent to the network. */
   isOut: boolean
   /** Height in which it landed; 0 if that block is finalized. */
   at: number | null
@@ -15,7 +15,7 @@ export interface Transaction {
 export interface Stranger {
   kind: 'inflow' | 'foreign'
   at: number
-  /** A person has accepted it. */
+  /** Whether a person has accepted the transaction. */
   isAccepted: boolean
 }
 
@@ -24,7 +24,7 @@ export interface Stranger {
 export interface Post {
   request: 'none' | 'out' | 'refused' | 'again' | 'over'
   answer: 'none' | 'signature' | 'again' | 'never'
-  /** The client still waits for the answer. */
+  /** Whether the client still waits for the answer. */
   isOpen: boolean
 }
 
@@ -45,9 +45,9 @@ export type AttemptState =
 
 export interface OrderRow {
   state: OrderState
-  /** The engine has taken all reports. */
+  /** Whether the engine has processed all reports of the order. */
   isHeard: boolean
-  /** The engine's books hold its reservation. */
+  /** Whether the engine's books hold the order's reservation. */
   isReserved: boolean
 }
 
@@ -72,9 +72,10 @@ export interface Journal {
   attempts: AttemptRow[]
   /** Index: transaction. */
   fills: FillRow[]
-  /** An execution after a refusal or a proof of absence was seen: alarm, and no immediate retries. */
+  /** Whether an execution after a refusal or a proof of absence was seen. It raises an alarm and ends immediate
+   *  retries. */
   isAlarmed: boolean
-  /** Buys wait until a person accepts a foreign transaction. */
+  /** Whether buys wait until a person accepts a foreign transaction. */
   isHalted: boolean
 }
 
@@ -94,7 +95,7 @@ export interface Memory {
   arming: number | null
   /** Durable attempt that is not sent yet. */
   sending: number | null
-  /** By order: the gateway holds its lane. */
+  /** For each order: whether the gateway keeps other orders out of the order's lane (account, mint and side). */
   lanes: boolean[]
   /** By order: a report waits for the engine. */
   inbox: boolean[]
@@ -131,7 +132,7 @@ export function isOpen({ state }: Pick<OrderRow, 'state'>): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
 
-/** The attempt may still execute. A built one cannot before it is signed. */
+/** Whether the attempt may still execute. A built attempt cannot execute before it is signed. */
 export function isUndecided({ state }: Pick<AttemptRow, 'state'>): boolean {
   return state === 'armed' || state === 'unknown' || state === 'acked' || state === 'signed' || state === 'landed'
 }

@@ -5,7 +5,8 @@ import type { StrategyRig, TestTrade } from '../../src/testing.ts'
 const UNIT = 1e-9
 const PRINTS = 8
 
-/** A bar of a test: its price in units, the SOL of its prints together, and who trades; both sides if absent. */
+/** A bar of a test: its price as a multiple of the test's unit, the SOL of all its prints, and the side of its trades
+ *  (both sides if absent). */
 export type ShortBar = readonly [price: number, sol: number, side?: TestTrade['side']]
 
 export function addBars(rig: StrategyRig, width: Width, bars: readonly ShortBar[]): void {

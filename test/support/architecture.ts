@@ -145,6 +145,7 @@ const MODULES_OF_PAGE = [
   'src/market/bar-width.ts',
   'src/runtime/time-text.ts',
   'src/runtime/view/apply-change.ts',
+  'src/runtime/view/wallet-sums.ts',
 ]
 const TYPES_OF_PAGE = ['src/base/units.ts', 'src/desk/api/types.ts', 'src/runtime/view/view.ts']
 

@@ -129,6 +129,8 @@ export default defineStrategy({
     buysEvery: z.number().default(0),
     /** Whether it notes anything. */
     notes: z.boolean().default(true),
+    /** Whether the strategy has a handler of trades, which does nothing. */
+    handlesTrades: z.boolean().default(false),
   }),
   keys: ['trades'],
   warmup: 86_400,
@@ -151,7 +153,7 @@ export default defineStrategy({
       : Object.fromEntries(
           Object.entries(conditions).map(([name, tree]) => [name, built(tree as Tree, named as never) as Condition]),
         ),
-  start: ({ bars, conditions, byHand, buysEvery, notes }, bot) => {
+  start: ({ bars, conditions, byHand, buysEvery, notes, handlesTrades }, bot) => {
     const hand = new ByHand()
     let count = 0
     const held = (name: string, bar: object, token: Token<undefined, never>): void => {
@@ -162,6 +164,7 @@ export default defineStrategy({
       Object.keys(bars).find((width) => widthsIn(tree).includes(width))
     return {
       onCondition: (bar, token, name) => held(name, bar, token as never),
+      ...(handlesTrades && { onTrade() {} }),
       ...(byHand && {
         onBar(bar, token) {
           const own = Object.entries(conditions).filter(([, tree]) => widthOf(tree as Tree) === bar.width)

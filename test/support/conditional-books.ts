@@ -15,7 +15,7 @@ interface Story {
 
 export interface ConditionalFigures {
   readonly conditionals: number
-  /** Number of steps by which the order triggered: bought, recorded as an exit, or ordered an instalment. */
+  /** Number of steps by which the order triggered: bought, recorded as an exit, or ordered an installment. */
   readonly triggered: number
   /** Ended without an execution: cancelled, expired, failed. */
   readonly cancelled: number
@@ -109,7 +109,8 @@ function buyComplaints(
   ]
 }
 
-/** A process may end before it takes a fill that it recorded; the next one takes it. */
+/** Whether a limit order may be in this state after its fill. It is still `working` if the process ended before its
+ *  engine received the recorded fill; the next process delivers the fill. */
 function isToldOf(state: ConditionalState): boolean {
   return state === 'done' || state === 'working'
 }
@@ -123,8 +124,8 @@ function sizeOf(db: Database, orderId: string): number | undefined {
   return size.kind === 'sol' ? size.lamports : undefined
 }
 
-/** At most one order of a group is done, and no other has bought. Instalments of a schedule before the last end
- *  nothing. */
+/** Returns groups in which more than one order is done or has bought. A series of buys is left out, because only its
+ *  last installment ends the group. */
 function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
   const groups = new Map<string, [string, Story][]>()
   for (const one of stories) {

@@ -42,7 +42,7 @@ export class Crew {
     for (const mint of [MINT, MINT_2, MINT_3]) this.rig.settle(1e-6, mint)
   }
 
-  /** On a print at `price`. */
+  /** Requests a buy at a print at `price`. */
   buy(name: string, mint: string, amount: number, { price = 1e-6, ...options }: Wish = {}): Placed {
     let placed: Placed | undefined
     this.#next = [name, (bot) => (placed = bot.buy(mint, { sol: amount, reason, ...options }))]

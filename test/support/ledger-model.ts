@@ -69,7 +69,7 @@ export const happenings = fc.array(
 
 const FUNDS = 10_000_000_000
 
-/** A wallet on a chain, and a journal that receives reports as from gateway and audit. */
+/** A wallet on a chain, and a journal that receives the same records as from the gateway and the audit. */
 export class LedgerModel {
   /** Transactions that stand on the chain, by signature. */
   readonly fills = new Map<string, Fill>()
@@ -90,7 +90,7 @@ export class LedgerModel {
     this.audit()
   }
 
-  /** Tokens of the wallet on the final chain, computed by addition and without the ledger. */
+  /** Finalized balance of the wallet, computed by addition and without the ledger. */
   get lamports(): number {
     let sum = FUNDS
     for (const { walletLamports, final } of this.fills.values()) if (final) sum += walletLamports
@@ -114,9 +114,8 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** Makes the chain final up to the present: every other provisional fill becomes final, some in another block with
-   *  other amounts, some as failed. Failed fills leave nothing in the wallet. `all`: no fill stays provisional. The
-   *  engine receives the reports afterwards. */
+  /** Finalizes every second provisional fill, or each of them with `all`. Some become final in another block with other
+   *  amounts, and some fail and leave nothing in the wallet. The engine receives the reports afterwards. */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []

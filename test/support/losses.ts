@@ -59,7 +59,8 @@ export const LOSSES: readonly MarketRow[] = [
 ]
 export const BOUGHT = LOSSES.findIndex(({ time }) => time === T0 + 40_000)
 
-/** Time after the start: the remaining loss, if it is not sold yet, and a request. */
+/** Rows from `seconds` after the start on: prints at which the stop-loss sells the second token if it is still held,
+ *  then requests for a fourth token. */
 export function wishAt(seconds: number): MarketRow[] {
   return [
     ...prints(seconds, SECOND, [...five(0.4), ...five(0.4)]),

@@ -83,7 +83,8 @@ export class RecordedMoney {
     }
   }
 
-  /** Reports on an ended order must not reopen its lane; full exits under proof are the exception. */
+  /** Whether an ended order may still execute, so that a report on it counts: only a full exit with unproved
+   *  attempts. */
   mayExecute(order: Order): boolean {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0
   }

@@ -27,7 +27,7 @@ export class SalesModel {
   /** Number of sales since the last sale with a fill. */
   #tries = 0
   #retryAt = NEVER
-  /** A full exit goes next to a partial sale, which is then cancelled. */
+  /** A full exit may be open together with a partial sale, which is then cancelled. */
   #out: Sale[] = []
 
   constructor(ladder: SalesLadder, tokens: number) {

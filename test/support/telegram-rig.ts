@@ -33,7 +33,7 @@ export class TelegramRig {
   run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
   /** Answers a poll with updates, instead of the API. */
   poll: ((offset: number) => readonly object[]) | undefined
-  /** Replaces the answers of the API while it returns a value. */
+  /** Returns the answer that replaces the answer of the API; undefined: the API answers. */
   instead: () => HttpResult | undefined = () => undefined
 
   /** `beside`: the bot of another process with the same token. */

@@ -23,7 +23,7 @@ export class TokenChain {
     return true
   }
 
-  /** A fork removes a sale; a removed buy returns soon, even if its tokens were sold. */
+  /** A fork removes a sale. A buy stays, because a removed buy lands again soon, even if its tokens were sold. */
   takeBack({ id, mint, side }: Attempt): void {
     const moved = this.#moved.get(id)
     if (moved === undefined || side === 'buy') return

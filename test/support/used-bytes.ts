@@ -14,9 +14,9 @@ export function usedBytes(): number {
 
 const PASSES = 7
 
-/** Bytes in use for each further item that came and went. `pass` runs that many items, numbered from `from` on; the
- *  `first` passes fill caches of the last items. Compares the lowest of the last three readings with the lowest of the
- *  first three: memory of compiled code fluctuates. */
+/** Bytes that stay in use for each item that was added and removed. `pass` adds and removes items with the numbers from
+ *  `from` to `to`; the `first` passes only fill caches. Compares the lowest of the last three readings with the lowest
+ *  of the first three, because the memory of compiled code fluctuates. */
 export async function bytesLeftBehind(
   first: number,
   things: number,

@@ -85,6 +85,9 @@ export function viewOfWallets(): View {
       { name: 'side', mode: 'live', bots: ['rises'], solBalance: 1.1, positionsSol: 0.2 },
       { name: 'trial', mode: 'paper', bots: ['idea'], solBalance: 9, positionsSol: 0 },
     ],
-    positions: ['dips', 'rises'].map((name) => ({ ...position, id: `${name}/Mint`, bot: name })) as never,
+    positions: [
+      { ...position, id: 'dips/Mint', bot: 'dips', wallet: 'main' },
+      { ...position, id: 'rises/Mint', bot: 'rises', wallet: 'side' },
+    ] as never,
   })
 }
