@@ -109,7 +109,7 @@ export function writeStrategies(folder: string): void {
   writeFileSync(join(folder, 'sma.ts'), SMA)
   writeFileSync(join(folder, 'sma-when.ts'), SMA_WHEN)
   writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
-  // The shipped strategy, whose fall may also be so large that no price can reach it.
+  // The shipped strategy, whose schema also accepts a fall that no price can reach.
   const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))
   writeFileSync(join(folder, 'dip-buyer.ts'), readFileSync(dips, 'utf8').replace('max(90)', `max(${DROP + 100})`))
 }

@@ -11,7 +11,7 @@ import { played, randomMarket, TOKENS } from './random-market.ts'
 /** Prints of a token within a minute, on average. The last value is that of recorded tokens in the minutes in which
  *  they print. */
 const DENSITIES = [3, 12, 30, 100]
-/** The density at which the strategy that reads its indicators at every trade is also measured. */
+/** The only density at which the strategy that reads its indicators at every trade is measured. */
 const USUAL = 12
 const BLOCKS = 64
 const ROUNDS = 3

@@ -44,8 +44,8 @@ function timed(frames: readonly Buffer[], step: (frame: Buffer) => boolean, afte
   return { looked: Float64Array.from(looked).sort(), ordered: Float64Array.from(ordered).sort() }
 }
 
-/** Decoded into columns, through engine and strategy, to the order among the outputs. Handling the outputs is not
- *  timed. */
+/** Decodes a frame into columns, and passes it through engine and strategy until the order is among the outputs.
+ *  Handling the outputs is not timed. */
 function ours(frames: readonly Buffer[]): Times {
   const mints = new Mints()
   const engine = new Engine(mints, new Map([[follower.name, follower as unknown as Strategy]]))

@@ -1,7 +1,7 @@
 import { defineStrategy, z } from '../src/index.ts'
 
-/** Buys nine in ten of the tokens with a price at a large print, and buys them again after each sale. Records a note
- *  for the others. */
+/** Buys nine in ten tokens at a large print, as soon as they have a price, and buys them again after each sale. Records
+ *  a note for the other tokens. */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

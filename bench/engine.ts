@@ -32,7 +32,7 @@ const trivial = {
   start: () => ({ onTrade: (trade: { price: number }) => trade.price }),
 } as unknown as Strategy
 
-/** Loaded like a user's strategy: it imports this package by its name. */
+/** Loads the strategy as a user's strategy is loaded, because it imports this package by its name. */
 async function dipBuyerStrategy(): Promise<Strategy> {
   const { href } = new URL('../strategies/dip-buyer.ts', import.meta.url)
   admitStrategy(href)

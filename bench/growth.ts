@@ -15,7 +15,7 @@ const TOKEN_ROWS = 4_000_000
 const SMOKE_ROWS = 50_000
 const PAIRS = 5
 const MANY_TOKENS = 50_000
-/** Where orders are sparse, one of this many tokens is traded. */
+/** In cases with few orders, one of this many tokens is traded. */
 const SPARSE = 20
 /** Number of tokens that is so small that each has enough prints for its slow average in a short tape. */
 const SMOKE_TOKENS = 200

@@ -8,7 +8,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 3
 const ORDERS = 60
-/** Wait until the previous order has ended. */
+/** Pause in which the previous order ends. */
 const PAUSE_MS = 40
 
 /** Medians of one run, microseconds from the frame. */

@@ -77,7 +77,7 @@ export function benchLaunches(smoke = false): Figure[] {
   const launches = smoke ? 500 : LAUNCHES_A_DAY
   const heaps = heapByDay(launches)
   const [empty = 0] = heaps
-  // Tokens of a day are kept through the next day.
+  // Tokens are kept until the end of the next day, so the tokens of two days are in memory.
   const live = ((heaps[2] as number) - empty) / (2 * launches)
   const growth = ((heaps[DAYS] as number) - (heaps[FULL] as number)) / (DAYS - FULL)
   const one = (value: number) => ({ median: value, min: value, max: value })

@@ -8,7 +8,7 @@ import type { Executor, Outcome } from '../src/orders/ports.ts'
 export interface NextPrintMarket {
   /** Price of the next print after this time, lamports per token; undefined after the last. */
   readonly priceAfter: (time: Millis) => number | undefined
-  /** Whole tokens of every order. */
+  /** Size of every order, whole tokens. */
   readonly lot: number
   readonly feeLamports: number
 }

@@ -16,8 +16,9 @@ const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000
 
-/** Real orders on the sandbox, three positions at a time, with the slot time of the chain. Measures the time from
- *  arming an attempt until the engine received the provisional and the final fill. Smoke: one round of three tokens. */
+/** Sends orders through the whole live path to the sandbox, three positions at a time, with the slot time of the chain.
+ *  Measures the time from the commit of an attempt until the engine received the provisional and the final fill. Smoke:
+ *  one round of three tokens. */
 export async function benchSettling(smoke = false): Promise<Figure[]> {
   const closing: (() => Promise<void>)[] = []
   try {

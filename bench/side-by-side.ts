@@ -140,7 +140,7 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   return { orders: (bot?.buys ?? 0) + (bot?.sells ?? 0), equity, seconds: (threadMs() - began) / 1000 }
 }
 
-/** Returns the reason why the framework cannot run on this machine. */
+/** Runs a Python framework. Returns its outcome, or the reason why the framework cannot run on this machine. */
 function python(framework: string, source: string | undefined, series: string): Outcome | string {
   if (source === undefined || !existsSync(join(source, framework)))
     return `skipped: ${framework.toUpperCase()} does not name a checkout`

@@ -9,7 +9,7 @@ const BACK_WITHIN = 10
 const FIRST = 21
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-/** Delay that is used for a planted fall without a sale by then, ms. */
+/** Delay that counts for a planted fall without a sale within this time, ms. */
 const MOST_DELAY_MS = 60_000
 /** Positions that are open at a planted fall were opened within this number of prints before it. */
 const OPEN_BEFORE = 150
@@ -23,7 +23,7 @@ export interface Loss {
   noise: number
   readonly lateSeconds: number[]
   readonly latePrints: number[]
-  /** Logarithm of the proceeds relative to the truth's own stop. */
+  /** Logarithm of the proceeds, relative to a sale when the true price reaches the stop. */
   readonly slips: number[]
   /** Delays after the planted fall, ms. */
   readonly delays: number[]

@@ -103,7 +103,7 @@ class PoolPlay {
   #sol: number
   #tokens: number
   #now = 0
-  /** Logarithm of the displacement by the last whale, which the following trades undo. */
+  /** Logarithm of the price change by the last whale, as far as the following trades have not undone it yet. */
   #displaced = 0
 
   constructor(noise: Noise, rate: number, token: number) {

@@ -1,7 +1,7 @@
 import type { Comparison } from './compare.ts'
 
-/** The closed tokens of each bot that the model flattered most, with each of their fills. They show where the model may
- *  be wrong. */
+/** For each bot, the tokens that the model flattered most, with all fills. Tokens that the simulated bot still holds
+ *  are left out. The fills show where the model may be wrong. */
 export function worstTokens(comparisons: readonly Comparison[], most: number): string[] {
   const bots = Map.groupBy(
     comparisons.filter(({ place }) => place === 'middle'),
