@@ -10,8 +10,8 @@ const NAMES = [
   ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
 ]
 
-/** Properties that libraries override in their own objects and classes. They can still be set on objects that inherit
- *  them. */
+/** Properties of the frozen prototypes that libraries override in their own objects and classes. They can still be set
+ *  on objects that inherit them. */
 const OVERRIDDEN = [
   'name',
   'message',
@@ -87,8 +87,9 @@ const LONGEST = 500
 const LINES_A_SECOND = 20
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const
 
-/** Redirects the console of this thread to `say`, one line per call, because the thread's own console needs an event
- *  loop. Passes at most 20 lines per second; the next line contains the number of dropped lines. */
+/** Redirects the console of this thread to `say`, one line per call. The thread's own console would print only when the
+ *  thread's event loop is free, which a strategy may prevent. Passes at most 20 lines per second; the next line
+ *  contains the number of dropped lines. */
 export function takeConsole(say: (text: string) => void, nowMs = () => performance.now()): void {
   let second = 0
   let lines = 0

@@ -16,7 +16,7 @@ import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
-/** Name of the facts that `worthFact` records. */
+/** Name under which `worthFact` records values in the journal. */
 const WORTH = 'worth'
 
 /** Returns a function that reads positions at the end of a journal's tape in the same way as the engine; see
@@ -35,16 +35,16 @@ export function readingsOf(reader: JournalReader): (position: Position) => Posit
   }
 }
 
-/** Returns a function that values positions at the end of a journal's tape, before network fee and rent, at the lower
- *  one of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
- *  without a tape or while the unit of the price is unverified. Reads the last part of the tape, which is so long that
- *  a token without prints in it is dead. The journal of a backtest contains no tape, but the values themselves; see
+/** Returns a function that values positions at the end of a journal's tape, before network fee and rent. It uses the
+ *  lower of the robust price and the price of the exits. The value is 0 for dead and unsellable tokens, and undefined
+ *  without a tape or while the unit of the price is unverified. Only the last part of the tape is read; a token without
+ *  prints in it counts as dead. The journal of a backtest contains no tape, but the values themselves; see
  *  `worthFact`. */
 export function liquidationOf(reader: JournalReader): Worth {
   return recordedWorth(reader) ?? TapeEnd.of(reader)?.worth() ?? (() => undefined)
 }
 
-/** The values of an account's positions at the end of a run whose journal has no tape. */
+/** Returns the record of the values that an account's positions have at the end of a run whose journal has no tape. */
 export function worthFact(account: string, time: Millis, values: ReadonlyMap<string, Lamports>): Learned {
   return { about: account, name: WORTH, time, value: Object.fromEntries(values) }
 }
@@ -106,7 +106,8 @@ class ExitPriceAtEnd {
   readonly #prints = new ExitPrice()
   readonly #window: ExitWindow
   price: number | undefined
-  /** Time of the last sized print, and of the last one that updated the price; 0 before the first. */
+  /** Time of the last print of at least the minimum size, and of the last such print that updated the price; 0 before
+   *  the first one. */
   printedAt: Millis = 0
   pricedAt: Millis = 0
 

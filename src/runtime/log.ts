@@ -35,7 +35,7 @@ function toStderr(line: string): void {
   try {
     writeSync(2, line)
   } catch {
-    // The line is lost. Its content is also visible in `sluice status`, and urgent events are sent as alerts.
+    // The line is lost. `sluice status` shows the state too, and urgent events are also sent as alerts.
   }
 }
 
@@ -102,8 +102,8 @@ function patternsOf(secret: string): string[] {
   ]
 }
 
-/** Returns a pattern for a character, literal or escaped: the other side may escape more characters than necessary, or
- *  only some. */
+/** Returns a pattern that matches a character both unescaped and escaped, because a server may escape more characters
+ *  than necessary, or only some. */
 function characterPattern(character: string): string {
   const code = character.codePointAt(0) as number
   const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
@@ -119,12 +119,13 @@ function characterPattern(character: string): string {
   return `(?:${[...new Set(forms)].join('|')})`
 }
 
-/** Returns patterns for the base64 text of a secret: alone, and within a longer text at any of three alignments. */
+/** Returns patterns for the base64 form of a secret. Within a longer text, the form depends on the secret's position
+ *  modulo 3 bytes, so there is also a pattern for each of the three cases. */
 function base64Patterns(secret: string): string[] {
   const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
   const within = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    // Omits characters that also encode bits of the adjacent text.
+    // Characters at both ends are omitted if they also encode bits of the adjacent text.
     return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
   })
   const isLong = secret.length >= SHORTEST_URL_PART

@@ -31,7 +31,8 @@ export class PaperWorld {
   readonly #measured: Measurements | undefined
   readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
-  /** `adjust`: changes the assumptions about fills. `measured`: known outcomes of single attempts. */
+  /** `adjust`: changes the assumptions of the fill model. `measured`: known outcomes of single attempts, which replace
+   *  the model's. */
   constructor(
     config: Config,
     clock: Clock,
@@ -47,9 +48,9 @@ export class PaperWorld {
     this.#measured = measured
   }
 
-  /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of the
-   *  same plan and never takes a live slot. `simulated`: whether live bots also get a simulated executor, for the
-   *  replay of a run. */
+  /** Creates the executors of the paper bots and restores their balances. Each paper account has its own request budget
+   *  of the same plan, so paper orders use no requests of the live budget. `simulated`: whether live bots also get a
+   *  simulated executor, for the replay of a run. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,
@@ -78,7 +79,7 @@ export class PaperWorld {
   }
 
   /** Restores the price impact of the fills of the last hour on later orders of their accounts. `tapeOf` returns the
-   *  tape of at least this hour. */
+   *  tape of at least the last hour. */
   recall(fills: readonly Fill[], tapeOf: (mints: Mints) => Iterable<Block>): void {
     const since = this.#clock.now() - RECALLED_MS
     const late = fills.filter(({ account, time }) => time >= since && this.#routes.has(account))
@@ -89,7 +90,7 @@ export class PaperWorld {
     for (const block of tapeOf(mints)) {
       let from = 0
       for (let row = 0; row < block.length; row++) {
-        // An order lands before the rows that have the same time.
+        // A fill comes before the market rows that have the same time.
         if (late[0] === undefined || late[0].time > (block.time[row] as number)) continue
         if (row > from) market.observe(block, from, row)
         from = row
@@ -129,7 +130,8 @@ export class PaperWorld {
       this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
   }
 
-  /** Returns a sink that also passes inputs to the paper market. It serves an engine that answers at once. */
+  /** Returns a sink that also passes inputs to the paper market. It is for an engine that handles each input
+   *  immediately. */
   withInputs(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),

@@ -12,8 +12,8 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
   /** Called with each group of rows after the engine has handled it, but before the decisions of its last row are
-   *  carried out. A paper market then updates its prices, and a simulated clock advances. A fill therefore never
-   *  depends on rows that are later than those that its order depended on. */
+   *  carried out. A paper market updates its prices here, and a simulated clock advances. A paper fill therefore never
+   *  depends on rows that are later than the row at which its order was decided. */
   readonly observe?: (block: Block, from: number, to: number) => void
   /** Number of the first row or input of this process. It is higher than all numbers in the journal. */
   readonly firstSeq: Seq
@@ -39,9 +39,10 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Handles rows. The source has given them their arrival time, which it reads once per batch from the same clock. If
-   *  an input received its time later but is handled before the rows, the rows get the time of the input. The change is
-   *  made in the block, because the journal stores that time and a replay uses it. */
+  /** Handles rows. The source has stamped them with their arrival time, which it reads once per batch from the runner's
+   *  clock. If an input with a later time is handled before these rows, the rows get the time of that input, so that
+   *  time never decreases. The time is changed in the block, because the journal stores the block and a replay uses
+   *  it. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source delivered rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
@@ -110,11 +111,11 @@ export interface EffectsOptions {
   readonly clock: Clock
   readonly journal: Journal
   readonly gateway: GatewayPort
-  /** Calls `want` of the source. */
+  /** Passes the keys to which bots subscribe to the source. */
   readonly want: (keys: readonly string[]) => void
   /** Requests a reading of a mint's pool. Absent if there is no chain; polls are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined
-  /** For replays: schedules a timer that is due at `at`, at the time at which it fired in the recorded run. Returns
+  /** For replays: schedules a timer that is due at `at` for the time at which the recorded run fired it. Returns
    *  undefined if the clock must schedule the timer. */
   readonly hold?: ((timer: Timer, at: Millis, fire: () => void) => Cancel | undefined) | undefined
   /** Reports an alarm to the operator. */
@@ -123,7 +124,7 @@ export interface EffectsOptions {
   readonly said?: ((line: LogLine | Message, seq: Seq, time: Millis) => void) | undefined
 }
 
-/** A timer of the engine, and the function that cancels its next firing. */
+/** A timer that is set, and the function that cancels its next firing. */
 interface ArmedTimer {
   readonly timer: Timer
   cancel: Cancel
@@ -141,8 +142,8 @@ export class Effects {
     this.#post = post
   }
 
-  /** Writes all outputs of a step before acting on any, so that an order is committed together with the decisions
-   *  made with it. */
+  /** Writes all outputs of a row or input before it carries out any of them, so that an order is committed together
+   *  with the other decisions of the same row or input. */
   carryOut(seq: Seq, time: Millis, outputs: readonly Output[]): void {
     const { journal } = this.#options
     const count = outputs.length
@@ -154,8 +155,8 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, seq, time)
   }
 
-  /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. Only
-   *  then is the next firing of a repeating timer scheduled, so that an engine that is late gets one firing instead of
+  /** Records that the engine has received a timer that fired. Must be called before the outputs are carried out. The
+   *  next firing of a repeating timer is scheduled here. An engine that is late therefore gets one firing instead of
    *  all that it missed. */
   fired(id: number, time: Millis): void {
     const armed = this.#timers.get(id)

@@ -26,7 +26,8 @@ export interface SegmentParts {
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly hold?: RunnerOptions['hold']
-  /** For a replay: wraps the gateway, so that orders which the run also made receive the run's reports. */
+  /** For a replay: wraps the gateway, so that an order which the recorded run also made receives the recorded
+   *  reports. */
   readonly orderPath?: ((gateway: GatewayPort, post: (input: Input) => void) => GatewayPort) | undefined
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Alarm) => void
@@ -75,7 +76,7 @@ export class Segment implements AnySegment {
     })
   }
 
-  /** Restores money from rows and warms the strategies up. Returns the number of warm-up rows. */
+  /** Restores money from the journal and warms the strategies up. Returns the number of warm-up rows. */
   begin(start: StartInput, blocks: Iterable<Block>): number {
     this.runner.post(start)
     let warmed = 0
@@ -109,8 +110,8 @@ export class Segment implements AnySegment {
   }
 }
 
-/** Resumes the open orders of these bots, exits first. Reports about accounts that no bot has now wait in the journal,
- *  because the engine does not have the positions of these accounts. */
+/** Resumes the open orders of these bots, exits first. A report about an account that no bot uses now stays in the
+ *  journal, because the engine does not have the positions of this account. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
   for (const account of money.accounts) {
     gateway.trust(account.account, account.breached !== true)

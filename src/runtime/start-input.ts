@@ -21,7 +21,7 @@ export interface Beginning
     StartInput,
     'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'sources' | 'warm' | 'warmGaps' | 'warmTo'
   > {
-  /** Units of the service that were proved. */
+  /** Units of the service's amounts, if they were proved. */
   readonly proof?: ServiceProof | undefined
 }
 
@@ -91,8 +91,8 @@ export function unattended({ positions, orders }: RecoveredMoney, bots: readonly
   })
 }
 
-/** Returns the seconds of tape with which the bots are warmed up. A strategy that does not set `warmup` is warmed up
- *  with at least the time that its bars cover. */
+/** Returns the seconds of tape with which the bots are warmed up. If a strategy does not set `warmup`, the warm-up
+ *  covers at least the time of all bars that the strategy declares. */
 export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
   return Math.max(0, ...bots.map(secondsOf))
 }
@@ -113,7 +113,7 @@ export interface Recovery {
   readonly proof?: ServiceProof | undefined
 }
 
-/** Returns the start input that continues from recovered state: money from rows, and the range of the tape for the
+/** Returns the start input that continues from recovered state: the money, and the range of the tape for the
  *  warm-up. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
@@ -125,7 +125,8 @@ export function recoveredStart({ config, bots, past, reader, ...more }: Recovery
   return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money, sources, warm, ...seen })
 }
 
-/** The last value of each source that a bot of this start declares, as far as its schema still accepts the value. */
+/** Returns the last value of each source that a bot of this start declares. A value that the source's schema no longer
+ *  accepts is left out. */
 function declaredOnly(reader: JournalReader, { bots }: Pick<Config, 'bots'>): SourceValue[] {
   if (bots.every(({ strategy }) => strategy.strategy.sources === undefined)) return []
   return reader.lastSources().flatMap((value) => {

@@ -11,8 +11,8 @@ const NOTHING = (): void => {}
 const CLOSE_MS = 0.01
 const MOST_TRIES = 100
 
-/** Machine time at which `performance.now` was 0 in this thread, ms since the boot. Both run on the same clock, but
- *  `performance.now` takes a third of the time of `hrtime.bigint`. */
+/** Machine time at which `performance.now` was 0 in this thread, ms since the boot. Adding it to `performance.now`
+ *  gives the time since the boot. `hrtime.bigint` gives the same time, but a call takes three times as long. */
 const ORIGIN_MS = originMs()
 
 /** Returns milliseconds since the machine's boot, with fractions. They are equal in all processes, and independent of
@@ -21,7 +21,7 @@ export function monotonicMs(): number {
   return ORIGIN_MS + performance.now()
 }
 
-/** Compares the two readings until no pause of the thread lies between them. */
+/** Reads both clocks again and again until no pause of the thread lies between the two readings. */
 function originMs(): number {
   let origin = 0
   let least = Number.POSITIVE_INFINITY
@@ -48,14 +48,14 @@ export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
 
 /** The machine's time. `now` follows the wall clock, including forward steps, and never decreases: after the wall clock
  *  is set back, `now` runs at half speed until the wall clock has caught up. Delays are monotonic, may have any length,
- *  and never end early. Node keeps one list of timers for each duration and processes one list after the other, so
- *  after a delay of the event loop a timer may fire before another one that was due earlier. Therefore a single Node
- *  timer here serves a queue that is ordered by due time, as in the simulated clock. */
+ *  and never end early. Node keeps a list of timers for each duration and processes one list after the other. After a
+ *  delay of the event loop, a timer may therefore fire before another one that was due earlier. To keep the order, one
+ *  Node timer here serves a queue that is sorted by due time, as in the simulated clock. */
 export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number
   readonly #queue = new DueQueue()
-  /** Node's timer for the head of the queue. `#timerAt` is the time for which it is set. */
+  /** Node's timer for the first entry of the queue. `#timerAt` is the time for which it is set. */
   #timer: NodeJS.Timeout | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #isFiring = false
@@ -64,7 +64,8 @@ export class SystemClock implements Clock {
   /** Monotonic time at which the wall clock was last seen behind `#last`; undefined if it is not behind. */
   #behindAt: number | undefined
 
-  /** `notBefore`: the last time in the journal. Tests replace the other two clocks. */
+  /** `notBefore`: the last time in the journal; `now` never returns an earlier time. Tests replace `wall` and
+   *  `monotonic`. */
   constructor(notBefore: Millis = 0, wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
     this.#wall = wall
     this.#monotonic = monotonic
@@ -103,8 +104,8 @@ export class SystemClock implements Clock {
     this.#schedule()
   }
 
-  /** Schedules Node's timer for the head of the queue. A timer that is already set for an earlier time remains: when it
-   *  fires, nothing is due, and it schedules the next one. */
+  /** Schedules Node's timer for the first entry of the queue. A timer that is already set for an earlier time remains:
+   *  when it fires, nothing is due, and it schedules the next one. */
   #schedule(): void {
     if (this.#isFiring) return
     const at = this.#queue.nextAt()

@@ -20,17 +20,17 @@ const LEAST_PRINTS = 3
 
 /** Prints that arrive later than this after an announcement, ms, do not count as first prints. */
 const FIRST_MS = 60_000
-/** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve ends at 15 times its first
- *  price, and a wrong unit differs by more. */
+/** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve completes at 15 times its
+ *  first price; a price in a wrong unit is farther away. */
 const FIRST = { low: 0.6, high: 15 }
-/** Bounds of announced values, as multiples of the values of a new curve. */
+/** Bounds of the values in the announcement of a launch, as multiples of the values of a new curve. */
 const ANNOUNCED = { low: 0.6, high: 4 }
-/** Bounds of a price, as multiples of the market cap divided by the supply. */
+/** Bounds of a trade's price, as multiples of the trade's market cap divided by the supply. */
 const PRICED = { low: 0.5, high: 2 }
 /** Bounds of a price in another currency, as multiples of the price in SOL. */
 const CURRENCY = { low: 2, high: 10_000 }
-/** Bounds of the prices of all tokens, as multiples of the price of a new curve: between a token that has lost nearly
- *  everything and a market cap of 56,000 SOL. */
+/** Bounds of the prices of all tokens, as multiples of the price of a new curve. The lower one is a token that has lost
+ *  nearly everything, the upper one a market cap of 56,000 SOL. */
 const LEVEL = { low: 0.02, high: 2_000 }
 /** Typical price of all tokens, as a multiple of the price of a new curve. It is used to identify a unit. */
 const USUAL_LEVEL = 25
@@ -56,7 +56,7 @@ export class UnitWitness {
   readonly #supplies: number[] = []
   readonly #quoted: number[] = []
 
-  /** Whether more rows would change nothing. */
+  /** Whether the verdict no longer depends on further rows. */
   get full(): boolean {
     return this.#supplies.length >= MOST && this.#first.size >= MOST / 10
   }
@@ -89,9 +89,10 @@ export class UnitWitness {
     return { unit: 'assumed', text: isLevel ? missing : `${missing}, and ${prices}${named(level / USUAL_LEVEL)}` }
   }
 
-  /** Judges by market caps. The market caps of launches show the unit of market caps. The market caps of trades,
-   *  divided by the supply, show the unit of prices. If the quoted prices have another unit than the amounts, the
-   *  market caps of trades have that other unit too, and prove nothing. */
+  /** Returns the verdict by market caps. A launch has a known market cap, so the announced ones show the unit of market
+   *  caps. The market cap of a trade, divided by the supply, then shows the unit of prices. This proves nothing if the
+   *  quoted prices have another unit than the amounts, because the market caps of trades then have that other unit
+   *  too. */
   #byMarketCap(): UnitVerdict {
     const caps = median(this.#caps) / START_CAP
     const liquidity = median(this.#liquidity) / START_SOL
@@ -135,8 +136,8 @@ function add(prices: Map<string, number[]>, mint: string, price: number): void {
   else if (known.length < FIRST_PRINTS) known.push(price)
 }
 
-/** Returns the verdict on a factor that does not fit. A factor that no known unit explains does not count as a
- *  contradiction, because the tokens may start differently. */
+/** Returns the verdict on prices that are `factor` times the expected ones. A factor that no known unit explains is no
+ *  contradiction, because the tokens may start at another price. */
 function doubted(factor: number, seen: string): UnitVerdict {
   return { unit: named(factor) === '' ? 'assumed' : 'other', text: seen + named(factor) }
 }

@@ -44,8 +44,8 @@ interface Trades {
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST
-  /** Results of the positions that were open at the start, by bot. They are subtracted, because they belong to the time
-   *  before the start. */
+  /** Results that the open positions already had at the start of this process, by bot. They are subtracted from the
+   *  later results of these positions. */
   readonly #before = new Map<string, Sums>()
   /** Fees since the start that belong to no position, by bot, lamports. */
   readonly #stray = new Map<string, number>()
@@ -69,7 +69,8 @@ export class BotResults {
     return this.#past.since
   }
 
-  /** Restores the state that earlier processes left. `worthOf`: values at the end of the tape before this start. */
+  /** Restores the results that earlier processes left. `worthOf` returns the value that a position had when the tape
+   *  ended, before this start. */
   restore(money: Pick<RecoveredMoney, 'positions' | 'bots'>, past: PastResults, worthOf: WorthOf): void {
     this.#sums.restore(money)
     this.#past = past
@@ -79,7 +80,7 @@ export class BotResults {
     for (const one of money.bots) this.#continueDay(one, this.#pastOf(one.account, one.bot) ?? NO_FEES)
   }
 
-  /** Takes over the results of a recorded journal, which include those since the start of its last segment. */
+  /** Takes over the results of a recorded journal, also those since the start of the journal's last segment. */
   endWith(past: PastResults): void {
     const bots = past.bots.map((one) => {
       const { realized, fees } = this.#sinceStart(one.bot, () => undefined)
@@ -98,9 +99,9 @@ export class BotResults {
     return resultOf(this.#sinceStart(bot, worthOf))
   }
 
-  /** Receives every input before its outputs. A failed attempt may be reported after its position has closed. Its fee
-   *  then belongs to no position, so no position is among the outputs of the report. `orders`: a backtest records no
-   *  output about the bot, so the bot that paid is taken from the order. */
+  /** Receives every input of the engine before the engine's outputs for it. A failed attempt may be reported after its
+   *  position has closed. The engine then outputs no position with the fee of this attempt, so the fee is counted here.
+   *  `orders`: a backtest does not output the bot that paid, so the bot is taken from the order. */
   hear(seq: Seq, input: Input, orders: Pick<OpenOrders, 'find'>): void {
     this.#settle()
     const late = input.kind === 'report' ? input.report : undefined
@@ -109,7 +110,7 @@ export class BotResults {
   }
 
   take(seq: Seq, output: Output): void {
-    // `hear` is not called for rows, so an output with another seq was made at a row after the input.
+    // `hear` is not called for rows, so an output with another seq belongs to a market row after the last input.
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
@@ -127,8 +128,8 @@ export class BotResults {
     this.#late.fee = 0
   }
 
-  /** Result of a bot since the present UTC day began. It differs from the engine's result for the limits, because here
-   *  a position without a price counts with its cost. */
+  /** Result of a bot since the present UTC day began. The engine computes its own daily result, for the loss limits.
+   *  The two differ, because here a position without a price is worth its cost. */
   today(bot: string, account: string, worthOf: WorthOf, now: Millis): Result {
     const day = this.#days.get(keyOf(account, bot))
     if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)
@@ -137,8 +138,8 @@ export class BotResults {
     return resultOf({ realized, fees: this.#feesOf(bot) - day.feesBefore, unrealized })
   }
 
-  /** Number of positions that a bot closed since the beginning of the journal, and the share of those that earned more
-   *  than their network fees and rent, percent; null without one. */
+  /** Number of positions that a bot closed since the beginning of the journal, and the percentage of them that earned
+   *  more than their network fees and rent; null if none closed. */
   trades(bot: string, account: string): { readonly trades: number; readonly winPercent: number | null } {
     const { all, won } = this.#trades.get(keyOf(account, bot)) ?? NO_TRADES
     return { trades: all, winPercent: all === 0 ? null : (won / all) * 100 }
@@ -158,7 +159,8 @@ export class BotResults {
     this.#days.set(key, { ...since, money })
   }
 
-  /** Continues a day that began before this start. The engine's result of the day is after fees, but before rent. */
+  /** Continues a day that began before this start. `money.dayRealizedLamports` is the profit after fees, but before
+   *  rent. */
   #continueDay(money: BotMoney, { dayFees, dayRent }: Pick<PastBot, 'dayFees' | 'dayRent'>): void {
     const realizedBefore = this.#realizedOf(money.bot) - (money.dayRealizedLamports + dayFees - dayRent)
     const feesBefore = this.#feesOf(money.bot) - dayFees

@@ -8,19 +8,21 @@ import type { EntryStop } from './view.ts'
 
 type Stop = Omit<EntryStop, 'bots'>
 
-/** Codes of the stops that `sluice resume` ends. Every other stop lasts until its cause ends. */
+/** A stop is a reason for which bots may not buy. `sluice resume` ends the stops with these codes; every other stop
+ *  lasts until its cause ends. */
 const ENDED_BY_RESUME: ReadonlySet<EntryStop['code']> = new Set(['HALTED', 'QUARANTINED', 'LOSING_STREAK'])
 
 export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
   return !ENDED_BY_RESUME.has(code)
 }
 
-/** Tracks the reasons for which entries are stopped, for status displays. It reads the engine's inputs and outputs. */
+/** Tracks the reasons for which entries (buys) are stopped, for status displays. It reads the engine's inputs and
+ *  outputs. */
 export class EntryStops {
   /** Stops by the name of a bot, or by account for a stop that applies to the whole account. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Stops of each account because of conditions that inputs report, such as an unread chain. A stop lasts until an
-   *  input reports that its condition has ended. The key '' contains the stops of all accounts. */
+  /** Stops whose cause an input reported, by account; for example that the chain cannot be read. A stop lasts until an
+   *  input reports that its cause has ended. The key '' holds the stops that apply to all accounts. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
   /** Reasons for which a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()
@@ -32,7 +34,7 @@ export class EntryStops {
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
   }
 
-  /** Records that a condition began or ended. */
+  /** Records that the cause of a stop began or ended. */
   hear(time: Millis, input: Input): void {
     if (input.kind !== 'gate') return
     const { account, open, code = 'CHAIN_UNREAD', reason = '' } = input
@@ -110,7 +112,8 @@ function stopsOfBot(money: BotMoney): Omit<Stop, 'since'>[] {
   return [...(money.status === 'exits-only' ? [threw] : []), ...stopsOfResults(money)]
 }
 
-/** Stop by the pause after a losing streak. Journals of earlier versions contain no such pause. */
+/** Returns the stop of a bot that pauses after a losing streak; empty if it does not pause. Journals of earlier
+ *  versions have no field `pausedUntil`. */
 function stopsOfResults({ pausedUntil = 0 }: Partial<Pick<BotMoney, 'pausedUntil'>>): Omit<Stop, 'since'>[] {
   return pausedUntil > 0 ? [{ code: 'LOSING_STREAK', text: ERRORS.LOSING_STREAK, until: pausedUntil }] : []
 }

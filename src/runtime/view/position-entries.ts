@@ -23,7 +23,7 @@ interface Buys {
 /** Number of closed positions whose buys are kept, because a fork may reopen them. */
 const MOST_CLOSED = 1_000
 
-/** Tracks why each position was opened: by its first buy that is filled or open. */
+/** Tracks which buy opened each position: the first one that is filled or still open. */
 export class PositionEntries {
   /** Buys by account and mint. */
   readonly #byKey = new Map<string, Buys>()
@@ -58,8 +58,9 @@ export class PositionEntries {
     this.#byOrder.set(orderId, buy)
   }
 
-  /** If the last position in the mint has closed, a position that opens is a new one without buys so far. A position
-   *  that a fork reopened already holds tokens, and keeps its buys. */
+  /** Notes a new state of a position. If the mint's last position had closed and the state is `opening`, this is a new
+   *  position, so the buys of the closed one are dropped. A position that a fork reopened is not `opening`, because it
+   *  already holds tokens; it keeps its buys. */
   #note(key: string, state: PositionState): void {
     const buys = this.#byKey.get(key)
     const isClosed = state === 'closed'

@@ -71,8 +71,8 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
   }
 }
 
-/** Returns a function that values positions; `worthsIn` says what counts without a price. Each position is read once,
- *  because a view needs its value several times. */
+/** Returns a function that values positions; `worthsIn` explains the value of a position without a price. The value of
+ *  each position is kept, because a view needs it several times. */
 function worthsOf(readingOf: ViewParts['readingOf'], source: View['source']): WorthOf {
   const worths = new Map<Position, ReturnType<WorthOf>>()
   const unpriced = source === 'running' ? undefined : ZERO

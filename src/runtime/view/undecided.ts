@@ -49,7 +49,8 @@ export class UndecidedOrders {
     return this.#proofs.get(attemptId) ?? { text: SEARCHED, block: null, of: null }
   }
 
-  /** Stops of bots that have reached their maximum of open positions only because of buys in doubt. */
+  /** Stops of bots that have reached their maximum of open positions, and would not have reached it without buys in
+   *  doubt. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')
@@ -71,8 +72,8 @@ export class UndecidedOrders {
     })
   }
 
-  /** Attempts that have been in doubt for a long time, oldest first. With `andLost`, also attempts whose answer was
-   *  lost recently. */
+  /** Returns the attempts that have been in doubt for more than a minute, oldest first. With `andLost`, also those
+   *  whose answer was lost less than a minute ago. */
   #long(now: Millis, andLost = false): Attempt[] {
     return [...this.#attempts.values()]
       .filter(({ armedAt, state }) => now - armedAt >= LONG_MS || (andLost && state === 'unknown'))
@@ -94,6 +95,6 @@ function stopOf(
   if (first === undefined) return []
   const orders = [...new Set(doubted.map(({ orderId }) => orderId))]
   const whose = orders.length === 1 ? 'a buy whose answer was' : 'buys whose answers were'
-  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` shows the event for which its proof waits`
+  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` shows what the proof of its outcome waits for`
   return [{ code: 'POSITIONS_LIMIT', bots: [bot], since: first.armedAt, until: null, text }]
 }

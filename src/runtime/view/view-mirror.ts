@@ -48,7 +48,7 @@ export class ViewMirror implements ViewSource {
   }
 
   /** Looks up the mints of a view that have no symbol. A new mint is looked up at once. A mint that the tape did not
-   *  contain is looked up again after a while. Returns the mints that were found. */
+   *  contain is looked up again after `SEARCH_EVERY_MS`. Returns the mints that were found. */
   #search(view: View): ReadonlySet<string> {
     const mints = mintsOf(view)
     for (const mint of this.#symbols.keys()) if (!mints.has(mint)) this.#symbols.delete(mint)

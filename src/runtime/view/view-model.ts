@@ -57,7 +57,7 @@ export interface PastOfModel {
 }
 
 /** The state of the bots that terminal, `sluice status`, alerts and desk show. It is computed from everything that is
- *  written to the journal; it reads nothing from the journal and adds nothing to it. Rows are only counted. */
+ *  written to the journal; it reads nothing from the journal and adds nothing to it. Market rows are only counted. */
 export class ViewModel {
   segment = 0
   /** Number of the last row or input. */
@@ -132,7 +132,7 @@ export class ViewModel {
     }
   }
 
-  /** Resolves with the outputs of an input once the engine has answered it. Must be called before the input is
+  /** Resolves with the outputs of an input once the engine has handled the input. Must be called before the input is
    *  posted. */
   answerTo(input: Input): Promise<readonly Output[]> {
     const { promise, resolve } = Promise.withResolvers<readonly Output[]>()
@@ -167,8 +167,8 @@ export class ViewModel {
     this.stops.restore(money)
   }
 
-  /** Drops all later writes, because the journal is about to be closed. The next start finds the outcome of open orders
-   *  on the chain. */
+  /** Ignores all later writes, because the journal is about to be closed. The next start finds the outcome of open
+   *  orders on the chain. */
   mute(): void {
     this.#muted = true
   }
@@ -272,7 +272,8 @@ export class ViewModel {
     this.#heard()
   }
 
-  /** Collects the outputs of an input if a caller waits for them. They follow in this turn of the event loop. */
+  /** Starts to collect the outputs of an input if a caller waits for them. The engine makes all of them in this turn of
+   *  the event loop. */
   #collect(input: Input): void {
     const answer = this.#asked.get(input)
     if (answer === undefined) return

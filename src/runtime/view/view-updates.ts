@@ -6,14 +6,14 @@ import type { Change, LiveView, LogLine, View } from './view.ts'
 /** Shortest time between two readings of the view. A change must reach a browser within 250 ms; the rest of that time
  *  is for the transfer. */
 const BETWEEN_MS = 90
-/** Time from a message to the reading of the view, so that an order that the message led to leaves first. */
+/** The view is read this long after a message, so that an order that the message caused is sent first. */
 const AFTER_MS = 20
-/** Time after which the view is read without a message, because the state of connections, requests and the process also
- *  changes without one. */
+/** The view is also read after this time without a message, because connections, requests and the process change their
+ *  state without messages. */
 const SILENT_MS = 500
 /** Time between two readings while no browser follows. */
 const UNWATCHED_MS = 1_000
-/** Maximum number of log lines in one change. The other lines can be read from the journal. */
+/** Maximum number of log lines in one change. Further lines can be read from the journal. */
 const MOST_LINES = 200
 
 export interface UpdatesParts {
@@ -27,9 +27,9 @@ export interface UpdatesParts {
   readonly failed: (error: unknown) => void
 }
 
-/** Announces the changes in the view of a running process. While a browser follows, a message leads to a reading, which
- *  also covers all later messages up to the reading. Otherwise the view is read once a second. Without a listener,
- *  nothing is read. */
+/** Announces the changes in the view of a running process. While a browser follows the view, each message schedules a
+ *  reading unless one is already scheduled. Otherwise the view is read once a second. Without a listener, nothing is
+ *  read. */
 export class ViewUpdates implements LiveView {
   readonly #parts: UpdatesParts
   readonly #listeners = new Set<(change: Change) => void>()
@@ -38,7 +38,7 @@ export class ViewUpdates implements LiveView {
   #readAt: Millis = 0
   #lines: LogLine[] = []
   #isWatched = false
-  /** Whether the next reading is due because of a message. */
+  /** Whether a message scheduled the next reading. */
   #isDue = false
   #cancel: Cancel | undefined
   #unlisten: () => void = () => {}

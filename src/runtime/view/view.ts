@@ -70,7 +70,7 @@ export interface Health {
 export interface FeedStatus {
   /** How much older than usual the last row was when it arrived, ms; null before the usual delay is known. */
   readonly feedLagMs: number | null
-  /** Number of gaps of the feed that ended since this start, and their sum. */
+  /** Number of gaps of the feed that ended since this start, and their total duration. */
   readonly gaps: number
   readonly gapSeconds: number
 }
@@ -200,8 +200,8 @@ export interface Result {
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
-  /** Change of the liquidation value of the open positions minus their cost. A position without a price counts with its
-   *  cost, and in a recorded journal with 0. */
+  /** Change of the liquidation value of the open positions minus their cost. A position without a price is worth its
+   *  cost, and in a recorded journal 0. */
   readonly unrealizedSol: number
   readonly netSol: number
 }
@@ -228,7 +228,7 @@ export interface BotStatus {
   readonly today: Result
   /** Number of positions that were closed since the first start of the journal. */
   readonly trades: number
-  /** Share of these positions that earned more than their network fees and rent; null if there are none. */
+  /** Percentage of these positions that earned more than their network fees and rent; null if there are none. */
   readonly winPercent: number | null
   /** Number of refused requests since this start, by code. */
   readonly refusals: Readonly<Record<string, number>>
@@ -246,14 +246,14 @@ export interface WalletStatus {
   readonly bots: readonly string[]
   /** Balance as last read (live) or computed (paper); null before the first reading. */
   readonly solBalance: number | null
-  /** Liquidation value of the positions. A position without a price counts with its cost. */
+  /** Liquidation value of the positions. A position without a price is worth its cost. */
   readonly positionsSol: number
 }
 
 export interface PositionStatus extends PositionRow {
   /** `ACCOUNT/MINT`. */
   readonly id: string
-  /** Name of the wallet that holds the tokens; absent if it has none. The bot may have another wallet now. */
+  /** Name of the wallet that holds the tokens; absent if it has none. The bot may use another wallet now. */
   readonly wallet?: string
   /** Symbol that the creator gave to the token; '' if the tape does not contain it. */
   readonly symbol: string
@@ -318,7 +318,8 @@ export interface OrderStatus {
 export interface ProofStatus {
   /** The event that will prove whether the order executed. */
   readonly text: string
-  /** Number of blocks that have passed, of those that the proof needs; null while the bound is unknown. */
+  /** `block` of `of` blocks that the proof needs have passed; null while the last block in which the order may execute
+   *  is unknown. */
   readonly block: number | null
   readonly of: number | null
 }

@@ -30,8 +30,8 @@ export function conditionalStory(reader: JournalReader, id: string): Conditional
   })
 }
 
-/** Steps with the reasons of refused buys, because the rows of the conditional order contain only the code. A reason
- *  begins with the id of the conditional order. */
+/** Returns a step for each refused buy of a conditional order, with its reason, because the records of the conditional
+ *  order contain only the code. Such a reason begins with the id of the conditional order. */
 function refusals({ id, bot, mint, time }: ConditionalOrder, history: History): Step[] {
   return history
     .words(mint, time, Number.MAX_SAFE_INTEGER)

@@ -33,7 +33,7 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Returns `before` followed by the delay of a row relative to the fastest rows; '' for a row without delay. */
+/** Returns `before`, followed by how much later a row arrived than the fastest rows do; '' for a row without delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }
@@ -94,7 +94,7 @@ function poolText(answer: PoolAnswer): string {
   return `the pool, read over RPC while the feed was silent: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
 }
 
-/** Text of the exits, sorted by name, so that their order does not depend on the source of each rule. */
+/** Text of the exits, sorted by name. */
 export function exitsText(rules: ExitRules): string {
   const parts = Object.entries(rules)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -102,7 +102,7 @@ export function exitsText(rules: ExitRules): string {
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
-/** Text of a code with its meaning, and with the specific reason if there is one. */
+/** Text of an error code with its meaning, and with the specific reason if there is one. */
 export function codeText(code: string, reason: string): string {
   const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
   const specific = reason === meaning ? '' : reason

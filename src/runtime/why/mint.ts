@@ -8,7 +8,7 @@ import { conditionalSteps } from './conditional.ts'
 import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './format.ts'
 import { positionStep, reportedAt, waitingText } from './order.ts'
 
-/** The decisions about a token, and their results. */
+/** The decisions of the bots about a token, and the results of these decisions. */
 export interface MintStory {
   readonly token: FoundToken
   readonly steps: readonly Step[]

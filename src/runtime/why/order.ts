@@ -162,8 +162,8 @@ function cancelSteps(order: Order, history: History): Step[] {
   return cancel === undefined ? [] : [{ at: cancel.time, what: 'call off', text: codeText(cancel.code, '') }]
 }
 
-/** Time at which the engine received the report of a fill. The time of the block comes from another clock and is in
- *  whole seconds. */
+/** Time at which the engine received the report of a fill. The time of the block is not used, because it comes from
+ *  another clock and is in whole seconds. */
 export function reportedAt({ fill }: RecordedFill, reports: readonly RecordedReport[]): Millis {
   return reports.find(({ report }) => report.fill?.signature === fill.signature)?.time ?? fill.time
 }
