@@ -137,7 +137,7 @@ export class BarRings {
     this.#freedNumbers.push(slab.number)
   }
 
-  /** Slab and place of a ring that is not in use. */
+  /** Returns slab and place of a free ring. */
   #take(room: number): [slab: number, at: number] {
     const open = this.#open.get(room) ?? []
     this.#open.set(room, open)
@@ -173,7 +173,7 @@ function hasPlace({ doubles, used, free }: Slab, room: number): boolean {
   return free.length > 0 || used + room * BAR_DOUBLES <= doubles.length
 }
 
-/** Copies a bar in a loop. A view for `set` would take memory, and more time than the copy. */
+/** Copies a bar in a loop. `set` would need a typed-array view, which takes memory and more time than the copy. */
 function copyBar(from: Float64Array, fromAt: number, to: Float64Array, at: number): void {
   for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = from[fromAt + index] as number
 }

@@ -253,7 +253,8 @@ export class Bars {
     return this.#open.length / BAR_DOUBLES
   }
 
-  /** End of the last bar of a token, or time of its last print; -Infinity if the token has no bars. */
+  /** Time of the last print of a token's open bar; without an open bar, the end of its last closed bar; -Infinity
+   *  without bars. */
   lastAt(token: TokenId): Millis {
     const at = token * BAR_DOUBLES
     if ((this.#open[at + COUNTS] ?? 0) > 0) return this.#open[at + CLOSED] as number

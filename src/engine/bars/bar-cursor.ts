@@ -9,13 +9,13 @@ export interface CursorOptions {
   readonly gaps: FeedGaps
   /** Whether intervals without a print become bars. */
   readonly isFilled: boolean
-  /** Largest number of silent bars in a row. */
+  /** Largest number of silent bars (bars of intervals without a print) in a row. */
   readonly mostSilent: number
 }
 
 /** Receives bars. */
 export interface BarTaker {
-  /** Called with the bar of a token at `at` in `doubles`. Later bars overwrite this memory. */
+  /** Called with a bar of a token. The bar's numbers begin at `doubles[at]`. Later bars overwrite this memory. */
   add(token: TokenId, doubles: Float64Array, at: number): void
 }
 
@@ -33,8 +33,8 @@ const SILENT = 3
 
 const silentBar = new Float64Array(BAR_DOUBLES)
 
-/** Passes the bars of tokens to a receiver. A cursor records the last bar of a token that was passed. It is a few
- *  numbers in an array of the caller. */
+/** Passes bars to a receiver. For each token, a cursor records which bar was passed last. A cursor is a few numbers in
+ *  an array that the caller owns. */
 export class BarPasser {
   readonly #options: CursorOptions
 
@@ -47,7 +47,7 @@ export class BarPasser {
     return cursors[at + NUMBER] === this.#options.bars.closed.countOf(token)
   }
 
-  /** Whether every bar was passed. */
+  /** Whether every bar was passed, silent bars included. */
   isAtEnd(token: TokenId, cursors: Float64Array, at: number): boolean {
     const { bars, isFilled } = this.#options
     if (!this.hasAll(token, cursors, at)) return false

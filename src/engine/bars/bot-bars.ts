@@ -9,7 +9,7 @@ import { forgetValues, type ValueSource, type Values, type ValuesClass, valuesCl
 import { SeriesNumbers } from './series-numbers.ts'
 import type { BarListener, BarReader, TokenBars } from './token-bars.ts'
 
-/** The part of a bot that its bars use. */
+/** What the bars of a bot need from the bot. */
 export interface BarHost {
   /** Whether the strategy has `onBar` or `exitsFor`, which `closed` calls even if no condition is true. */
   readonly hasBarHandler: boolean
@@ -59,7 +59,7 @@ export class BotBars implements BarReader, ValueSource {
       const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
       const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      // The bar that has just closed is counted already.
+      // The indicators of `own` have already counted the bar that has just closed.
       const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
       return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
     })

@@ -9,7 +9,8 @@ import { IndicatorMemory } from '../indicators/indicator-memory.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import { BarPasser, type BarTaker, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
 
-/** Number of silent bars in a row that count for an indicator. More would hardly change it, but take time. */
+/** Number of silent bars (bars of intervals without a print) in a row that an indicator counts. More would hardly
+ *  change it, but take time. */
 const MOST_SILENT = 1_000
 
 /** Bars of one width as one bot sees them, and the bot's indicators over them. */
@@ -42,7 +43,8 @@ export class BotSeries implements BarFollower {
   readonly #lists: ByToken<KeptList> = []
   readonly #listPasser: BarPasser
   readonly #passer: BarPasser
-  /** Indicators whose state is a few numbers, stored in one array. The part of a token begins with its cursor. */
+  /** Indicators whose state is a few numbers, stored in one array. The array has a section for each token, which begins
+   *  with the token's cursor. */
   readonly #inMemory: readonly NumberIndicator<unknown>[]
   #memory: IndicatorMemory
   /** The author's own indicators. */
@@ -106,7 +108,7 @@ export class BotSeries implements BarFollower {
     this.#memory.load(token, place, field, to, at)
   }
 
-  /** Estimate of that number; see `StateInMemory`. Valid after `count`. */
+  /** Writes an estimate of the number that `loadNumber` writes; see `StateInMemory`. Valid after `count`. */
   loadEstimate(place: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.estimate(token, place, to, at)
   }

@@ -236,7 +236,8 @@ function listenersOf(shared: SharedBars): readonly BarListener[] {
   return shared.listeners ?? findListeners(shared)
 }
 
-// Each function that makes a closure allocates memory when it is called, so closures have functions of their own.
+// A function that contains a closure allocates memory at every call, even if it does not use the closure. The closures
+// therefore have functions of their own, which are called only when a closure is needed.
 
 function findListeners(shared: SharedBars): readonly BarListener[] {
   shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])

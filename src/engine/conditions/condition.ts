@@ -78,7 +78,8 @@ export function refuseValue(): never {
   )
 }
 
-/** Conditions created since `recordTests`. An error can therefore name a condition that is not part of the result. */
+/** Conditions created since `recordTests` began. They include those that `when` created but did not return, so that an
+ *  error can name them. */
 let made: Test[] = []
 
 /** Runs `when`. Returns its result and the conditions that it created. */

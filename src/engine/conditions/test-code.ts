@@ -3,22 +3,22 @@ import type { TokenId } from '../../market/block.ts'
 import type { BarFigure } from '../indicators/indicator.ts'
 import type { Arithmetic, Crossing, Term, Test } from './condition.ts'
 
-/** Writes a number of a token to `to[at]`; NaN if there is none yet. A function that returned the number would allocate
- *  memory for it. */
+/** Writes a number of a token to `to[at]`; NaN if there is none yet. If the function returned the number, V8 would
+ *  allocate memory for it. */
 export type LoadNumber = (token: TokenId, to: Float64Array, at: number) => void
 
-/** Tells for a token whether a test is `TRUE`, `FALSE` or `UNTOLD`. */
+/** Returns whether a test is `TRUE`, `FALSE` or `UNTOLD` (not known yet) for a token. */
 export type RunTest = (token: TokenId) => number
 
 export const TRUE = 1
 const FALSE = 0
 const UNTOLD = -1
 
-/** A number of the bars of each token. */
+/** Reads one number of a token's bars, for example the value of an indicator. */
 export interface NumberReader {
   readonly load: LoadNumber
-  /** Writes a number that takes less time to compute to `to[at]`, and its largest distance from the exact number to
-   *  `to[at + 1]`. */
+  /** Writes a fast estimate of the number to `to[at]`, and the largest possible error of this estimate to `to[at +
+   *  1]`. */
   readonly estimate?: LoadNumber | undefined
 }
 
@@ -28,8 +28,8 @@ export interface NumberSource {
   figure(width: Width, figure: BarFigure): NumberReader
 }
 
-/** The code of a test: functions that are made once and called for each bar. Comparisons with NaN are false in all
- *  directions, so a test is unknown without a branch for each operand. */
+/** The code of a test: functions that are made once and called for each bar. A missing number is NaN, and every
+ *  comparison with NaN is false. The code therefore finds that a test is unknown without checking each operand. */
 export class TestCode {
   readonly #source: NumberSource
   /** Crossings are advanced at each bar, even if another part of the test has already decided the result. */

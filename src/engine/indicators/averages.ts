@@ -87,12 +87,12 @@ const MEAN_NUMBERS = 5
 const ROUNDING = 2 ** -53
 
 /** The mean of the last values, which are never negative. The exact mean adds up the window from its first place to its
- *  last one. The sum up to the place of the last bar is kept, so a reading of the mean only adds the places after it. A
- *  comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. At the last place of
- *  the window, the running sum begins again with the exact sum. In between, each bar adds at most two additions, each
- *  with an error of at most `ROUNDING` of the largest sum. The first and the exact sum have errors of at most half that
- *  size. This makes at most 4 such errors for each value of the window, and the slack of the estimate is 4 times as
- *  much. */
+ *  last one. The sum up to the place of the last bar is stored, so a reader only adds the places after it.
+ *  A comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. At the last place
+ *  of the window, the running sum is replaced by the exact sum. Between two replacements, each bar makes at most two
+ *  additions. Each addition has an error of at most `ROUNDING` times the largest sum. The exact sum adds errors of at
+ *  most half that size. These are at most 4 errors for each value of the window. The slack of the estimate allows 4
+ *  times as many. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 
@@ -233,7 +233,7 @@ export function vwap(width: Width, bars: number): Indicator<number> {
   return new Vwap(width, readBars(bars, 'vwap'))
 }
 
-/** Its windows: turnovers, volumes. */
+/** The state has two windows: turnovers and volumes. */
 class Vwap extends NumberIndicator<number> {
   readonly #bars: number
 
