@@ -80,8 +80,8 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** A transaction counts as expired this many blocks after its last valid height. This is a margin: the node that
- *  executes may be some blocks ahead of the node that reported the height. */
+/** A transaction counts as expired only this many blocks after its last valid height. This is a margin, because nodes
+ *  may be at different heights. */
 const SPARE_BLOCKS = 8
 
 export interface ClosingParts {
@@ -103,7 +103,7 @@ export interface Closing {
 
 /** Closes the accounts, as many per transaction as fit. Each transaction is simulated first. If the simulation fails,
  *  the accounts of this transaction are tried again in two halves, so that one bad account does not block the others.
- *  If no node answers or the signer refuses, closing stops, and the last entry of the result names the remaining
+ *  If no node answers or the signer refuses, closing stops, and the last entry of the result contains the remaining
  *  accounts and the reason. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []

@@ -29,8 +29,8 @@ export interface LocalParts {
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** Returns the maximum cost of this order, and the maximum cost of the wallet's other orders while this one is open,
-   *  in lamports. */
+  /** Returns the lamports that may leave the wallet while this attempt is on its way: for its order, and for other
+   *  orders. */
   readonly room: (attempt: Attempt) => Outgoing
   /** Reason why the order must no longer be signed or sent; undefined if there is none. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
@@ -42,7 +42,7 @@ export interface LocalParts {
 
 /** A buy that an earlier process signed is sent again only if its decision is at most this old. */
 const FRESH_MS = 3_000
-/** Codes of temporary refusals. The check may pass on a retry, or with the next transaction that the builder makes. */
+/** Codes of temporary refusals: the check may pass on a retry, or with the next transaction that the service builds. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
 /** Outcomes after which the attempt's transaction may still change the wallet. */
@@ -57,8 +57,8 @@ type Refused = Extract<Outcome, { kind: 'refused' }>
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
-  /** Set if the policy lists an opaque program. The wallet guard of a transaction with such a program leaves no room
-   *  for other orders of the wallet, so orders take turns. */
+  /** Set if the policy lists an opaque program, whose instructions Sluice cannot decode. The guard of such a
+   *  transaction allows no other order of the wallet to spend at the same time, so orders take turns. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
@@ -157,8 +157,8 @@ export class LocalExecutor implements Executor {
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
-      // The order may have been called off during the commit. The transaction is then not sent, and is proved expired
-      // later, like a transaction that never lands.
+      // The order may have been called off during the commit. The transaction is then not sent. Like every transaction
+      // that does not land, it is later proved expired.
       if (refusalOf(attempt.orderId) === undefined) sending.start()
     })
   }
@@ -199,7 +199,7 @@ export class LocalExecutor implements Executor {
   }
 }
 
-/** Refusals for an order that was called off before its transaction was sent, no matter whether it was signed. */
+/** Refusals for an order that was called off before its transaction was sent; the transaction may have been signed. */
 const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: {
     kind: 'refused',
@@ -228,8 +228,8 @@ const SAME_BYTES: Refused = {
   reason: 'the transaction is identical to one that was already sent',
 }
 
-/** Refuses a transaction whose last valid height was already final before the transaction was built. Otherwise a node
- *  that reports a wrong height could have the transaction proved expired while it is still in flight. */
+/** Refuses a transaction whose last valid height was already final before the transaction was built. Such a height is
+ *  wrong, and with it the transaction would count as expired while it can still land. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
   const reason = `the node reports ${lastHeight} as last valid height, but ${baseline.height} was final before the build`

@@ -1,6 +1,6 @@
-// The only file that loads @solana/web3.js. It runs in the process that holds no key. There it is the second reader of
-// a transaction that will be signed, and the compiler of messages. The rest of src/ loads this file with `import()`, or
-// from a module that is itself loaded in this way, because most runs sign nothing.
+// The only file that loads @solana/web3.js. It runs in the process that holds no key. It reads a transaction that will
+// be signed a second time, independently of our own reader, and compiles messages. Most runs sign nothing, so the rest
+// of src/ loads this file with `import()`, or from a module that is loaded in this way.
 import {
   AddressLookupTableAccount,
   PublicKey,
@@ -213,8 +213,8 @@ function linesOf(message: Message, accounts: readonly string[]): string[] {
   })
 }
 
-/** Text of a new instruction in the form that it will have in the message, in which each account has the rights that
- *  the message gives it. */
+/** Text of a new instruction, for comparison with `linesOf`. Each account is shown with the rights that the message
+ *  gives it. */
 function newLine({ program, accounts: added, data }: NewInstruction, message: Message, all: readonly string[]): string {
   const metas = added.map((one) => {
     const place = all.indexOf(one.address)

@@ -18,13 +18,13 @@ export type Reading =
   | { kind: 'other'; reason: string }
 
 /** Custom error numbers for slippage in common launch and trading programs: pump.fun 6002, 6003 and 6042, PumpSwap 6004
- *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program is not checked: if another program used the same number, the
- *  only effect would be a harmless retry. */
+ *  and 6040, Jupiter 6001, Raydium CPMM 6005. The program that failed is not checked, because a wrong match would only
+ *  cause a harmless retry. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
 /** Reads an execution from an answer of getTransaction. Tokens are summed by owner and mint, so Token and Token-2022
- *  accounts count alike. Withheld transfer fees do not count as received tokens. `fillCosts` splits the SOL. `seenAt`
- *  is the time of the fill if the node reports no block time. */
+ *  accounts count alike. Withheld transfer fees do not count as received tokens. `fillCosts` splits the SOL into trade
+ *  and costs. `seenAt` is the time of the fill if the node reports no block time. */
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
@@ -110,18 +110,18 @@ export function errorText(error: unknown): string {
 }
 
 /**
- * Splits the SOL change of a landed trade into its parts. Amounts are differences of balances, so no program needs to
- * be known and no reported number is trusted. Instructions only attribute the amounts:
+ * Splits the wallet's change of SOL in a landed trade into its parts. Amounts are differences of balances, so no
+ * program needs to be known and no reported number is trusted. The instructions only tell to which part an amount
+ * belongs:
  *
- *   trade        SOL received by, or paid by, the counterparty of the tokens; a pool owns both of its vaults
- *   venue fee    SOL received by other accounts that were passed to the program that moved the tokens
- *   service fee  SOL that the wallet paid outside that program: by a top-level instruction, or by a program that
- *                called the venue
- *   rent         SOL in the wallet's own token accounts, and in records created at its cost; wrapped SOL is not rent
- *   remainder    the rest of the change
+ * trade        SOL received by, or paid by, the counterparty of the tokens; a pool owns both of its vaults venue fee
+ * SOL received by other accounts that were passed to the program that moved the tokens service fee  SOL that the wallet
+ * paid outside that program: by a top-level instruction, or by a program that called the venue rent         SOL in the
+ * wallet's own token accounts, and in records created at its cost; wrapped SOL is not rent remainder    the rest of the
+ * change
  *
- * If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade
- * and are listed in `unknown`. Throws RangeError if a number exceeds 2^53.
+ * If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade and
+ * are listed in `unknown`. Throws RangeError if a number exceeds 2^53.
  */
 function fillCosts(transaction: LandedTransaction, wallet: string, mint: string, side: TradeSide): FillCosts {
   const { costs, own, gain, rentTo, paid } = ownPartOf(transaction, wallet)
@@ -202,8 +202,8 @@ function poolsOf(
 }
 
 /** Finds the calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is
- *  visible, for example because a program keeps its own ledger, the top-level calls that name the wallet's token
- *  account are used. `movedTokens` is then false, because the fees cannot be attributed. */
+ *  visible, for example because a program keeps its own ledger, these are the top-level calls that name the wallet's
+ *  token account. `movedTokens` is then false, so that the fees stay part of the trade. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

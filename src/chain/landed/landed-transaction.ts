@@ -37,7 +37,7 @@ export interface TokenBalance {
 }
 
 /** Reads an answer of getTransaction with encoding `json`. Returns undefined if a field that amounts depend on is
- *  missing or invalid. Nodes are not trusted here, because their numbers are booked. */
+ *  missing or invalid. The answer is checked this strictly because its numbers are booked. */
 export function readTransaction(answer: unknown): LandedTransaction | undefined {
   try {
     return transactionOf(answer as RawTransaction)
@@ -166,8 +166,8 @@ function callsOf(
     const open: Call[] = [callOf(raw, undefined, keys)]
     const called = [...open]
     for (const one of groups.get(index) ?? []) {
-      // Height 1 is the top-level instruction. Old nodes omit the height; the call then counts as made by the top-level
-      // instruction.
+      // A top-level instruction has stack height 1. Old nodes omit the height; the caller is then assumed to be the
+      // top-level instruction.
       const height = one.stackHeight ?? 2
       if (!isPlace(height, open.length + 2) || height < 2)
         throw new TypeError('invalid stack height of an inner instruction')

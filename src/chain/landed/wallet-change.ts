@@ -61,8 +61,8 @@ export function tokenChanges({ before, after }: LandedTransaction, mint: string)
   return changes
 }
 
-/** Maximum cost in lamports at which a transaction without an order still counts as housekeeping, such as tips, rent
- *  and wrapping SOL. */
+/** A transaction without an order counts as housekeeping, such as tips, rent and wrapping SOL, if it costs at most this
+ *  number of lamports. */
 const MOST_HOUSEKEEPING = 3000000
 
 /** Classifies a transaction of the wallet. `attemptId`: the attempt that made the transaction, or ''. `isTracked`:
@@ -101,13 +101,13 @@ export function classified(
   }
 }
 
-/** Creates the row for a transaction that the node lists but that cannot be read. */
+/** Creates the journal row for a transaction that the node lists but that cannot be read. */
 export function opaque(account: string, { signature, slot, failed, time }: Listed, change: number): WalletTransaction {
   const common = { account, signature, slot, attemptId: '', time, failed, after: slot - 1 }
   return { ...common, class: 'opaque', lamports: lamports(change) }
 }
 
-/** Creates the row for a difference of the balance between two readings that no listed transaction explains. */
+/** Creates the journal row for a change of the balance between two readings that no listed transaction explains. */
 export function unlisted(account: string, after: number, slot: number, change: number): WalletTransaction {
   const common = { account, signature: `?${slot}`, slot, attemptId: '', time: null, failed: false, after }
   return { ...common, class: 'opaque', lamports: lamports(change) }

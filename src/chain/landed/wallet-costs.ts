@@ -8,7 +8,7 @@ import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
 
-/** Costs of a transaction of any kind for a wallet, and the accounts from which the costs were computed. */
+/** What any transaction costs a wallet, and the amounts per account from which the costs were computed. */
 export interface OwnPart {
   readonly costs: WalletCosts
   /** Mints of the wallet's token accounts, by address. */
@@ -21,14 +21,14 @@ export interface OwnPart {
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Computes the costs of a transaction for a wallet. Amounts are differences of balances; instructions only attribute
- *  them. Throws RangeError if a number exceeds 2^53. */
+/** Computes what a transaction costs a wallet. Amounts are differences of balances; the instructions only tell what
+ *  each amount was for. Throws RangeError if a number exceeds 2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
   const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
   const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
-  // A payment counts at most as much as its receiver gained, because instruction data alone is not trusted.
+  // The instruction data alone is not trusted, so a payment counts at most as much as its receiver gained.
   const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
   const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
   const paid = (which: (payment: Payment) => boolean): Map<string, number> => {
@@ -48,7 +48,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   return { costs, own, gain, rentTo, paid }
 }
 
-/** Costs of a transaction for a wallet; undefined if a number exceeds 2^53 lamports. */
+/** What a transaction costs a wallet; undefined if a number exceeds 2^53 lamports. */
 export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
   try {
     return ownPartOf(transaction, wallet).costs
@@ -149,8 +149,8 @@ const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** Instruction kind of TransferFeeExtension in Token-2022, to which TransferCheckedWithFee belongs. */
 const TRANSFER_WITH_FEE = 26
 
-/** Mints of a wallet's token accounts, by address. Contains the accounts in the reported balances, and accounts that
- *  existed only within the transaction. */
+/** Mints of a wallet's token accounts, by address. They include accounts that existed only within the transaction,
+ *  which the reported balances omit. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()
   for (const { owner, account, mint } of [...before, ...after])
@@ -206,8 +206,8 @@ function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Paym
     : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
 }
 
-/** Returns the account that an Allocate or Assign instruction prepares; undefined for other instructions. An address
- *  that already holds SOL is opened in three steps: transfer, allocate, assign. */
+/** Returns the account that an Allocate or Assign instruction prepares; undefined for other instructions. An account at
+ *  an address that already holds SOL is opened in three steps: transfer, allocate, assign. */
 function madeBy({ program, accounts: [account], data }: Call): string | undefined {
   if (program !== PROGRAMS.system) return undefined
   const bytes = decodeLongBase58(data, MOST_BYTES)

@@ -23,9 +23,11 @@ export interface Findings {
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
-  /** Accounts that an opaque program could empty; the list is empty if no program is opaque. */
+  /** Accounts that an opaque program, whose instructions Sluice cannot decode, could empty; no entries if no program is
+   *  opaque. */
   readonly handed: readonly Handed[]
-  /** Maximum number of program records that one sample opens. A record is an account that holds no tokens. */
+  /** Largest number of program records that one sample opens. A record is an account in which a program stores data; it
+   *  holds no tokens. */
   readonly records: number
   /** Number of samples that were not simulated successfully. */
   readonly notSimulated: number
@@ -105,8 +107,8 @@ export interface ProgramFinding {
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Range of the number of data bytes after those in `buy` and `sell`. These bytes are not decoded; 0 if the layout is
-   *  known. */
+  /** How many bytes of data follow those in `buy` and `sell` and are not decoded, lowest and highest; 0 if the layout
+   *  is known. */
   readonly unreadBytes: Range
 }
 

@@ -110,7 +110,8 @@ export function calls({ steps }: Sample, id: string): boolean {
   return steps.some(({ program }) => program === id)
 }
 
-/** Mint of one of the wallet's associated accounts; undefined for any other address. */
+/** Returns the mint if the address is one of the wallet's associated token accounts; undefined for any other
+ *  address. */
 export function ownMint({ asked: { wallet, mint } }: Sample, address: string): string | undefined {
   if ([PROGRAMS.token, PROGRAMS.token2022].some((program) => tokenAccountOf(wallet, mint, program) === address))
     return mint

@@ -13,8 +13,8 @@ const KIND_DATA = 3
 /** Upgrade authority of a program; '' if the program is immutable, undefined if the authority is not known. */
 export type Upgrader = string | undefined
 
-/** Reads upgrade authorities by program. Returns an empty map if the node does not answer: the report is useful even
- *  without them. */
+/** Reads upgrade authorities by program. Returns an empty map if the node does not answer, because the report is useful
+ *  even without the authorities. */
 export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Promise<Map<string, Upgrader>> {
   try {
     const { accounts } = await readAccounts(rpc, programs)

@@ -4,11 +4,11 @@ import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
-/** Number of blocks for which a transaction may still land. A blockhash is valid for 150 blocks; the other 50 allow for
- *  a head that was not the newest. */
+/** Number of blocks for which a transaction may still land. A blockhash is valid for 150 blocks; the other 50 are a
+ *  margin, because the node's newest block may be behind the chain's. */
 export const VALID_BLOCKS = 200
 /** Number of blocks for which an attempt is watched for a late execution, after the last block in which it can land. An
- *  attempt whose absence cannot be proved is left to the operator only after these blocks. */
+ *  attempt that cannot be proved absent is left to the operator only after these blocks. */
 const LATE_BLOCKS = 1_500
 /** An attempt is left to the operator only if this many audits in a row could not prove its absence for the same
  *  reason. */
@@ -16,7 +16,7 @@ const EQUAL_TIMES = 3
 
 /** Result of one audit. */
 export interface Reading {
-  /** Finalized head, read before the other fields. */
+  /** Newest finalized block, read before the other fields. */
   readonly head: Head
   /** Slot at which the balance was read. All transactions up to this slot that the node lists have been processed. */
   readonly slot: number
@@ -31,18 +31,19 @@ export interface Reading {
 export interface AbsenceParts {
   readonly watches: WatchList
   readonly executions: Executions
-  /** Asks a second provider whether an attempt is absent. The promise resolves to '' if the provider agrees, else its
-   *  objection. Returns undefined if no second opinion is needed. */
+  /** Asks a second provider whether an attempt is absent, and returns the answer: '' if the provider agrees, otherwise
+   *  its objection. Returns undefined if no second opinion is needed. */
   readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
   /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Reason why the head of the chain, from which upper bounds are counted, is not known; '' if nothing prevents
-   *  reading it. */
+  /** Reason why the newest block of the chain cannot be read; '' if it can be. An attempt's upper bound, the last
+   *  height at which it can land, is counted from that block. */
   readonly whyNoHead: () => string
 }
 
-/** Decides attempts by negative evidence: an audit at commitment `finalized` found no transaction of the attempt. */
+/** Proves attempts absent: an audit at commitment `finalized` found no transaction of the attempt, and none can land
+ *  any more. */
 export class Absence {
   readonly #parts: AbsenceParts
 
@@ -67,7 +68,7 @@ export class Absence {
     if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
   }
 
-  /** Reverses an execution whose transaction was seen at `confirmed` but is not among the final transactions. */
+  /** Withdraws an execution whose transaction was seen at `confirmed` but is not among the final transactions. */
   #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
     this.#parts.executions.takeBack(one, 'a fork removed the transaction')

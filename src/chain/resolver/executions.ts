@@ -16,23 +16,22 @@ export interface ExecutionParts {
   readonly doubt: (one: WatchedAttempt, reason: string) => void
   /** Reports an execution of an attempt that has already ended. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
-  /** Reports an unexpected execution of a buy: the attempt already executed or ended without one, or the service named
-   *  another transaction for the attempt. Either the service executed more than was ordered, or another process trades
-   *  with the wallet. The execution may not be final. */
+  /** Reports an unexpected execution of a buy: the attempt has already executed, it has ended without an execution, or
+   *  the service named another transaction for it. Either the service executed more than was ordered, or another
+   *  process trades with the wallet. The execution may not be final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
   /** Reports a failed transaction of the wallet that is final and most likely belongs to this attempt. It does not
    *  decide the attempt's outcome. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
-  /** Creates a stand-in: an attempt to which an execution of a full exit is booked if any of several attempts may have
-   *  made it. */
+  /** Creates a stand-in. If any of several attempts may have made an execution of a full exit, the execution is booked
+   *  to the stand-in instead of one of them. */
   readonly standIn: (one: WatchedAttempt) => WatchedAttempt
   readonly notice: (text: string) => void
 }
 
 type Reverted = Extract<Outcome, { kind: 'reverted' }>
 
-/** Decides attempts by positive evidence: an execution that was seen on the chain. It does not matter which component
- *  saw it. */
+/** Ends attempts whose execution was seen on the chain, no matter which component saw it. */
 export class Executions {
   readonly #parts: ExecutionParts
 
@@ -70,8 +69,8 @@ export class Executions {
   takeOutcome(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    // The signature came only from the feed, and another transaction has executed this attempt since. The search of the
-    // wallet decides to which attempt the signature belongs.
+    // The signature came only from the feed, and this attempt has since executed as another transaction. So the search
+    // of the wallet decides to which attempt the signature belongs.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -83,9 +82,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Handles a restart after which another attempt owns the signature of this attempt's seen execution. If both
-   *  attempts belong to the same order, this attempt was a stand-in, and the service has since named the signature for
-   *  the other attempt. Otherwise this attempt counts as not executed. */
+  /** Handles the case that, after a restart, another attempt owns the signature of the execution that was seen for this
+   *  attempt. If both attempts belong to the same order, this attempt was a stand-in, and the service has since named
+   *  the signature for the other one. Otherwise the execution is withdrawn from this attempt. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -94,7 +93,7 @@ export class Executions {
   }
 
   /** Withdraws the report of an execution that a fork removed. The transaction may land again until the attempt's upper
-   *  bound. */
+   *  bound, the last height at which it can land. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })
@@ -112,9 +111,9 @@ export class Executions {
     return maker
   }
 
-  /** A full exit is retried without proof of absence, so an execution may belong to any of its attempts. Each stays
-   *  open until its own signature or its own absence ends it. Ended attempts count too, because a transaction that the
-   *  node's list omitted for a while may belong to one of them. */
+  /** A full exit is retried without proof of absence, so an execution may belong to any of its attempts. Each attempt
+   *  stays open until the service's signature or the proof of its absence ends it. Ended attempts count too, because a
+   *  transaction that the node's list omitted for a while may belong to one of them. */
   #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
     const isSent = ({ attempt: other, standsFor }: WatchedAttempt): boolean =>
@@ -122,8 +121,8 @@ export class Executions {
     return this.#parts.watches.all().filter(isSent).length > 1
   }
 
-  /** Books the fee of a failed transaction, which also explains the balance change. The failure does not decide the
-   *  attempt: another attempt may have made the transaction, and the service may retry after it. */
+  /** Books the fee of a failed transaction, so that the change of the balance is explained. The failure does not end
+   *  the attempt, because another attempt may have made the transaction, and the service may send the order again. */
   #paid(one: WatchedAttempt, signature: string, feeLamports: Lamports): string {
     const { watches, paid } = this.#parts
     if (!one.paid.has(signature)) {
@@ -166,7 +165,8 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** Ends a stand-in of the same order that held this execution until the service named it for this attempt. */
+  /** Ends a stand-in of the same order to which this execution was booked until the service named it for this
+   *  attempt. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -220,8 +220,8 @@ export interface LaneMatch {
   readonly isWithin: boolean
 }
 
-/** Combinations of the evidence that an attempt lacks and of whether the amount matches, the likeliest first. Attempts
- *  that lack an answer or a sighting come first, and among them those with a matching amount. */
+/** Each entry is the evidence that an attempt lacks, and whether the amount matches; the likeliest match comes first.
+ *  Attempts without an answer or a seen transaction come before the others. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
   ...(['execution true', 'execution false', 'nothing true', 'nothing false'] as const),
@@ -229,16 +229,18 @@ const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
 
 /** Tolerance for venue and service fees, as a share of the ordered SOL. It is added to the slippage. */
 const FEES_SHARE = 0.05
-/** Tolerances of token amounts. One part in HOLDING_PARTS of the holding, because a percentage has limited precision,
- *  and one part in AMOUNT_PARTS of the amount, because services compute in floating point. */
+/** Tolerances of token amounts. An amount may differ by one part in HOLDING_PARTS of the wallet's tokens, because a
+ *  percentage has limited precision, and by one part in AMOUNT_PARTS of itself, because services compute in floating
+ *  point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit; then the
- *  evidence that the attempt still lacks and the amount decide. An amount that does not fit is accepted only if the
- *  attempt lacks an answer or a sighting, or ordered a share of a balance that the service may have read earlier.
- *  Otherwise the trade counts as manual. `isOwned`: the signature already identifies the attempt. */
+/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit. Among such
+ *  attempts, the evidence that each still lacks and the amount decide. An amount that does not fit is accepted only if
+ *  the attempt has no answer or its transaction was not seen, or if it ordered a share of a balance that the service
+ *  may have read earlier. Returns undefined if no attempt fits; the trade then counts as manual. `isOwned`: the
+ *  signature already identifies the attempt. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
@@ -247,8 +249,8 @@ export function laneMatch(
   isOwned: boolean,
 ): LaneMatch | undefined {
   const matches = watched.flatMap((one) => matchOf(transaction, wallet, one, now, isOwned) ?? [])
-  // A failed transaction does not show whether it was a buy or a sale, so it cannot be assigned if attempts of several
-  // lanes match.
+  // A failed transaction moved no tokens, so it does not show which trade it was. It cannot be assigned if attempts
+  // with different mints or sides match.
   if (matches.some(({ reading }) => reading.kind === 'reverted') && lanes(matches) > 1) return undefined
   return matches.sort((one, other) => rank(one) - rank(other))[0]
 }
@@ -275,8 +277,9 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Whether a transaction happened after the attempt was sent. Without a baseline the block time decides. Its tolerance
- *  is 10 s, because block times are whole seconds voted by validators, and differ from this machine's clock. */
+/** Whether a transaction happened after the attempt was sent. If the attempt has a baseline, the wallet's last final
+ *  state before it, the caller has compared the slots. Otherwise the block time decides, with a tolerance of 10 s,
+ *  because block times are whole seconds voted by validators, and differ from this machine's clock. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }
@@ -294,8 +297,8 @@ function isWithinBounds(
       (held * BigInt(Math.round(size.percent * PERCENT_PARTS))) / BigInt(100 * PERCENT_PARTS),
       held,
     )
-  // The order may have been sent as a percentage of the holding, because the unit in which the service expects token
-  // amounts was not verified. The tolerance therefore includes a part of the holding.
+  // If the unit in which the service expects token amounts is not verified, the order was sent as a percentage of the
+  // wallet's tokens. The tolerance therefore includes a part of those tokens.
   if (size.kind === 'tokens') return isAbout(tokens, size.tokens, held)
   const slippage = slippagePercent / 100
   const most = size.lamports * (1 + slippage + FEES_SHARE)

@@ -23,12 +23,13 @@ export interface ResolverParts
   readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
   /** Creates a stand-in attempt for an execution of a full exit that any of several attempts may have made. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
-  /** Reads the head of the chain and passes it to `onHead`. The head is not older than the call. */
+  /** Reads the newest block of the chain and passes it to `onHead`. The block is not older than the call. */
   readonly head: (onHead: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
 }
 
-/** Receives the events of an attempt while it is being sent, from the code that talks to the service. */
+/** Receives the events of an attempt while it is being sent. The executor, which talks to the service, calls these
+ *  methods. */
 export interface Resolution {
   /** Called when the attempt was signed in this process. Its transaction may land from now on, up to height `bound`.
    *  `bytes`: the transaction in base64. */
@@ -51,8 +52,8 @@ export interface Resolution {
 /** Maximum number of signatures from the feed that are followed for each attempt. */
 const MOST_HINTS = 8
 
-/** Determines the outcomes of attempts. The evidence is an execution at commitment `confirmed`, or absence at
- *  `finalized`; an expired timer, a number of failed look-ups or a claim of the service proves nothing. An attempt is
+/** Determines the outcomes of attempts. An outcome is proved only by an execution at commitment `confirmed`, or by
+ *  absence at `finalized`. An expired timer, failed look-ups or a claim of the service prove nothing. An attempt is
  *  watched until no execution of it is possible any more, even after it has ended. */
 export class Resolver {
   readonly watches: WatchList
@@ -168,8 +169,8 @@ export class Resolver {
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
-    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. If it is not
-    // seen before the chain is final up to the current head, it is withdrawn.
+    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. It is
+    // withdrawn if it is not seen again before the block that is the newest now is final.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot
@@ -221,7 +222,7 @@ export class Resolver {
     this.#parts.wake()
   }
 
-  /** Starts the wait for a late execution. The start is journaled, so a restart does not extend the wait. */
+  /** Starts the wait for a late execution. The start time is journaled, so that a restart does not extend the wait. */
   #hungUp(one: WatchedAttempt): void {
     const { boot, monotonicMs, clock, lateMs } = this.#parts
     if (one.bound !== null) return
@@ -235,7 +236,9 @@ export class Resolver {
   #refused(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'refused' }>): void {
     this.#boundFromNow(one)
     if (one.ended || one.lastReport === 'landed') {
-      this.#parts.notice(`${one.attempt.id}: the service refused an attempt that was seen on the chain`)
+      this.#parts.notice(
+        `${one.attempt.id}: the service refused the attempt, but a transaction of it was seen on the chain`,
+      )
       return
     }
     this.watches.end(one, 'refused')
@@ -252,8 +255,8 @@ export class Resolver {
     one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
   }
 
-  /** Sets the upper bound of an attempt. Every transaction of the attempt that exists now expires at most VALID_BLOCKS
-   *  after the current head. */
+  /** Sets the upper bound of an attempt, the last height at which it can land. Every transaction of the attempt that
+   *  exists now expires at most VALID_BLOCKS after the newest block. */
   #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {
@@ -271,8 +274,8 @@ export class Resolver {
     return standIn
   }
 
-  /** Releases a signature that was attributed to an attempt, by the service or as the likeliest match, if the
-   *  transaction does not fit. */
+  /** Takes a signature away from the attempt that owns it if the transaction does not fit the attempt. The service may
+   *  have named a wrong signature, or the attempt was only the likeliest match. */
   #reconsider(transaction: LandedTransaction, final: boolean): void {
     const { signature, error } = transaction
     const owner = this.watches.ownerOf(signature)
@@ -299,8 +302,8 @@ export class Resolver {
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const report = (outcome: Outcome): void => {
-      // After a final outcome, the signature is no longer followed. If the service names the signature for this attempt
-      // later, the outcome must be reported again.
+      // After a final outcome, the entry is removed. If the service names this signature for the attempt later, it is
+      // followed again, and the outcome is reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)

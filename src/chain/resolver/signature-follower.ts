@@ -16,8 +16,8 @@ export interface FollowerParts {
 /** Poll interval. HUNT_MS applies while a recent signature is unseen, otherwise WATCH_MS. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Age from which an unseen signature is polled less often, and the node's history is searched for it. The node's
- *  status cache covers a short time, and the connection may have been down while it contained the status. */
+/** Age from which an unseen signature is polled less often, and the node's history is searched for it. The node keeps a
+ *  status in its cache for a short time only, and the connection may have been down during that time. */
 export const YOUNG_MS = 60_000
 /** Maximum number of signatures per getSignatureStatuses call. */
 const BATCH = 256
@@ -37,9 +37,9 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized'
 }
 
-/** Follows signatures. It makes one batched status call for all signatures, and one getTransaction call for each that
- *  landed, at `confirmed` and again at `finalized`. It never reports absence, because a status of null proves
- *  nothing. */
+/** Follows signatures. It makes one batched status call for all signatures, and a getTransaction call for each
+ *  transaction that landed, at `confirmed` and again at `finalized`. It never reports absence, because a status of null
+ *  proves nothing. */
 export class Follower {
   readonly #parts: FollowerParts
   #followed: Followed[] = []
@@ -50,9 +50,9 @@ export class Follower {
     this.#parts = parts
   }
 
-  /** Follows a signature until its outcome is final. Returns a function that stops this earlier. First reports `filled`
-   *  and `reverted` as provisional, then as final. Reports `unknown` if the transaction does not belong to the attempt
-   *  or cannot be read. */
+  /** Follows a signature until its outcome is final. Returns a function that stops this earlier. Reports `filled` or
+   *  `reverted` first as provisional, then as final. Reports `unknown` if the transaction does not belong to the
+   *  attempt or cannot be read. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
     const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)
@@ -124,8 +124,8 @@ export class Follower {
     ])
     const isUnreadable = !result.ok && result.code === RPC_UNSUPPORTED_VERSION
     const answer = result.ok ? result.value : null
-    // A node that knows the status may receive the transaction itself only a moment later. The next poll requests it
-    // again.
+    // A node may know the status some moments before it has the transaction itself. The next poll requests the
+    // transaction again.
     if (one.isOver || (answer === null && !isUnreadable)) return
     one.slot = slot
     const reading = readFill(answer, wallet, one.attempt, clock.now(), final)
@@ -144,7 +144,8 @@ function statusesOf(value: unknown): (Status | undefined)[] {
   return rows.map((row: Partial<Status> | null) => {
     if (row === null || typeof row !== 'object' || !Number.isSafeInteger(row.slot)) return undefined
     const { slot, confirmationStatus } = row
-    // Old nodes omit the commitment; `processed` is a safe assumption, because such a status is ignored.
+    // Old nodes omit the commitment. `processed` is assumed, which is safe because a status with this commitment is
+    // ignored.
     return { slot: slot as number, confirmationStatus: confirmationStatus ?? 'processed' }
   })
 }

@@ -10,11 +10,11 @@ import type { WatchedAttempt } from './watch-list.ts'
 export interface Undecided {
   readonly text: string
   readonly held: boolean
-  /** Lamports that may be spent a second time if the order did execute and the operator declares that it did not. */
+  /** Lamports that may be spent twice if the operator declares that the order did not execute, but it did. */
   readonly riskLamports: number
 }
 
-/** Actions of the operator on orders that the chain does not decide, and on tokens that no order bought. */
+/** Actions of the operator on orders whose outcome the chain does not show, and on tokens that no order bought. */
 export class UndecidedOrders {
   readonly #resolver: Resolver
   readonly #rpc: Rpc
@@ -109,8 +109,8 @@ function asked({ side, size }: Attempt): string {
   return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
 }
 
-/** Maximum of lamports that would be spent twice if the attempt executed and is ordered again. 0 for a sale, because
- *  tokens that are gone cannot be sold again. */
+/** Maximum number of lamports that would be spent twice if the attempt did execute and the same buy is ordered again; 0
+ *  for a sale, because tokens that are gone cannot be sold again. */
 function riskOf({ size }: Attempt): number {
   return size.kind === 'sol' ? size.lamports : 0
 }

@@ -23,15 +23,15 @@ export interface FinderParts {
 
 const SOON_MS = 1_000
 const LATER_MS = 5_000
-/** Maximum number of rows per search. A transaction of an attempt that is not among these rows was most likely never
- *  sent, or will land late. */
+/** Number of the wallet's newest transactions that a search lists. If the transaction of an attempt is not among them,
+ *  it was most likely never sent, or will land late. */
 const MOST_ROWS = 100
 const MOST_SEEN = 5_000
-/** The search continues for this long after a landing. A second process would react to the same events, so its
- *  transactions would land at about the same time. */
+/** After an order lands, the search for transactions of other processes continues for this long. A second process would
+ *  react to the same events, so its transactions would land at about the same time. */
 const BESIDE_MS = 5_000
-/** Number of the newest rows that are read while no attempt is searched for. Only rows that are not older than
- *  RECENT_MS are read. */
+/** While no attempt is searched for, only this number of the newest transactions is read, and only those not older than
+ *  RECENT_MS. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
@@ -40,8 +40,8 @@ export const RECENT_MS = 120_000
  *  signature. */
 export class Finder {
   readonly #parts: FinderParts
-  /** Signatures of transactions that were read and are not read again. If a fork changes such a transaction, the audit
-   *  handles it. */
+  /** Signatures of transactions that were read and are not read again here. If a fork changes such a transaction, the
+   *  audit of the wallet notices it. */
   readonly #seen = new Set<string>()
   #cancelTimer: Cancel | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -129,7 +129,8 @@ export class Finder {
     }
   }
 
-  /** Returns all rows while an attempt is searched for; otherwise only rows that may reveal another process. */
+  /** Returns all listed transactions while an attempt is searched for; otherwise only those that may be from another
+   *  process. */
   #worthReading(rows: Listed[]): Listed[] {
     const { clock, hunted, isKnown } = this.#parts
     if (hunted() !== undefined) return rows

@@ -6,7 +6,7 @@ import type { Attempt } from '../../orders/attempt.ts'
 import type { ProofBlocks, Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord, Outcome } from '../../orders/ports.ts'
 
-/** If the transaction that the service named is unseen for this long, the order may have executed as another
+/** If the transaction that the service named has not been seen for this long, the order may have executed as another
  *  transaction. */
 export const SILENT_MS = 5_000
 
@@ -67,9 +67,9 @@ export class WatchList {
     return isOwn
   }
 
-  /** Assigns to an attempt, after a restart, the signature in its own record. An execution that was seen prevails if
-   *  the service merely named this signature for an attempt of another order. Returns false if another attempt keeps
-   *  the signature. */
+  /** After a restart, assigns the signature in the attempt's own record to the attempt. If two attempts have the same
+   *  signature, an attempt whose execution was seen prevails over an attempt of another order for which the service
+   *  merely named the signature. Returns false if the other attempt keeps it. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -115,7 +115,8 @@ export class WatchList {
     return slot
   }
 
-  /** Age of the most recent attempt that should have been seen by now but was not, ms; undefined if all were seen. */
+  /** Returns the age in ms of the most recent attempt whose transaction should have been seen by now but was not;
+   *  undefined if there is none. */
   hunted(now: number): number | undefined {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
@@ -126,8 +127,9 @@ export class WatchList {
     return youngest
   }
 
-  /** Lowest upper bound that, once final, decides an attempt; undefined if no attempt waits for one. Attempts that were
-   *  blocked at their bound are excluded, because every regular audit examines them again. */
+  /** Lowest height whose finality decides an attempt, because the attempt cannot land after this upper bound; undefined
+   *  if no attempt waits. Attempts whose proof failed at their bound are excluded, because every regular audit examines
+   *  them again. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -153,8 +155,8 @@ export class WatchList {
   }
 }
 
-/** The evidence that an attempt still lacks. It determines how likely it is that a transaction in the attempt's lane
- *  belongs to this attempt. */
+/** The evidence that an attempt still lacks. It determines how likely it is that a transaction with the attempt's mint
+ *  and side belongs to this attempt. */
 export type Lack = 'answer' | 'sight' | 'execution' | 'nothing'
 
 /** An attempt, from the moment it is sent until no outcome is possible any more. */
@@ -168,7 +170,7 @@ export class WatchedAttempt {
   lostAt: Watch['lostAt'] = null
   /** Time from which the service can no longer execute the request; null before the wait for this time begins. */
   lateUntil: Millis | null = null
-  /** Whether the head of the chain was requested. The upper bound is counted from that head. */
+  /** Whether the newest block of the chain was requested. The upper bound is counted from that block. */
   asksBound = false
   bound: number | null = null
   boundSlot: number | null = null
@@ -181,14 +183,15 @@ export class WatchedAttempt {
   /** Once the chain is final up to this slot, the seen transaction must be among the final ones; null if nothing was
    *  seen. */
   seenAt: number | null = null
-  /** Signatures that the service named for this attempt. Any other signature is only the likeliest match. */
+  /** Signatures that the service named for this attempt. Any other signature was only attributed to it as the likeliest
+   *  match. */
   readonly named = new Set<string>()
   /** Signatures with a final outcome. */
   readonly final = new Set<string>()
   /** Failed transactions attributed to this attempt. The attribution may be wrong, but their fees must be booked. */
   readonly paid = new Set<string>()
-  /** The attempt that this one stands in for; null if this is no stand-in. A stand-in is not a request. It holds an
-   *  execution of a full exit that any of several attempts may have made. */
+  /** The attempt that this one stands in for; null if this is no stand-in. A stand-in is not a request. An execution of
+   *  a full exit is booked to it if any of several attempts may have made that execution. */
   standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
   /** Signatures of the wallet's trades in this mint that the feed showed before an execution of this attempt was

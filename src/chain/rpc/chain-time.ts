@@ -6,7 +6,8 @@ import { type Head, readHead, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
-/** Head of one node. `time` belongs to the newest block at or below the head whose time the node knows. */
+/** Head (newest block) of one node. `time` is the time of the newest block, at or below the head, whose time the node
+ *  knows. */
 export interface DatedHead {
   readonly head: Head
   /** Lower bound on the time of the head; undefined if the node reports no time at all. */
@@ -28,7 +29,8 @@ export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   const time = await blockTimeOf(rpc, head.slot)
   if (time !== undefined) return { head, time }
   const clock = await readClock(rpc)
-  // The bank of the Clock account may be newer than the head. The head is then read again, at that bank or a later one.
+  // The Clock account may be from a later slot than the head. The head is therefore read again, at that slot or a later
+  // one.
   if (clock !== undefined)
     return { head: clock.slot > head.slot ? await readHead(rpc, 'confirmed', clock.slot) : head, time: clock.time }
   for (const back of OLDER_SLOTS) {

@@ -4,16 +4,17 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** Maximum age of a head's block, relative to the call of `ask`, ms. Upper bounds counted from a head have a margin of
- *  50 blocks. Slot times shrink: 400 ms originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms,
- *  50 blocks take 10 s; 2 s are subtracted in case this machine's clock is behind the validators' clocks. Block times
- *  are truncated to whole seconds, so a block can only seem older, never newer. */
+/** A head (the newest block of a node) may be at most this much older than the call of `ask`, ms. The last height at
+ *  which a transaction can land is counted from a head, with a margin of 50 blocks. Slot times shrink: 400 ms
+ *  originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms, 50 blocks take 10 s; 2 s are
+ *  subtracted in case this machine's clock is behind the validators' clocks. Block times are truncated to whole
+ *  seconds, so a block can only seem older, never newer. */
 const OLDEST_MS = 8_000
 /** A block time that is more than this ahead of this machine's clock is ignored. */
 const FUTURE_MS = 3_600_000
-/** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md).
- *  If the node's head advances, the node receives blocks and is at most 150 blocks behind; the upper bounds already
- *  have a margin of 50. */
+/** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md). A
+ *  node whose head advances receives blocks and is assumed to be at most 150 blocks behind; 50 of them are covered by
+ *  the margin above. */
 const UNDATED_BLOCKS = 100
 /** The head of a node without block times is accepted only after this wait for a block time. */
 const UNDATED_MS = 20_000
@@ -41,15 +42,14 @@ interface Question {
 }
 
 /**
- * Answers requests (calls of `ask`) for a head of the chain. The head must be at least as new as the request, within
- * the margin of the upper bounds counted from it. The time of the request counts, not that of the answer, so a node
- * that is some seconds behind has a suitable head some seconds later. A head is accepted
+ * Answers requests (calls of `ask`) for a head of the chain. The head may be older than the request by at most
+ * OLDEST_MS. The time of the request counts, not that of the answer, so a node that is some seconds behind has a
+ * suitable head some seconds later. A head is accepted
  *
  * - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock, which
  * is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore
- * detected, and one that is ahead only delays the answer;
- * - by assumption A8, if a node reports no block times: the reported head is raised by the number of blocks that the
- * node may be behind.
+ * detected, and one that is ahead only delays the answer; - by assumption A8, if a node reports no block times: the
+ * reported head is raised by the number of blocks that the node may be behind.
  */
 export class FreshHead {
   readonly #parts: FreshHeadParts
@@ -98,8 +98,8 @@ export class FreshHead {
     })
   }
 
-  /** Requests heads from the providers and answers the open requests with them. Returns, for each provider, why its
-   *  head did not answer the remaining requests. */
+  /** Reads the head of each provider and answers the open requests with it. Returns, for each provider, why its head
+   *  was not new enough for the remaining requests. */
   async #askAll(): Promise<string[]> {
     const { providers } = this.#parts
     const reasons: string[] = []

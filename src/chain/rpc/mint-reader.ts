@@ -24,7 +24,8 @@ const MOST_KEPT = 10_000
 
 type OnFacts = (facts: MintFacts | undefined) => void
 
-/** Reads the permissions of mints, each mint once, because an authority can be revoked later but never restored. */
+/** Reads the permissions of mints. Each mint is read once, because an authority can be revoked later, but never be
+ *  restored. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()
@@ -90,7 +91,7 @@ export class MintReader {
     for (const one of waiting) one(facts)
   }
 
-  /** Reads a mint at commitment `processed`, because the current permissions count. Returns undefined if it cannot be
+  /** Reads a mint at commitment `processed`, which shows its newest permissions. Returns undefined if it cannot be
    *  read. */
   async #facts(mint: string): Promise<MintFacts | undefined> {
     const how = { commitment: 'processed', encoding: 'base64' }

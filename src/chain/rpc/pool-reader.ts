@@ -36,7 +36,7 @@ export class PoolReader {
   #asked = new Set<string>()
   #isBusy = false
   #isStopped = false
-  /** Token program of each mint that was found in a pool after its migration, by mint. */
+  /** Mints that have migrated from their curve to a pool, with the token program of each. */
   readonly #migrated = new Map<string, string>()
 
   constructor(parts: PoolReaderParts) {
@@ -137,7 +137,8 @@ interface Found {
   readonly accounts: readonly (AccountState | null)[]
 }
 
-/** Addresses and decoder of one kind of market. `read` returns undefined if the mint has left this kind of market. */
+/** Addresses and decoder of one kind of market. `read` returns undefined if the mint no longer trades in this kind of
+ *  market. */
 interface Kind {
   readonly addresses: (mint: string) => readonly string[]
   readonly read: (mint: string, accounts: readonly (AccountState | null)[]) => Sides | Refusal | undefined
@@ -249,8 +250,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
-/** Correction of the pool's SOL reserve in lamports. It is negative for fees that are not paid out yet, and positive if
- *  virtual depth was added. */
+/** Lamports to add to the pool's SOL reserve for its price. The number is negative for fees that are not paid out yet,
+ *  and positive if virtual depth was added. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

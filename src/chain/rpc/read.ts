@@ -18,7 +18,7 @@ export class Unread extends Error {
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Slot and block height of one bank. */
+/** Slot and block height of a node's newest block. */
 export interface Head {
   readonly slot: number
   readonly height: number
@@ -95,7 +95,7 @@ export async function readFirstSlot(rpc: Rpc): Promise<number> {
   return whole(await call(rpc, 'getFirstAvailableBlock', []))
 }
 
-/** Reads the time of a slot, which the validators voted. */
+/** Reads the time of a slot, on which the validators voted. */
 export async function readBlockTime(rpc: Rpc, slot: number): Promise<Millis> {
   return whole(await call(rpc, 'getBlockTime', [slot])) * 1_000
 }

@@ -12,7 +12,7 @@ export const RPC_BEHIND = -32_016
 /** Code with which a node reports that the version of a transaction is above the version that the caller allows. */
 export const RPC_UNSUPPORTED_VERSION = -32_015
 
-/** Kinds of the error codes that Solana documents (rpc-client-api, custom_error.rs), of those of JSON-RPC, and of our
+/** Kinds of error codes: those that Solana documents (rpc-client-api, custom_error.rs), those of JSON-RPC, and our
  *  own. */
 const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [RPC_UNREACHABLE, 'elsewhere'],
@@ -45,8 +45,8 @@ const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
   [-32_021, 'elsewhere'], // no slot history
 ])
 
-/** Kind of an error code. An unknown code counts as an answer to the call, because a retry would only repeat the call
- *  at every provider. */
+/** Returns the kind of an error code. An unknown code counts as `call`; otherwise the call would be repeated at every
+ *  provider. */
 export function kindOfRpcError(code: number): RpcErrorKind {
   return KINDS.get(code) ?? 'call'
 }

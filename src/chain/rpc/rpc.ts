@@ -62,7 +62,7 @@ export function openRpc(parts: RpcParts): Rpc {
 function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   return async (method, params) => {
     const { name } = provider
-    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} rests after a failure` }
+    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} is paused after a failure` }
     const answer = await provider.ask({ method, params, id: ids.next++ })
     return typeof answer === 'string' ? { ok: false, code: RPC_UNREACHABLE, message: `${name}: ${answer}` } : answer
   }
@@ -184,8 +184,8 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
 
 /** Deadline for all checks of one transaction together, while at least one node has not been slow. */
 const PROMPT_MS = 5000
-/** Deadline if every node has been slow. A longer one would be useless, because the blockhash of the transaction
- *  expires by then. */
+/** Deadline if every node has been slow. A longer deadline would be useless, because the blockhash of the transaction
+ *  has expired by then. */
 const LONGEST_MS = 60000
 /** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000
@@ -199,9 +199,9 @@ export interface CheckRpc {
   readonly end: () => void
 }
 
-/** Chooses the order in which the checks of a transaction ask the nodes. A slow node may answer every single call just
- *  in time and still delay all checks together by a minute. Therefore, the checks of a transaction share one deadline.
- *  After a missed deadline, the next checks start with the next node. */
+/** Chooses the order in which the checks of a transaction ask the nodes. A slow node may answer each call just in time
+ *  and still delay all checks together by a minute. The checks of a transaction therefore share one deadline. After a
+ *  missed deadline, the next checks start with the next node. */
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
   readonly #clock: Clock

@@ -8,10 +8,10 @@ import type { SignRequest, SignResult } from './port.ts'
 /** A connection to a signer. */
 export interface Line {
   readonly stream: Duplex
-  /** Closes the line, so that no open request can be answered any more. If the other side is a child process, resolves
-   *  when the child has ended. */
+  /** Closes the connection, so that no open request can be answered any more. If the other side is a child process,
+   *  resolves when the child has ended. */
   cut(): Promise<unknown>
-  /** Why the other side ended, as text for a person; '' if unknown. */
+  /** Returns why the signer ended, as text for a person; '' if unknown. */
   why(): string
 }
 
@@ -21,7 +21,7 @@ export const ANSWER_MS = 2_000
 /** Prefix of the SPKI encoding of an ed25519 key. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** One conversation with a signer, from its hello to its end. Answers are verified, not trusted. */
+/** One conversation with a signer, from its hello message to its end. Each signature in an answer is verified. */
 export class SignerClient {
   readonly #line: Line
   readonly #clock: Clock
@@ -49,7 +49,7 @@ export class SignerClient {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(
         BEGIN_MS,
-        () => void this.end(`the signer sent no hello within ${BEGIN_MS / 1000} s`),
+        () => void this.end(`the signer sent no first message within ${BEGIN_MS / 1000} s`),
       )
       this.#began = (begun) => {
         cancel()
@@ -80,7 +80,7 @@ export class SignerClient {
     })
   }
 
-  /** Ends the conversation. Closes the line first, so that a request without an answer stays unsigned. */
+  /** Ends the conversation. Closes the connection first, so that a request without an answer stays unsigned. */
   end(why: string): Promise<unknown> {
     const cut = this.#line.cut()
     if (this.#over !== undefined) return cut

@@ -20,7 +20,7 @@ const PROTOCOL = 1
 /** Maximum length of a request or an answer, in bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** Upper limit of a declared maximum of lamports, above the supply of SOL. */
+/** Upper limit for the maximum of lamports that a request declares. It is above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 
@@ -123,7 +123,7 @@ function tail(reason: string): Buffer {
   return Buffer.from(reason.slice(0, MOST_TEXT))
 }
 
-/** Reads the text of the other side, without characters that could control a terminal. */
+/** Reads a text that the other side sent, and removes characters that could control a terminal. */
 function readTail(reader: ByteReader): string {
   return printable(Buffer.from(reader.bytes(reader.left)).toString())
 }

@@ -35,8 +35,8 @@ export class Findings {
   spent = 0n
   /** Lamports that go into wrapped SOL accounts of the wallet. */
   wrapped = 0n
-  /** Upper bounds of the cost, in lamports, of trades whose layout is known. `traded` is paid from the wallet, and
-   *  `tradedWrapped` from wrapped SOL. */
+  /** Maximum cost, in lamports, of the trades by programs whose instructions can be decoded. `traded` is paid from the
+   *  wallet, `tradedWrapped` from wrapped SOL. */
   traded = 0n
   tradedWrapped = 0n
   /** Number of instructions of trading programs. */
@@ -59,7 +59,7 @@ export class Findings {
     this.refusals.push(reason)
   }
 
-  /** Called by the readers that the signer shares with the verifier. The code is dropped, because the signer has one
+  /** Called by the readers that the signer shares with the verifier. The code is ignored, because the signer has one
    *  code for every refusal. */
   refuse(_code: ErrorCode, reason: string): void {
     this.refuseFor(reason)
@@ -71,8 +71,8 @@ export class Findings {
   }
 }
 
-/** Kind of a guard, which is an instruction that only checks a balance or revokes rights; undefined for all other
- *  instructions. */
+/** Returns the kind of a guard, an instruction that only checks a balance or revokes rights; undefined for every other
+ *  instruction. */
 export function guards(step: Step, wallet: string): 'lamports' | 'tokens' | undefined {
   const { program, data, accounts } = step
   const isLamports =

@@ -24,8 +24,8 @@ export interface Rules {
 }
 
 /** Reads a message without asking the chain. Returns the reason not to sign it; undefined if it may be signed. The
- *  signer sees every instruction, and it knows that accounts from lookup tables neither sign nor are called. It cannot
- *  see the effects of a program. */
+ *  signer sees every instruction. It does not read lookup tables, but an account from a table can neither sign nor be
+ *  called as a program. It cannot see what a program does. */
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)
@@ -66,8 +66,8 @@ function onlyCloses(steps: readonly Step[]): boolean {
   return closes.length > 0 && closes.every((step) => isClose(step))
 }
 
-/** Upper bound of the lamports that the readable instructions spend. Wrapped SOL that is not traded still belongs to
- *  the wallet, but it counts as spent, because a trade does not need it. */
+/** Returns an upper bound of the lamports that the readable instructions spend. Wrapped SOL that is not traded also
+ *  counts as spent: it still belongs to the wallet, but a trade does not need it. */
 function spentAtMost({ spent, wrapped, traded, tradedWrapped, seeded }: Findings): bigint {
   const locked = wrapped - BigInt(TOKEN_ACCOUNT_RENT * seeded.size)
   return spent + traded + (locked > tradedWrapped ? locked : tradedWrapped)
@@ -191,8 +191,8 @@ function isClose({ program, data }: Step): boolean {
   return isToken && data.length === 1 && data[0] === TOKEN.closeAccount
 }
 
-/** Allows the initialization of a seeded account for the wallet. Until it is initialized, anyone could take the
- *  account. */
+/** Allows the initialization of an account that this message opens with a seed, if its owner is the wallet. Until it is
+ *  initialized, anyone could take the account. */
 function readInitialize(step: Step, kind: number, reader: ByteReader, findings: Findings): void {
   const [account] = step.accounts
   const owner = kind === TOKEN.initializeAccount ? step.accounts[2] : encodeBase58(reader.bytes(32))

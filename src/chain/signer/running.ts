@@ -46,7 +46,7 @@ export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
 class KeptSigner implements RunningSigner {
   wallet = ''
   readonly #parts: RunningParts
-  /** The newest connection, even if it has not sent its hello yet. */
+  /** The newest connection, even if its signer has not sent a first message yet. */
   #dialed: SignerClient | undefined
   #client: SignerClient | undefined
   #reopening: Promise<void> | undefined
@@ -101,7 +101,7 @@ class KeptSigner implements RunningSigner {
     await this.#reopening
   }
 
-  /** Waits until `done` resolves, but at most as long as for an answer of the signer. */
+  /** Waits until `done` resolves, but at most for the time limit of a signer's answer. */
   #soon(done: Promise<void> | undefined): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.after(ANSWER_MS, resolve)

@@ -28,7 +28,7 @@ export function serve(stream: Duplex, { publicKey, decide, over }: Conversation)
   stream.once('close', () => over(why))
   stream.once('end', () => stream.destroy())
   const unlessMalformed = (run: () => void): void => {
-    // A stream that was not destroyed still gets answers to requests that were read before the client ended it.
+    // A client that has ended its side of the stream still gets the answers to requests that were read before.
     if (stream.destroyed) return
     try {
       run()
@@ -64,7 +64,7 @@ export type Decision =
   | { readonly kind: 'signed'; readonly signature: Uint8Array }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly reason: string }
 
-/** Decides on one request. It checks the request, counts its bound against the caps, then signs. */
+/** Decides on one request: checks the request, counts its bound against the caps, then signs the message. */
 export function decide(request: SignRequest, key: WalletKey, rules: Rules, spending: Pick<Spending, 'take'>): Decision {
   const objection = refusalOf(request, rules)
   if (objection !== undefined) return { kind: 'refused', code: 'SIGNER_REFUSED', reason: objection }

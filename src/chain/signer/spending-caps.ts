@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './key-file.ts'
 
-/** Caps on the sum of the declared bounds, in lamports; null: no cap. */
+/** Caps on the sum of the bounds that signed requests declared, in lamports; null: no cap. */
 export interface Caps {
   readonly perTransaction: bigint | null
   readonly perHour: bigint | null
@@ -12,7 +12,7 @@ export interface Caps {
 const MINUTE_MS = 60_000
 const HOUR = 60
 const DAY = 24 * HOUR
-/** Number of minutes in the ring, which is more than a day. */
+/** Number of minutes for which the ring buffer has a sum. It is more than a day. */
 const SLOTS = 1_500
 const SLOT_BYTES = 32
 const HEADER_BYTES = 64
@@ -20,15 +20,15 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** Sums of the signed bounds, per minute. They are in a file of fixed size that is synced before a signature is
- *  returned. Each slot is written by one write, within one sector. A minute counts as long as any part of it may lie
- *  within the window. */
+/** Sums, per minute, of the bounds of signed messages. They are stored in a file of fixed size that is synced before a
+ *  signature is returned. Each entry is written by one write, within one sector of the disk. A minute counts as long as
+ *  any part of it may be within the hour or day of a cap. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
   readonly #caps: Caps
   readonly #nowMs: () => number
-  /** `#minutes` has the minute of each slot of the ring, and `#lamports` the sum of the bounds signed in that
+  /** `#minutes` has the minute of each entry of the ring buffer, and `#lamports` the sum of the bounds signed in that
    *  minute. */
   readonly #minutes = new Float64Array(SLOTS)
   readonly #lamports = new BigUint64Array(SLOTS)
@@ -118,7 +118,7 @@ export class Spending {
       this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
   }
 
-  /** Creates the file at its full size, so that later counts fit on a full disk. A file of another size counts as
+  /** Creates the file at its full size, so that later writes succeed on a full disk. A file of another size counts as
    *  damaged. */
   #make(path: string, bytes: Buffer): void {
     let written = 0

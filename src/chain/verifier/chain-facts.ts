@@ -14,7 +14,8 @@ export interface ChainFacts {
   /** State of the wallet's associated token account for the traded token. */
   readonly holding?: Holding | undefined
   readonly walletLamports?: bigint | undefined
-  /** Upper bound of the lamports that can leave the wallet despite the guards, even by an opaque program. */
+  /** Maximum number of lamports that can leave the wallet with the guards in place, even if a program's instructions
+   *  cannot be decoded. */
   readonly guardLamports?: bigint | undefined
 }
 
@@ -31,8 +32,8 @@ export async function readRent(rpc: Rpc): Promise<bigint> {
   return BigInt(whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES])))
 }
 
-/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent` reads the rent, or returns one
- *  that was read before. Throws Unread if the node does not answer. */
+/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent` reads the rent of a token account,
+ *  or returns the rent that was read before. Throws Unread if the node does not answer. */
 export async function readFacts(
   rpc: Rpc,
   { wallet, mint }: AskedTrade,

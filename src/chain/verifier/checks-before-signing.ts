@@ -17,7 +17,7 @@ import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
 import { judgeSimulated } from './terms-check.ts'
 import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify-transaction.ts'
 
-/** Result of all checks of a built transaction. It may be signed only if there are no refusals. */
+/** Result of all checks of a built transaction. The transaction may be signed only if there are no refusals. */
 export interface Examination extends Verdict {
   /** Changes of the wallet's lamports and tokens in the simulation; undefined if there was no simulation or it
    *  failed. */
@@ -38,7 +38,7 @@ export interface ExamineParts {
   readonly chain?: ChainAccess
   /** Last block height at which the transaction may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** Amounts that the guards must allow; if absent, no guards are appended. */
+  /** Amounts that the guards must allow to leave the wallet; if absent, no guards are appended. */
   readonly guard?: GuardRoom
 }
 
@@ -55,8 +55,8 @@ export interface ChainAccess {
  *  tokens that have just arrived. */
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
-/** Maximum number of simulations. If another order of the wallet lands between the reading of its accounts and the
- *  simulation, its cost looks like a loss of this order. */
+/** Maximum number of simulations. If another order of the wallet lands between the reading of the wallet's accounts and
+ *  the simulation, the cost of the other order looks like a loss of this one. */
 const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()
@@ -172,7 +172,8 @@ async function judgeOnChain(
   }
 }
 
-/** Whether a sale of a share was refused because it sells more than that share of the balance that our node reports. */
+/** Whether a sale of a share of the balance was refused because it sells more than that share, as computed from the
+ *  balance that our node reports. */
 function isOverShare({ code }: Refusal, asked: AskedTrade): boolean {
   return code === 'AMOUNT_OVER' && asked.side === 'sell' && asked.amount.kind === 'percent'
 }
@@ -181,7 +182,7 @@ function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(BEHIND_WAIT_MS, resolve))
 }
 
-/** Compares the simulated amounts of an opaque trade with the order, because its instruction cannot be read. */
+/** Compares the simulated amounts of an opaque trade, whose instruction cannot be decoded, with the order. */
 function withinOrder(
   simulation: Simulation,
   terms: Pick<ExamineParts, 'asked' | 'policy'>,
@@ -193,7 +194,7 @@ function withinOrder(
   return { ...simulation, refusals: judgeSimulated(terms, facts, orderedLamports, { lamports, tokens }) }
 }
 
-/** Refuses a trade that the wallet cannot pay. The bound includes the rent as the chain reports it. */
+/** Refuses a trade that the wallet cannot pay. The bound includes the rent of new accounts. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
   const reason = `the wallet holds ${formatSol(walletLamports)} SOL, but trade, fees and rent may take ${formatSol(bound)} SOL`
@@ -211,8 +212,8 @@ function joined(examination: Examination, simulation: Simulation, expiry: Expiry
   }
 }
 
-/** Slot at which our node knows the blockhash; undefined if it does not know the blockhash, in which case it cannot
- *  simulate either. */
+/** Returns the slot at which our node knows the blockhash; undefined if the node does not know it, in which case it
+ *  cannot simulate the transaction either. */
 async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
     const how = { commitment: 'confirmed' }
@@ -235,8 +236,8 @@ export interface Expiry {
 }
 
 /** Computes, from our node's height, when a transaction expires whose blockhash our node knew at `slot`. The height
- *  that the builder names is only compared with it: an impossible height means that the builder uses another chain, or
- *  tries to make Sluice wait forever. Throws Unread if no node answers. */
+ *  that the builder names is only checked: an impossible height means that the builder uses another chain, or tries to
+ *  make Sluice wait forever. Throws Unread if no node answers. */
 async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS

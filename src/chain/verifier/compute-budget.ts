@@ -9,7 +9,7 @@ const LOADED_BYTES = 4
 /** Compute units that the chain (Agave) assumes for each instruction if the transaction sets no limit. */
 const DEFAULT_UNITS = 200_000n
 
-/** The part of a reading that the compute budget instructions fill. */
+/** The fields of a `Reading` that compute budget instructions set. */
 export type ComputeAsked = Pick<Reading, 'computeLimit' | 'microLamports' | 'refuse'>
 
 /** Reads a compute budget instruction. The limit and the price must be set at most once. Together they give the

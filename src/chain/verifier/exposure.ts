@@ -8,7 +8,7 @@ import { creatorVaultOf, volumeAccumulatorOf } from '../addresses.ts'
 
 type States = ReadonlyMap<string, AccountState | null>
 
-/** Accounts that a transaction passes to an opaque program. */
+/** Accounts that a transaction passes to an opaque program, whose instructions Sluice cannot decode. */
 export interface Handed {
   /** States of all accounts of the message. */
   readonly states: States
@@ -45,8 +45,8 @@ export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[]
 /** Finds the accounts over which the wallet has, or may have, authority. Some contain the wallet's key, as owner,
  *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if they are readonly,
  *  because a multisig or a permanent delegate has power over other accounts. The others are System accounts with SOL,
- *  because the wallet may have derived them from a seed, and an address does not show that. The policy lists such
- *  accounts of third parties. */
+ *  because the wallet may have derived them from a seed, and an address does not show that. Accounts that the policy
+ *  lists, for example of third parties, are left out. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -70,8 +70,8 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
 }
 
 /** Whether an account is one that the trade itself needs: the wallet's account of the traded token, which guards
- *  protect, or its account of wrapped SOL if that is empty, as it should be between trades. A right to any other empty
- *  account would apply to later purchases. */
+ *  protect, or its account of wrapped SOL if that is empty, as it should be between trades. Every other empty account
+ *  counts as exposed, because a right to it would apply to tokens that the wallet buys later. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false

@@ -3,7 +3,8 @@ import type { Message } from '../../solana/transaction.ts'
 
 /** Lamports that may leave the wallet while an order is on its way. */
 export interface Outgoing {
-  /** Lamports reserved for this order. For an opaque program, this is the only bound. */
+  /** Lamports reserved for this order. For an opaque program, whose instructions Sluice cannot decode, this is the only
+   *  bound. */
   readonly boundLamports: bigint
   /** Lamports reserved for the wallet's other open orders. */
   readonly reservedLamports: bigint

@@ -40,9 +40,10 @@ interface Guarded {
 /** `reason` is undefined if the guards do not fit, or if another key has already signed the message. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
-/** Appends the guards as the last instructions: a transfer of the floor and a checked transfer of the tokens, each from
- *  an account to itself, then a revoke of every right to those tokens. They move nothing, and they fail if an opaque
- *  program took more than it may. `accounts`: all accounts of the message, including those from lookup tables. */
+/** Appends the guards as the last instructions. The first two transfer the minimum of lamports and of tokens from an
+ *  account to itself; the others revoke every right to those tokens. The transfers move nothing, and they fail if the
+ *  balance is below the minimum because a program took more than it may. `accounts`: all accounts of the message,
+ *  including those from lookup tables. */
 export function withGuards(
   transaction: TransactionBytes,
   accounts: readonly string[],
@@ -74,14 +75,14 @@ function guardInstructions(wallet: string, { floorLamports, tokens }: Guards): N
   ]
 }
 
-/** Makes an account of a guard instruction. Guards write nothing, so the account needs no right that the message does
- *  not give already. */
+/** Makes an account of a guard instruction. Guards write nothing, so the account needs no more rights than it has in
+ *  the message. */
 function meta(address: string, isSigner = false): NewInstruction['accounts'][number] {
   return { address, isSigner, isWritable: false }
 }
 
-/** Limits an amount to the range of its field. A floor above the range is written as the maximum, which no account
- *  holds, so the chain refuses the transaction. */
+/** Limits an amount to the range of a u64. A minimum above the range becomes the largest u64, which no account holds,
+ *  so the chain refuses the transaction. */
 function uint64(amount: bigint): bigint {
   return amount < MOST_UINT64 ? amount : MOST_UINT64
 }
@@ -126,8 +127,8 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   if ('refusals' in change) return { ...parts, refusals: change.refusals }
   const first = withFloor(parts, change, parts.bound ?? 0n)
   if (first === undefined) return withoutGuards(parts)
-  // If the transaction sets no compute limit, the priority fee grows with every instruction, so the guards raise the
-  // bound.
+  // If the transaction sets no compute limit, its priority fee grows with every instruction, so the guards themselves
+  // raise the bound on its cost.
   const isBoundKept = first.refusals.length > 0 || first.bound === null || first.bound === parts.bound
   return isBoundKept ? first : (withFloor(parts, change, first.bound) as Subject)
 }
@@ -157,7 +158,7 @@ interface Change {
 async function changeOf(parts: GuardingParts): Promise<Change | { readonly refusals: readonly Refusal[] }> {
   const { asked, trade, transaction, accounts, run } = parts
   if (trade?.side === 'buy') return { lamports: 0n, tokens: trade.tokens }
-  // Wrapped SOL that stays wrapped does not raise the wallet's own balance.
+  // If the proceeds are wrapped SOL and stay wrapped, the wallet's own balance does not rise.
   if (trade !== undefined) return { lamports: trade.wraps ? 0n : trade.lamports, tokens: -trade.tokens }
   // The amounts of an opaque trade are known from a simulation only.
   const { refusals, lamports, tokens } = await run(transaction, accounts, parts)
@@ -168,10 +169,10 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** Lamports that the wallet must still hold after the transaction. The floor of a readable trade leaves room for the
- *  wallet's other orders, so that a buy that lands first does not revert an exit. An opaque program could take all that
- *  the floor leaves. The floor of an opaque trade therefore leaves only the bound of this order, and the wallet's other
- *  orders wait until the trade has ended. */
+/** Lamports that the wallet must still hold after the transaction. If the trade can be decoded, the wallet's other
+ *  orders may spend too, so that a buy that lands first does not revert an exit. A program whose instructions cannot be
+ *  decoded could take everything above the minimum. For such a trade, only the bound of this order may be spent, and
+ *  the wallet's other orders wait until the trade has ended. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
@@ -186,7 +187,8 @@ function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, chan
   return { ...holding, mint: asked.mint, amount: amount > 0n ? amount : 0n }
 }
 
-/** Verifies the transaction again, without the bound that guards would have provided for an opaque program. */
+/** Verifies the transaction again, without the bound that guards would have set for a program whose instructions cannot
+ *  be decoded. */
 function withoutGuards(parts: GuardingParts): Subject {
   const { asked, policy, facts, transaction, accounts, guard } = parts
   if (guard.isRequired) return refused(parts, 'the transaction would be too large')

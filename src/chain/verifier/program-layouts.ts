@@ -5,13 +5,14 @@ export interface Layout {
   readonly name: string
   readonly side: Trade['side']
   readonly exact: Trade['exact']
-  /** Meaning of the first of the two u64 after the discriminator. The second one has the other meaning. */
+  /** Whether the first of the two u64 after the discriminator is the amount of lamports or of tokens. The second u64 is
+   *  the other amount. */
   readonly first: 'lamports' | 'tokens'
   /** Minimum and maximum length of the data. Older and newer clients differ in a trailing flag that does not affect
    *  money. */
   readonly bytes: readonly [number, number]
-  /** Minimum number of accounts. Those without an index here are fee recipients and records that the program itself
-   *  checks. */
+  /** Minimum number of accounts. The accounts whose index is not in this layout are fee recipients and records that the
+   *  program itself checks. */
   readonly accounts: number
   readonly mint: number
   /** Mint of the other side; undefined if the program trades against SOL only. */

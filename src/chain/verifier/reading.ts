@@ -38,13 +38,13 @@ export class Reading {
   /** Allowed signers other than the wallet. */
   readonly coSigners: ReadonlySet<string>
   readonly refusals: Refusal[] = []
-  /** Parts that no reader understands, as sentences for a person. */
+  /** Parts of the transaction that Sluice cannot decode, as sentences for a person. */
   readonly notUnderstood: string[] = []
   readonly trades: Trade[] = []
   /** Lamports transferred to fee accounts of the policy, by address. */
   readonly fees = new Map<string, bigint>()
   tips = 0n
-  /** Lamports put into wrapped SOL accounts of the wallet, including the rent of seeded accounts. */
+  /** Lamports put into wrapped SOL accounts of the wallet, including the rent of those that are opened with a seed. */
   wrapped = 0n
   /** The wallet's token accounts that a trade may use, by address. */
   readonly own = new Map<string, { readonly mint: string; readonly program: string }>()
@@ -54,7 +54,7 @@ export class Reading {
   /** Associated token accounts whose rent the wallet pays: token program by address. */
   readonly opened = new Map<string, string>()
   readonly closed = new Set<string>()
-  /** Ids of the opaque programs to which the wallet is passed. */
+  /** Ids of the opaque programs (their instructions cannot be decoded) that receive the wallet as an account. */
   readonly opaque: string[] = []
   computeLimit: number | undefined
   microLamports: bigint | undefined

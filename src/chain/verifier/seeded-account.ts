@@ -13,8 +13,8 @@ export interface SeededAccount {
   readonly isTokenAccountOfWallet: boolean
 }
 
-/** Reads a CreateAccountWithSeed instruction. `reader` stands behind the instruction number. An entry of `accounts` is
- *  undefined if it is in a lookup table, which the signer cannot read. */
+/** Reads a CreateAccountWithSeed instruction. `reader` has already read the instruction number. An entry of `accounts`
+ *  is undefined if it is in a lookup table, which the signer cannot read. */
 export function readSeededAccount(
   reader: ByteReader,
   accounts: readonly (string | undefined)[],

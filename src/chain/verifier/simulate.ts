@@ -41,9 +41,9 @@ export const ALWAYS_INNER: readonly string[] = [
 ]
 
 /** Simulates an unsigned transaction on a node. The simulation must not fail. The wallet must not lose more than the
- *  bound, gain less than the trade promises, or give rights to its accounts to another key. A program can behave
- *  differently once the transaction is sent, so the simulation only adds to the static checks. Throws Unread if the
- *  node cannot simulate. */
+ *  bound, gain less than the trade promises, or give another key rights to its accounts. A program can behave
+ *  differently once the transaction is sent, so the simulation does not replace the checks of the instructions. Throws
+ *  Unread if the node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -154,7 +154,7 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // The right may be older than this transaction: an opaque program may have obtained it while the account was empty.
+  // The right may be older than this transaction, because a program may have obtained it while the account was empty.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
   if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY
@@ -227,8 +227,8 @@ const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
 /** States of the accounts at the start of the simulation, according to the balances that the node reports
- *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). Accounts that an earlier call read may be older. A change
- *  that another order made in between would then seem to come from this transaction. `accounts`: all accounts of the
+ *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). States that an earlier call read may be older: a change that
+ *  another order made in between would then seem to come from this transaction. `accounts`: all accounts of the
  *  message, in the order of the balances. */
 export function startStatesOf(
   value: Readonly<Record<string, unknown>>,

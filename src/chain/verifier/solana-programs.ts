@@ -28,7 +28,7 @@ const NONCE = new Set<number>([
 const CHANGES_OWNER = new Set<number>([SYSTEM.assign, SYSTEM.allocate, SYSTEM.allocateWithSeed, SYSTEM.assignWithSeed])
 
 /** Reads a System instruction. Allows a transfer that the policy allows, and the opening of an account for wrapped SOL;
- *  a trade needs no other. */
+ *  a trade needs no other System instruction. */
 export function readSystem(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
@@ -124,8 +124,8 @@ function revokesRights({ accounts: [account = '', authority, ...more], data }: S
   return isOurs && REVOKES.has(Buffer.from(data).toString('hex'))
 }
 
-/** Checks a token transfer. A transfer from an account of the wallet is allowed only to the same account: it checks a
- *  balance and moves nothing. */
+/** Checks a token transfer. A transfer from an account of the wallet is allowed only to the same account; such a
+ *  transfer checks a balance and moves nothing. */
 function readTokenTransfer({ place, accounts }: Step, checked: boolean, reading: Reading): void {
   const [from = '', to = '', authority = '', ...more] = checked ? accounts.toSpliced(1, 1) : accounts
   if (authority === '' || more.length > 0) throw new Malformed('the transfer has unexpected accounts or data')

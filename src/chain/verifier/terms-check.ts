@@ -23,8 +23,8 @@ const HUNDRED = 100n
 /** Factor that turns a percentage into an integer; percentages have at most six decimals. */
 const FINE = 1_000_000
 
-/** Compares a reading with the order and the policy, and adds the costs up to the bound, which is null if there is
- *  none. */
+/** Compares a decoded transaction with the order and the policy. Returns the costs and their sum, the bound; the bound
+ *  is null if the costs are not limited. */
 export function checkTerms(
   reading: Reading,
   signers: number,
@@ -165,7 +165,7 @@ function expected(least: bigint, slippagePercent: number): bigint {
 /** Cap of a fee, in lamports. If the traded amount is unknown, only the cap in SOL applies, because a percentage cannot
  *  be computed. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
-  // One lamport is added, because services round their fee up.
+  // Services round their fee up, so one lamport is added.
   const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
   if (maxLamports === null) return byPercent ?? 0n
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
@@ -210,7 +210,7 @@ function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
     )
 }
 
-/** Rent in lamports of the accounts that remain open, and of those that the program may open. */
+/** Rent in lamports of the new accounts that the transaction leaves open, and of those that the program may open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
   const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
   const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)
@@ -222,8 +222,9 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
   return rents.reduce((sum, rent) => sum + rent, others)
 }
 
-/** Bounds the cost of an opaque program, which can take the whole balance because the wallet signs for it. Without
- *  guards, the bound is the whole balance of the wallet, which must not exceed maxWalletSol. */
+/** Returns the maximum cost of a program whose instructions cannot be decoded. The wallet signs for the program, so the
+ *  program can take its whole balance. Without guards, the maximum is therefore that balance, which must not exceed
+ *  maxWalletSol. */
 function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
   if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports

@@ -20,8 +20,8 @@ export interface Verdict {
   /** Upper bound of the lamports that may leave the wallet under any movement of the market; null if no bound is
    *  known. */
   readonly bound: bigint | null
-  /** Upper bound, in lamports, of the simulated cost of an unguarded buy by an opaque program; null if `bound` alone is
-   *  enough. */
+  /** Maximum cost, in lamports, that the simulation may show for a buy without guards by a program whose instructions
+   *  cannot be decoded; null if `bound` alone is enough. */
   readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
   readonly notUnderstood: readonly string[]
@@ -69,7 +69,7 @@ export function verifyTransaction(
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound, orderedLamports } = checkTerms(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
-  // After a refusal the sum may be incomplete, so there is no bound.
+  // After a refusal the sum of the costs may be incomplete, so no bound is returned.
   const holds = refusals.length === 0 ? bound : null
   const ours = { own: [...own.keys()], closed: [...closed] }
   return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }

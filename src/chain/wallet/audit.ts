@@ -21,7 +21,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 export interface AuditParts {
-  /** One entry per provider, in order of preference. All readings of one `Bracket` come from the same provider. */
+  /** One entry per provider, in order of preference. All parts of one `Bracket` are read from the same provider. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly account: string
@@ -34,9 +34,9 @@ export interface AuditParts {
   readonly found: (transaction: LandedTransaction) => string
   /** Whether a bot holds this mint or has an order for it. */
   readonly isTracked: (mint: string) => boolean
-  /** Lowest slot after which transactions still matter to an attempt. */
+  /** Returns the lowest slot after which transactions may still belong to an attempt. */
   readonly oldest: () => number
-  /** Returns the time until the next regular pass, ms. */
+  /** Returns the time until the next regular pass over the wallet's transactions, ms. */
   readonly everyMs: () => number
   readonly on: {
     /** Receives each reading of the wallet, from which attempts are decided. */
@@ -111,7 +111,8 @@ export class Audit {
     this.#cancelTimer?.()
   }
 
-  /** Slot and height of the last finalized reading, from memory; null before the first reading. */
+  /** Slot and height at which the wallet was last read as finalized; null before the first reading. Does not ask a
+   *  node. */
   baseline(): Baseline | null {
     const { cursor } = this.#parts.book
     return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }
@@ -152,7 +153,7 @@ export class Audit {
     const fresh = bracket.rows.filter(({ signature }) => !book.has(signature))
     const landed = new Map<Listed, LandedTransaction | null>()
     for (const row of fresh.slice(0, MOST_READS)) landed.set(row, await this.#read(provider, row))
-    // The node's oldest slot matters only if an attempt may have to be proved absent.
+    // The node's oldest slot is needed only if an attempt may have to be proved absent.
     const firstSlot = oldest() === Number.POSITIVE_INFINITY ? 0 : await readFirstSlot(provider)
     if (this.#isStopped) return true
     return this.#take(provider, cursor, bracket, landed, fresh.length > MOST_READS, firstSlot)
@@ -176,8 +177,8 @@ export class Audit {
     return null
   }
 
-  /** Processes a reading synchronously, so that the classified transactions and the new cursor become durable together,
-   *  but after the decisions that follow from the transactions. Returns whether the transactions explain the
+  /** Processes a reading without interruption, so that the classified transactions and the new cursor become durable
+   *  together, and after the decisions that follow from the transactions. Returns whether the transactions explain the
    *  balance. */
   #take(
     provider: Rpc,
@@ -229,7 +230,8 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** Books a lasting difference of the balance as unexplained, so that absences can be proved again afterwards. */
+  /** Books a lasting difference of the balance as unexplained. While a difference is open, no attempt can be proved
+   *  absent. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined
@@ -280,10 +282,10 @@ export interface Bracket {
 
 const PAGE = 1000
 
-/** Reads the height, then the balance, then the list of transactions, each at a bank that is at least as new as the
+/** Reads the height, then the balance, then the list of transactions, each at a slot that is at least as new as the
  *  previous one. A list that was read before the balance would miss newer transactions whenever the wallet is in use.
- *  Rows after the slot of the balance are left for the next pass. Throws Unread if the node does not answer. `until`:
- *  the newest transaction up to `since` that was already read, so that the node need not list older pages. */
+ *  Transactions after the slot of the balance are left for the next pass. Throws Unread if the node does not answer.
+ *  `until`: the newest transaction up to `since` that was already read, so that the node need not list older pages. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

@@ -16,19 +16,19 @@ export interface DeficitParts {
 }
 
 /** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall that two consecutive
- *  checks find while no order is open is a deficit: the tokens are gone, regardless of the cause. A position that
- *  counts as gone has no exits any more, so a false deficit would be dangerous. Nodes list a wallet's accounts from an
- *  index that may be incomplete; therefore the associated account is also read directly. */
+ *  checks find while no order is open is a deficit: the tokens are gone, regardless of the cause. A false deficit would
+ *  be dangerous, because a position whose tokens are gone has no exits any more. Nodes list a wallet's accounts from an
+ *  index that may be incomplete, so the associated token account is also read directly. */
 export class Deficits {
   readonly #parts: DeficitParts
-  /** Mints with a shortfall in the last check, each with its booked tokens and its tokens on the chain. */
+  /** Mints with a shortfall in the last check, each with its booked amount and its amount on the chain. */
   #suspects: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: DeficitParts) {
     this.#parts = parts
   }
 
-  /** Compares the tokens at or after `slot`. All transactions up to this slot have been processed. */
+  /** Compares the tokens as of `slot` or later. All transactions up to this slot have been processed. */
   async check(rpc: Rpc, slot: number): Promise<void> {
     const { wallet, booked, isQuiet, found } = this.#parts
     const before = new Map([...booked()].filter(([mint, tokens]) => tokens > 0n && isQuiet(mint)))

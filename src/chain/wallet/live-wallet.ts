@@ -201,7 +201,8 @@ export class LiveWallet {
     this.#cancelStale?.()
   }
 
-  /** Slot and height of the last finalized reading, from memory; null before the first reading. */
+  /** Slot and height at which the wallet was last read as finalized; null before the first reading. Does not ask a
+   *  node. */
   readonly baseline = (): Baseline | null => this.#audit.baseline()
 
   #read(reading: Reading, provider: Rpc): void {
@@ -260,8 +261,8 @@ export class LiveWallet {
     this.#parts.on.gate(true, false)
   }
 
-  /** Whether the buy of a second process, at the time of our first buy, would be visible by now. A second process
-   *  reacts to the same events. */
+  /** Whether a second process that trades with the wallet would be visible by now. It reacts to the same events, so it
+   *  would have bought at the time of our first buy. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches

@@ -1,8 +1,8 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 
-/** The known history of a wallet. It consists of a reading, and of every transaction since that reading or, if that is
- *  earlier, since the oldest attempt that is still being proved. */
+/** The known history of a wallet: its last reading, and its transactions since that reading. If an attempt that is
+ *  still being proved is older, the transactions since that attempt are kept. */
 export class WalletBook {
   /** The last reading; undefined before the first one. */
   cursor: WalletCursor | undefined
