@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const read = (path: string): string => readFileSync(new URL(`../docs/${path}`, import.meta.url), 'utf8')
 const api = read('api.md')
-/** Rows of the table of a type in the API reference. */
+/** Returns the members that the API reference lists in the table of a type. */
 const membersOf = (type: string): string[] => {
   const section = new RegExp(`^### ${type}$([\\s\\S]*?)(?=^### |^## |(?![\\s\\S]))`, 'm').exec(api)?.[1] ?? ''
   return [...section.matchAll(/^\| `([A-Za-z]+)/gm)].map(([, name = '']) => name)
@@ -13,7 +13,7 @@ test.each([
   ['Bot', /\bbot\.([a-zA-Z]+)/g],
   ['Token', /`token\.([a-zA-Z]+)/g],
   ['Handlers', /`(on[A-Z][A-Za-z]+)\b/g],
-])('every member of %s that a document for authors names exists', (type, pattern) => {
+])('the API reference lists every member of %s that the documents for strategy authors name', (type, pattern) => {
   const members = membersOf(type)
   expect(members.length).toBeGreaterThan(3)
   const pages = [

@@ -16,41 +16,41 @@ const product = readSources('src', 'strategies')
 const everything = [...product, ...readSources(...['test', 'bench'].filter((folder) => existsSync(folder)))]
 
 test.each([
-  ['every folder imports only from the rows below it', rowRule(product)],
-  ['the page of the desk and the process share only types and pure modules', pageRule(product)],
+  ['every folder of src/ imports only from the layers below it', rowRule(product)],
+  ['the desk page in the browser and the process share only types and pure modules', pageRule(product)],
   ['imports form no cycle', cycles(product)],
-  ['pure rows and strategies do not depend on time, chance or the machine', determinismBans(product)],
+  ['pure layers and strategies use no clock, no random numbers and nothing of the machine', determinismBans(product)],
   ['every function fits on a screen', tooLong(product)],
-  ['no work is left for later', leftForLater(everything)],
+  ['no source contains a word that defers work', leftForLater(everything)],
 ])('%s', (_name, complaints) => {
   if (complaints.length) expect.fail(`\n${complaints.join('\n')}\n`)
 })
 
-test('every folder of src/ has a row', () => {
+test('every folder of src/ belongs to a layer', () => {
   const folders = new Set(readSources('src').map(({ path }) => path.split('/')[1] as string))
   expect([...folders].filter((folder) => !ROWS.flat().includes(folder))).toEqual([])
 })
 
-// Each rule must find a planted breach and nothing else, which shows that the check can fail.
+// Each case is a forbidden import. The rule must report it and nothing else, which shows that the check can fail.
 const imports = (...specifiers: string[]) => specifiers.map((one) => `import '${one}'`).join('\n')
 
 test.each([
-  ['an import from a row above', 'src/engine/a.ts', '../orders/b.ts', 'orders stands in a row above'],
-  ['an import from the same row', 'src/journal/a.ts', '../chain/b.ts', 'chain stands in the same row'],
+  ['an import from a layer above', 'src/engine/a.ts', '../orders/b.ts', 'orders stands in a row above'],
+  ['an import from the same layer', 'src/journal/a.ts', '../chain/b.ts', 'chain stands in the same row'],
   ['live importing backtest', 'src/live/a.ts', '../backtest/b.ts', 'backtest stands in the same row'],
   ['market importing solana', 'src/market/a.ts', '../solana/b.ts', 'solana stands in the same row'],
   ['base importing anything', 'src/base/a.ts', '../market/b.ts', 'market stands in a row above'],
   ['an adapter importing the runtime', 'src/venues/token-service/a.ts', '../../runtime/b.ts', 'in a row above'],
-  ['a command that another row imports', 'src/backtest/report/a.ts', '../../commands/b.ts', 'in a row above'],
+  ['a command that another layer imports', 'src/backtest/report/a.ts', '../../commands/b.ts', 'in a row above'],
   ['the public entry imported from below', 'src/engine/a.ts', '../index.ts', 'index.ts stands in a row above'],
-  ['a file without a row', 'src/helpers.ts', './base/a.ts', 'helpers.ts has no row'],
-  ['a folder without a row', 'src/engine/a.ts', '../misc/b.ts', 'misc has no row'],
-  ['Node in a pure row', 'src/orders/a.ts', 'node:fs', 'orders/ uses no package'],
-  ['an unlisted package in a pure row', 'src/engine/bots/a.ts', 'ws', 'engine/ uses only zod'],
+  ['a file that belongs to no layer', 'src/helpers.ts', './base/a.ts', 'helpers.ts has no row'],
+  ['a folder that belongs to no layer', 'src/engine/a.ts', '../misc/b.ts', 'misc has no row'],
+  ['a Node module in a pure layer', 'src/orders/a.ts', 'node:fs', 'orders/ uses no package'],
+  ['an unlisted package in a pure layer', 'src/engine/bots/a.ts', 'ws', 'engine/ uses only zod'],
   ['src/ importing itself by name', 'src/journal/a.ts', 'sluice', 'import the file'],
   ['a strategy importing the sources', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
   ['an unlisted package in a strategy', 'strategies/a.ts', 'ws', 'strategies use only sluice'],
-])('the rule of rows refuses %s', (_name, path, specifier, because) => {
+])('the rule about layers refuses %s', (_name, path, specifier, because) => {
   expect(rowRule([source(path, imports(specifier))])).toEqual([expect.stringContaining(because)])
 })
 
@@ -61,7 +61,7 @@ test.each([
   ['src/commands/research/a.ts', imports('../options.ts', '../../backtest/run.ts', '../../live/b.ts')],
   ['src/main.ts', imports('./commands/parse.ts')],
   ['strategies/a.ts', imports('sluice', 'trading-signals', './shared/b.ts')],
-])('the rule of rows allows what %s imports', (path, text) => {
+])('the rule about layers allows the imports of %s', (path, text) => {
   expect(rowRule([source(path, text)])).toEqual([])
 })
 
@@ -69,21 +69,26 @@ test.each([
   ['export', "export * from '../chain/b.ts'"],
   ['import()', "const load = () => import('../chain/b.ts')"],
   ['a type', "type B = import('../chain/b.ts').B"],
-])('the rule of rows detects %s', (_name, text) => {
+])('the rule about layers detects %s', (_name, text) => {
   expect(rowRule([source('src/journal/a.ts', text)])).toHaveLength(1)
 })
 
 test.each([
-  ['a module of the process', 'src/desk/page/a.ts', "import { View } from '../../runtime/view/view.ts'", 'import type'],
   [
-    'types of another folder',
+    'a module that only the process may load',
+    'src/desk/page/a.ts',
+    "import { View } from '../../runtime/view/view.ts'",
+    'import type',
+  ],
+  [
+    'types of a folder that the page may not use',
     'src/desk/page/a.ts',
     "import type { Bot } from '../../engine/strategy.ts'",
     'imports only',
   ],
   ['a package of Node', 'src/desk/page/a.ts', imports('node:fs'), 'imports only'],
   ['the page, loaded by the process', 'src/desk/server.ts', imports('./page/app.ts'), 'runs in a browser'],
-])('the rule of the page refuses %s', (_name, path, text, because) => {
+])("the rule about the page's imports refuses %s", (_name, path, text, because) => {
   expect(pageRule([source(path, text)])).toEqual([expect.stringContaining(because)])
 })
 
@@ -136,14 +141,14 @@ test.each([
   expect(determinismBans([source('src/engine/a.ts', text)])).toEqual([])
 })
 
-test('a port may name a promise as a type, but not hold one', () => {
+test('a pure module may name a promise as a type, but may not create one', () => {
   const port = 'export type Stop = () => Promise<void>'
   expect(determinismBans([source('src/base/machine.ts', port)])).toEqual([])
   expect(determinismBans([source('src/base/other.ts', port)])).toHaveLength(1)
   expect(determinismBans([source('src/base/machine.ts', 'const a = Promise.resolve()')])).toHaveLength(1)
 })
 
-test('a function may have 70 lines, not 71; words that defer work are refused', () => {
+test('a function may have 70 lines, not 71, and words that defer work are refused', () => {
   const lines = (count: number): string => `function f() {\n${'  a()\n'.repeat(count - 2)}}\n`
   expect(tooLong([source('src/base/a.ts', lines(70)), source('src/base/b.ts', lines(71))])).toEqual([
     expect.stringContaining('src/base/b.ts:1: f has 71 lines'),

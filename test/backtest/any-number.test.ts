@@ -44,7 +44,7 @@ const CONFIG = {
   ],
 }
 
-test('a backtest with any numbers that check accepts ends with integer amounts', async () => {
+test('a backtest with any numbers that the configuration check accepts ends with integer amounts', async () => {
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   let [run, orders] = [0, 0]

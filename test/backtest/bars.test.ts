@@ -40,7 +40,7 @@ const params = fc.record({
 })
 const seed = fc.integer({ min: 1, max: 1e6 })
 
-test('a run whose timers are late, its replay and its backtest have the same bars, lists and indicators', async () => {
+test('a run whose timers are late, its replay and its backtest have the same bars, bar lists and indicators', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -57,7 +57,7 @@ test('a run whose timers are late, its replay and its backtest have the same bar
   )
 })
 
-test('after a restart, the bars are those of a run without one, and the requests of the warm-up are discarded', async () => {
+test('after a restart, the bars equal those of a run without a restart, and requests during the warm-up are discarded', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -83,7 +83,7 @@ test('after a restart, the bars are those of a run without one, and the requests
   )
 })
 
-test('a run that buys at bars, and is killed and started again, is repeated by its replay', async () => {
+test('the replay of a run that buys at bars, and that was killed and started again, makes the same decisions', async () => {
   let orders = 0 // over all runs, because few wide bars may be too few for a buy
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {

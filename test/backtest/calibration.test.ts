@@ -16,7 +16,7 @@ const T0 = 1_780_000_000_000
 const MINT = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 const folder = temporaryFolder()
 
-/** A journal of a run whose attempts were filled two seconds after they were sent. */
+/** Records a run whose attempts were filled two seconds after they were sent, and returns its journal. */
 async function recorded(executor: Attempt['executor'], count: number, tape?: readonly Recording[]): Promise<string> {
   const path = journalPath()
   await writeTape(path, tape ?? [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
@@ -78,7 +78,7 @@ test("a journal's real fills calibrate the model and are compared with it", asyn
   expect(found.venueFeePercent).toBeCloseTo(1, 9)
 })
 
-test('fills in a gap or between two recordings are counted but not compared', async () => {
+test('fills during a gap of the feed or between two recordings are counted but not compared', async () => {
   const rows = noisyMarket(2_000, 3, T0)
   const before = (time: number) => rows.filter((row) => row.time < time)
   const between = (from: number, to: number) => rows.filter(({ time }) => time >= from && time < to)

@@ -26,7 +26,7 @@ const RUNS = runs(2)
 const seed = fc.integer({ min: 1, max: 1e6 })
 const configOf = (given: object) => tellerConfig(teller.name, given)
 
-test('conditions are true where the same tests by hand in onBar are: live in small blocks, replayed, in a backtest', async () => {
+test('conditions are true at the bars at which the same tests written by hand in onBar are true: live in small blocks, in a replay and in a backtest', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -45,7 +45,7 @@ test('conditions are true where the same tests by hand in onBar are: live in sma
   )
 })
 
-test('after a restart, conditions are true where they are without one', async () => {
+test('a restart does not change at which bars conditions are true', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -72,7 +72,7 @@ test('after a restart, conditions are true where they are without one', async ()
   )
 })
 
-test('a run that buys where conditions are true, and is started again, is repeated by its replay', async () => {
+test('the replay of a run that buys on conditions, and was restarted, makes the same decisions', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const rows = marketOf(seedOfIt, 300)
@@ -90,7 +90,7 @@ test('a run that buys where conditions are true, and is started again, is repeat
   )
 })
 
-test('a bot decides the same, at the same rows, whether or not it is shown each trade', async () => {
+test('a bot makes the same decisions at the same rows whether or not it receives each trade', async () => {
   let orders = 0
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {

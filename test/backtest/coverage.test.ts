@@ -34,11 +34,23 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     0,
     ['newTokens: not in segment 1, 1970-01-01 00:00:00 to 1970-01-01 00:00:01 UTC'],
   ],
-  ['a token, covered by all trades', [began(0), live(0, 'trades'), ended(1_000)], MINT, 1, []],
-  ['a token, covered by its own key', [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
-  ['all trades, not covered by a token', [began(0), live(0, MINT), ended(1_000)], 'trades', 0, ['trades: not in']],
   [
-    'a short gap, from the last time the feed was live',
+    'a token whose trades are covered by the key of all trades',
+    [began(0), live(0, 'trades'), ended(1_000)],
+    MINT,
+    1,
+    [],
+  ],
+  ["a token whose trades are covered by the token's own key", [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
+  [
+    'all trades, which the key of one token does not cover',
+    [began(0), live(0, MINT), ended(1_000)],
+    'trades',
+    0,
+    ['trades: not in'],
+  ],
+  [
+    'a short gap is counted from the last time the feed was live',
     [began(0), live(0, 'trades'), down(520), gap(500, 540, 'trades'), live(540, 'trades'), ended(1_000)],
     'trades',
     0.96,
@@ -52,28 +64,28 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     ['trades: gaps are 10.0 % of the recorded time'],
   ],
   [
-    'a stale feed: the gap begins when the feed fell silent',
+    'if the feed is stale, the gap begins when the feed fell silent',
     [began(0), live(0, 'trades'), stale(700, 'trades'), gap(600, 750, 'trades'), live(750, 'trades'), ended(1_000)],
     'trades',
     0.85,
     ['trades: gaps are 15.0 %'],
   ],
   [
-    'a gap while the feed is live: rows lost on a full disk',
+    'a gap is recorded while the feed is live, because rows were lost on a full disk',
     [began(0), live(0, 'trades'), gap(200, 400, 'trades', 'newTokens'), ended(1_000)],
     'trades',
     0.8,
     ['trades: gaps are 20.0 %'],
   ],
   [
-    'gaps of other keys',
+    'gaps of other keys do not count',
     [began(0), live(0, 'trades', 'newTokens'), gap(200, 400, 'newTokens'), ended(1_000)],
     'trades',
     1,
     [],
   ],
   [
-    'a key that is confirmed late',
+    'the time before a key was confirmed counts as a gap',
     [began(0), live(0, 'trades'), live(400, 'trades', 'newTokens'), ended(1_000)],
     'newTokens',
     0.6,
@@ -94,7 +106,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     ['trades: not in segment 2, 1970-01-01 00:03:20 to 1970-01-01 00:03:20 UTC'],
   ],
   [
-    'a gap of ten minutes is a pause, as between two segments',
+    'a gap of ten minutes counts as a pause between two segments',
     [
       ...[began(0), live(0, 'trades'), down(1_100), gap(1_000, 601_000, 'trades'), live(601_000, 'trades')],
       ...[down(601_910), gap(601_900, 602_000, 'trades'), live(602_000, 'trades'), ended(602_000)],
@@ -104,15 +116,15 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [],
   ],
   [
-    'a segment that was never live is left out',
+    'a segment in which the feed was never live is left out',
     [began(0), ended(500), began(600, 2), live(600, 'trades'), ended(700, 2)],
     'trades',
     1,
     [],
   ],
-  ['a segment of one instant', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
+  ['a segment that began and ended at the same time', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
   [
-    'an instant without the key',
+    'a segment that began and ended at the same time, without the key',
     [began(5, 0), live(5, 'trades'), ended(5, 0)],
     'newTokens',
     0,
@@ -130,8 +142,8 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
 test.each([
   ['stopped', [], 'stop', 1],
   ['only halted', [], 'halt', 0.49],
-  ['stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
-] as const)('a feed that is down to the end because the bots were %s', async (_, before, name, share) => {
+  ['that were stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
+] as const)('a feed that was down until the end because the bots were %s', async (_, before, name, share) => {
   const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
   const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
   const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]

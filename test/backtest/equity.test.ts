@@ -10,7 +10,7 @@ const SOL = 1e9
 
 const lossOf = (deepest: Drawdown | undefined): number => (deepest === undefined ? 0 : fallOf(deepest))
 
-/** Largest fall from any level to any later one. */
+/** Returns the largest fall from any value to any later one. */
 function deepestOf(values: readonly number[]): number {
   let deepest = 0
   for (const [at, high] of values.entries()) for (const low of values.slice(at)) deepest = Math.max(deepest, high - low)
@@ -25,7 +25,7 @@ function equityOf(values: readonly number[], stepMs = 1_000): Equity {
 
 const LEVELS = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 30 })
 
-test('falls equal those of a search over all pairs', () => {
+test('the falls that are found equal those of a search over all pairs of values', () => {
   fc.assert(
     fc.property(LEVELS, (values) => {
       const { falls, low, high } = equityOf(values)
@@ -65,7 +65,7 @@ test('a curve of any number of samples is short, in order, and keeps every extre
   )
 })
 
-test('the memory of an equity does not grow with its samples', () => {
+test('the memory of an equity curve does not grow with its samples', () => {
   const equity = new Equity(0, 31 * DAY)
   for (let at = 0; at <= 31 * 8_640; at++) equity.sample(at * 10_000, (at * 7_919) % 1_000)
   expect(equity.curve.length).toBeLessThan(2_005)
@@ -84,7 +84,7 @@ function tripOf({ openedAt, heldMs, net }: { openedAt: number; heldMs: number | 
   return { ...newTrip('A', openedAt, ''), ...ends }
 }
 
-test('the drawdown is never below that of the equity, nor below that of the closed trades', () => {
+test('the drawdown is at least that of the equity and that of the closed trades', () => {
   fc.assert(
     fc.property(LEVELS, fc.array(TRADE, { maxLength: 20 }), (values, trades) => {
       const trips = trades.map(tripOf)

@@ -15,7 +15,7 @@ const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 const onFailure = (error: Error): never => expect.fail(error.message)
 
-/** Passes everything on to two journals. */
+/** Returns a journal that passes every call on to two journals. */
 function both(one: Journal, other: Journal): Journal {
   return {
     rows: () => {},
@@ -35,7 +35,7 @@ function both(one: Journal, other: Journal): Journal {
   }
 }
 
-/** All rows of all tables, in their order. */
+/** Returns all rows of each table, in their order. */
 function tablesOf(path: string): Record<string, unknown[]> {
   const db = new Database(path, { readonly: true })
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
@@ -49,8 +49,8 @@ function tablesOf(path: string): Record<string, unknown[]> {
 
 test.each([
   ['to its end', 8_000],
-  ['until orders are open', 2_301],
-])('a journal without replaced states has the same rows, for a run %s', async (_name, rows) => {
+  ['that ends while orders are open', 2_301],
+])('a journal that leaves out replaced states of orders has the same rows, for a run %s', async (_name, rows) => {
   const [tape, whole, final] = [journalPath(), journalPath(), journalPath()]
   await writeTape(tape, [{ time: T0, items: noisyMarket(rows, 3, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }

@@ -53,7 +53,7 @@ async function backtest(path: string, fills: Fill[] = [], strategy?: string): Pr
 /** Impossible prices and amounts, each between rows of a normal market. */
 const HOSTILE = [0, -0, 1e308, -1e308, 5e-324, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1]
 
-test('impossible prices between the rows affect no fill and no sum', async () => {
+test('impossible prices and amounts between the rows change no fill and no total', async () => {
   const seed = 4
   const random = seededRandom(seed)
   const clean = noisyMarket(8_000, 9, T0)

@@ -23,19 +23,24 @@ type Depths = Map<string, { time: number; pool: Reserves }[]>
 
 interface ExactMarket {
   readonly rows: MarketRow[]
-  /** Reserves of each pool after each of its trades. */
+  /** The reserves of each pool after each of its trades. */
   readonly depths: Depths
 }
 
 interface Noise {
-  /** `share`: share of the trades at which a burst begins. `prints`: number of prints of a burst. */
+  /**
+   * `share`: the share of trades at which a burst of wrong prints begins. `prints`: the number of prints of a burst.
+   */
   readonly share: number
   readonly prints: number
   /** Price of each print of a burst, divided by the pool's price. */
   readonly factor: number
 }
 
-/** Tokens on exact bonding curves, with rallies and falls. Bursts of router legs print prices that no pool has. */
+/**
+ * Returns tokens on exact bonding curves, with rallies and falls. Bursts of prints have prices that no pool has, like
+ * the hops of a routed swap.
+ */
 function exactMarket(seed: number, count: number, noise: Noise): ExactMarket {
   const random = seededRandom(seed)
   const tokens = [...'ABCDEF'].map((letter) => ({
@@ -91,10 +96,13 @@ function tripsOf({ bots: [bot] }: Backtest): readonly RoundTrip[] {
   return bot?.result.log?.money.trips ?? []
 }
 
-/** Maximum age of the robust price of five prints. */
+/** The maximum age of the robust price, the median of five prints. */
 const LAG_MS = 15_000
 
-/** The most that the exact pool would have paid for the tokens of a trade, without fees, up to a time, lamports. */
+/**
+ * Returns the most lamports, without fees, that the exact pool would have paid for the tokens of a round trip until the
+ * given time.
+ */
 function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, until: number): number {
   const path = depths.get(mint) ?? []
   const first = path.findLastIndex(({ time }) => time <= openedAt - LAG_MS)
@@ -102,8 +110,10 @@ function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, u
   return Math.max(0, ...sums) * 1e9
 }
 
-/** Highest equity that the exact pools allow at a time. A trade that opens or closes at exactly that time may count or
- *  not. */
+/**
+ * Returns the highest equity that the exact pools allow at a time. A round trip that opens or closes at exactly this
+ * time may be counted or not.
+ */
 function mostAt(time: number, trips: readonly RoundTrip[], depths: Depths): number {
   let most = 0
   for (const trip of trips) {
@@ -128,7 +138,7 @@ function maxDrawdown({ bots: [bot], from, to }: Backtest, trips: readonly RoundT
   }
 }
 
-test('bursts of wrong prints lift no mark above what the exact pools would pay', async () => {
+test('bursts of wrong prints raise no mark (the value of an open position) above what the exact pools would pay', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 1, max: 7 }), async (seed, prints) => {
       const { rows, depths } = exactMarket(seed, 2_000, { share: 0.02, prints, factor: 7 })

@@ -16,7 +16,7 @@ import type { RoundTrip } from '../../src/engine/accounting/round-trip.ts'
 const T0 = 1_780_000_000_000
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202e`
 
-/** A report whose texts are all hostile. */
+/** Returns a report in which every text is hostile. */
 function hostileReport(): Report {
   const log = new BotLog(HOSTILE)
   const result = new BotResult(HOSTILE, log)
@@ -70,7 +70,7 @@ function hostileReport(): Report {
   }
 }
 
-/** A sweep whose names are all hostile. */
+/** Returns a sweep in which every name is hostile. */
 function hostileSweep(): Sweep {
   const range = { name: HOSTILE, from: 0, to: 1, step: 1, isInteger: false }
   const amounts = { orders: 1, buys: 1, sells: 0, open: 1, realizedLamports: 0, feeLamports: 1e6, venueLamports: 0 }
@@ -105,12 +105,12 @@ const PAGES = [
   ['sweep', () => sweepPage(hostileSweep())],
 ] as const
 
-/** The page without its own script. */
+/** Returns the page without its own script. */
 function markupOf(page: string): string {
   return page.replace(`<script>${CHART_SCRIPT}</script>`, '')
 }
 
-test.each(PAGES)('hostile texts stay text in the page of a %s', (_name, pageOf) => {
+test.each(PAGES)('hostile texts are shown as text in the page of a %s', (_name, pageOf) => {
   const page = markupOf(pageOf())
   expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
   expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
@@ -135,7 +135,7 @@ test.each(PAGES)('the page of a %s has no external resources, and its policy for
   expect(page).not.toMatch(/https?:|\/\/\w|url\(|@import|\ssrc="|\shref="/)
 })
 
-test('the page of a report runs its own script only, by the hash in its policy; that of a sweep runs none', () => {
+test('the page of a report runs only its own script, by the hash in its policy, and the page of a sweep runs no script', () => {
   const [report, sweep] = PAGES.map(([, pageOf]) => pageOf()) as [string, string]
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(report) ?? []
   const hash = createHash('sha256').update(script).digest('base64')
@@ -144,7 +144,7 @@ test('the page of a report runs its own script only, by the hash in its policy; 
   expect(sweep).toContain(`style-src 'unsafe-inline'">`)
 })
 
-test('a sweep page shows each set in and out of the sample, and sets that threw without a result', () => {
+test('a sweep page shows the results of each set in and out of the sample, and lists sets that threw without a result', () => {
   const page = sweepPage(hostileSweep())
   expect(page).toContain('−0.0060') // the hold-out of the one set that has a result
   expect(page).toContain('Of the best 1 in the sample, 0 made a profit in the hold-out.')

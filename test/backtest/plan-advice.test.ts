@@ -40,7 +40,7 @@ async function withMarket<T>(bots: number, plan: unknown, run: (config: Config, 
   }
 }
 
-test('with a shared budget, exits wait under Standard and not under Premium', async () => {
+test('if bots share a request budget, exits wait with the plan Standard and do not wait with Premium', async () => {
   await withMarket(12, 'auto', (config, market) => {
     const { runs, advised, peakPerMinute } = advisePlan(config, market, false)
     expect(runs.map(({ plan }) => plan.name)).toEqual(['Standard', 'Premium'])
@@ -63,7 +63,7 @@ test('with a shared budget, exits wait under Standard and not under Premium', as
   })
 })
 
-test('the advice includes the configured plan, and names no plan if none is enough', async () => {
+test('the advice includes the configured plan, and recommends no plan if none is large enough', async () => {
   const few = { requestsPerMinute: 10, connections: 1, messagesPerSecond: 10 }
   await withMarket(1, few, (config, market) => {
     const { runs, advised } = advisePlan(config, market, false)

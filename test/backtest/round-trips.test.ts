@@ -17,8 +17,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-/** Collects the round trips that the engine ended. A full sale is repeated while its outcome is unknown, so a repeated
- *  transaction may fail after another one has closed the position: its fee is added here. */
+/**
+ * Collects the round trips that the engine ended. A full sale is repeated while its outcome is unknown. The repeated
+ * transaction may fail after another one has closed the position, and its fee is added here.
+ */
 class EndedTrips implements Journal {
   readonly trips = new Map<string, object>()
   lateFees = 0
@@ -77,7 +79,7 @@ function sumsOf({ openedAt, closedAt, entryReason, exitReason, buys, sells, ...m
   return { openedAt, closedAt, entryReason, exitReason, buys, sells, bought, sold, fees }
 }
 
-/** A dip buyer whose size, exits and losses the seed draws. */
+/** Returns a configuration of a dip buyer whose size, exits and losses are drawn from the seed. */
 async function drawnConfig(seed: number): Promise<Config> {
   const random = seededRandom(seed)
   const drawn = (from: number, to: number): number => from + random.integer(to - from + 1)
@@ -98,7 +100,7 @@ async function drawnConfig(seed: number): Promise<Config> {
   return loaded.config
 }
 
-test('the round trips that strategies receive have the sums of the report, over random tapes', async () => {
+test('the round trips that strategies receive add up to the totals of the report, over random tapes', async () => {
   let compared = 0
   let lateFees = 0
   for (let seed = 1; seed <= 6; seed++) {

@@ -53,7 +53,7 @@ const exits = { stopLossPercent: 20, takeProfitPercent: 30, trailingPercent: 15,
 const dips = { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05 }, exits }
 const trend = { name: 'trend', strategy: 'momentum', params: { minVolumeSol: 0 }, exits }
 
-/** Inputs, outputs and records of a backtest. */
+/** Keeps the inputs, outputs and records of a backtest. */
 class Witness implements Journal {
   readonly attempts = new Map<string, Attempt>()
   readonly fills = new Map<string, Fill>()
@@ -99,12 +99,13 @@ describe('the sums of a backtest', () => {
       expect(result.fees.failed).toBe(fees)
       expect(result.fees.network).toBe(fills.length * 505_000)
       expect(result.buys + result.sells).toBe(fills.length)
-      // The money of the wallet according to the engine's own, independent code.
+      // The money of the wallet as the engine computes it, with code of its own.
       const account = journal.outputs.findLast(
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )
       expect(account).toMatchObject({ money: { lamports: startLamports + change } })
-      // The wallet's change is the profit of the closed positions, less the fees and the cost of the open positions.
+      // The wallet's change equals the profit of the closed positions, less the fees and the cost of the open
+      // positions.
       const held = [...result.positions.values()].reduce((sum, { costLamports }) => sum + costLamports, 0)
       expect(result.walletLamports).toBe(result.realizedLamports - result.feeLamports - held)
       expect(result.fees.venue).toBeGreaterThan(0)
@@ -124,7 +125,7 @@ describe('the sums of a backtest', () => {
     expect(Math.max(...runAway)).toBeGreaterThan(0)
   })
 
-  test('open positions count at their liquidation value: below the last price by fee and impact', async () => {
+  test('open positions count with the value at which they could be sold, which fee and price impact keep below the last price', async () => {
     const poll = { policy: 'poll', afterSeconds: 2 }
     const exits = { maxHoldSeconds: 100_000, whenStale: poll }
     const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
@@ -201,7 +202,7 @@ describe('gaps and segments', () => {
     expect(count).toBe(4)
   })
 
-  test('the view `gaps` of the journal and a backtest count the same gaps, between starts too', async () => {
+  test("the journal's view `gaps` and a backtest count the same gaps, including gaps between two segments", async () => {
     const gap: Input = { kind: 'gap', from: T0 + 5_900, to: T0 + 6_200, keys: ['trades'] }
     const recordings = [0, 1, 3].map((hour): Recording => {
       const [time, items] = [T0 + hour * HOUR, rows(T0 + hour * HOUR)]
@@ -224,7 +225,7 @@ describe('gaps and segments', () => {
     ])
   })
 
-  test('no buys while the feed is down, nor after the tape', async () => {
+  test('no bot buys while the feed is down, or after the end of the tape', async () => {
     const journal = new Witness()
     const items = noisyMarket(3_000, 3, T0)
     const down = { time: T0 + 100_000, input: feed('down', []) }
@@ -328,13 +329,13 @@ describe('a backtest is refused', () => {
     await expect(backtest(recordings, bots)).rejects.toMatchObject({ message: expect.stringMatching(says), exitCode })
   })
 
-  test('--partial runs and names the missing data', async () => {
+  test('with --partial, a backtest runs over an incomplete tape and names the missing data', async () => {
     const { lacks, rows } = await backtest([{ time: T0, keys: ['newTokens'], items: all }], [dips], { partial: true })
     expect(lacks).toEqual([expect.stringMatching(/^trades: not in segment 1/)])
     expect(rows).toBe(200)
   })
 
-  test('a tape without the tokens that a bot watched is refused', async () => {
+  test('a backtest refuses a tape without the tokens that a bot watched', async () => {
     const watcher = strategy('watcher', ['newTokens'], `{ onNewToken(event) { bot.watch(event.mint) } }`)
     const { mint } = all[0] as { mint: string }
     const items = [{ kind: 'newToken', time: T0 + 1, mint } as const, ...all.slice(1)]

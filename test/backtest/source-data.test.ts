@@ -29,7 +29,7 @@ export default defineStrategy({ name: 'listener', about: '', params: z.object({}
   } })`,
 )
 
-/** Answers of a source at these times after the beginning; undefined repeats the last data. */
+/** The answers of a source at these times after the beginning. An answer of undefined repeats the last data. */
 type Answers = readonly (readonly [time: number, value: Json | undefined])[]
 const ANSWERS: Answers = [
   [50, 1],
@@ -58,7 +58,7 @@ async function configOf(name: string, source: object): Promise<Config> {
   return loaded.config
 }
 
-/** Values that the strategy saw in a backtest. */
+/** Returns the values that the strategy received in a backtest. */
 async function played(
   paths: readonly string[],
   { name = 'a', source = {}, from = 0 }: { name?: string; source?: object; from?: number } = {},
@@ -83,13 +83,13 @@ const EXPECTED = [
   'a 4 after 71 at 7050',
 ]
 
-test('recorded answers reach the strategy in their places, and so do those of another bot', async () => {
+test('a strategy receives recorded answers of a source at their recorded places, also answers that were recorded for another bot', async () => {
   const path = await tapeOf(ANSWERS)
   expect(await played([path])).toEqual(EXPECTED)
   expect(await played([path], { name: 'b' })).toEqual(EXPECTED.map((line) => line.replace('a', 'b')))
 })
 
-test('a file replaces the recorded answers; a value comes before the rows of its time', async () => {
+test('a file replaces the recorded answers, and each of its values comes before the rows of the same time', async () => {
   const path = await tapeOf([[10, 99]])
   const lines = [
     [-500, 0],
@@ -108,7 +108,7 @@ test('a file replaces the recorded answers; a value comes before the rows of its
   ])
 })
 
-test('a part of a tape begins with the last data before it', async () => {
+test("a backtest of a part of a tape begins with the source's last data before this part", async () => {
   const path = await tapeOf(ANSWERS)
   expect(await played([path], { from: 2_500 })).toEqual([
     'a 2 after 25 at 2500', // 25 prints of the warm-up
@@ -117,12 +117,12 @@ test('a part of a tape begins with the last data before it', async () => {
   ])
 })
 
-test('two recordings of the same time give each answer once', async () => {
+test('if two recordings cover the same time, the strategy receives each answer once', async () => {
   const paths = [await tapeOf(ANSWERS.slice(0, 4)), await tapeOf(ANSWERS)]
   expect(await played(paths)).toEqual(EXPECTED)
 })
 
-test('recorded data that the schema no longer accepts is dropped, and so are its repetitions', async () => {
+test('recorded data that the schema no longer accepts is dropped, and so are repetitions of this data', async () => {
   const path = await tapeOf([
     [50, 1],
     [1_050, 'high'],
@@ -132,12 +132,12 @@ test('recorded data that the schema no longer accepts is dropped, and so are its
   expect(await played([path])).toEqual([EXPECTED[0], EXPECTED[3]])
 })
 
-test('a source without data is a lack of the tape', async () => {
+test('a source without recorded data counts as missing from the tape', async () => {
   const path = await tapeOf([])
   await expect(played([path])).rejects.toThrow('source fear of a: no recorded answer, and no file')
 })
 
-test('decisions from sources depend on no later row', async () => {
+test('decisions that use a source depend on no later row', async () => {
   const tape = openTape([await tapeOf(ANSWERS)])
   try {
     const { divergence, compared } = await verifyCausality(await configOf('a', {}), tape.market, 1)

@@ -18,7 +18,7 @@ const HOUR = 3_600_000
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 const folder = temporaryFolder()
 
-/** Two segments, with an outage in the first. */
+/** Returns two recordings, the first one with an outage. */
 function recordings(): Recording[] {
   const rows = noisyMarket(6_000, 5, T0 + 7)
   const gap: Input = { kind: 'gap', from: T0 + 300_000, to: T0 + 310_000, keys: KEYS }
@@ -45,7 +45,9 @@ function exporting(journals: readonly string[], file: string) {
   }
 }
 
-/** The report of a backtest without the facts about the recording: the number of processes, and the keys of each. */
+/**
+ * Returns the report of a backtest without the facts about the recording: the number of segments, and the keys of each.
+ */
 async function reportOn(journals: readonly string[]) {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 120 }
@@ -67,7 +69,7 @@ async function reportOn(journals: readonly string[]) {
 
 const WORLDS: [string, () => Promise<string[]>][] = [
   [
-    'one journal of two processes, with an outage',
+    'one journal of two segments, with an outage',
     async () => {
       const journal = journalPath()
       await writeTape(journal, recordings())
@@ -92,7 +94,7 @@ const WORLDS: [string, () => Promise<string[]>][] = [
 
 describe.each(WORLDS)('%s', (_name, record) => {
   test.each(['ndjson', 'csv'])(
-    'an export as %s and its import give the same report and the same file',
+    'a tape that is exported as %s and imported gives the same report and exports the same file',
     async (format) => {
       const journals = await record()
       const [first, second] = [join(folder.path, `first.${format}`), join(folder.path, `second.${format}`)]
@@ -111,7 +113,7 @@ describe.each(WORLDS)('%s', (_name, record) => {
   )
 })
 
-test('an existing file is kept; a file that cannot be written is named', async () => {
+test('an export keeps an existing file, and names a file that cannot be written', async () => {
   const journal = journalPath()
   await writeTape(journal, [{ time: T0, items: noisyMarket(10, 5, T0) }])
   const mine = folder.write('mine.ndjson', 'mine')

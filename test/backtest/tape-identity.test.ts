@@ -40,7 +40,10 @@ function blockOf(some: readonly Row[], mints: Mints): Block {
   return block
 }
 
-/** Hash of rows in blocks that begin at `cuts`, with other items before the rows of these numbers. */
+/**
+ * Returns the hash of rows in blocks that begin at `cuts`. `told` has other items by the number of the row that they
+ * precede.
+ */
 function hashOf(some: readonly Row[], cuts = [0], told: Record<number, MarketItem> = {}, mints = new Mints()): string {
   const identity = new TapeIdentity()
   for (const [at, from] of cuts.entries()) {
@@ -59,7 +62,7 @@ const gap = (from: number, keys = ['trades']): MarketItem => ({
 })
 const whole = hashOf(rows)
 
-test('the identity of a tape is independent of its blocks and of the numbers of its mints', () => {
+test('the identity (hash) of a tape depends neither on its blocks nor on the numbers of its mints', () => {
   expect(hashOf(rows, [0, 1, 13, 40])).toBe(whole)
   const mints = new Mints()
   for (const mint of ['other', 'mint5', 'mint1']) mints.intern(mint)
@@ -70,7 +73,7 @@ test.each<[string, (row: Row, at: number) => Partial<Row>]>([
   ['few traders and a signature for each row', () => ({})],
   ['few signatures and a trader for each row', (_row, at) => ({ signature: `s${at % 4}`, trader: `trader${at}` })],
   ['no signatures and one trader', () => ({ signature: '', trader: 'one' })],
-])('rows of a journal have the identity of rows in memory: %s', async (_what, change) => {
+])('rows from a journal have the same identity as the same rows in memory: %s', async (_what, change) => {
   const some = rows.map((row, at) => ({ ...row, ...change(row, at) }))
   const path = journalPath()
   const onFailure = (error: Error): never => expect.fail(error.message)
@@ -101,7 +104,7 @@ const launch = rows[20] as Row
 const trade = rows[21] as Row
 const NUMBERS = ['price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const satisfies (keyof Columns)[]
 
-describe('everything that a strategy can read changes the identity', () => {
+describe('the identity changes with everything that a strategy can read', () => {
   test.each<[string, readonly Row[]]>([
     ['the arrival', changed(59, { time: T0 + 60 })],
     ['the timestamp of the service', changed(21, { stamp: 1 })],
@@ -114,7 +117,10 @@ describe('everything that a strategy can read changes the identity', () => {
     ]),
     ['market cap of a launch', changed(20, { numbers: { ...launch.numbers, marketCap: 77 } })],
     ['the signature', changed(21, { signature: 'another' })],
-    ['a signature that takes over a character of the trader', changed(21, { signature: 'sig21t', trader: 'rader0' })],
+    [
+      'a signature that takes over the first character of the trader',
+      changed(21, { signature: 'sig21t', trader: 'rader0' }),
+    ],
     ['a signature that is not base58', changed(21, { signature: 'ä'.repeat(120) })],
     ['the trader', changed(21, { trader: 'another' })],
     ['the creator', changed(20, { trader: 'another' })],
@@ -152,9 +158,21 @@ describe('a comparison of two reports', () => {
   test.each<[string, ReturnType<typeof facts>, ReturnType<typeof facts>, string[], RegExp | null]>([
     ['the same tape', facts('a', 3), facts('a', 3), [], null],
     ['another tape', facts('a', 3), facts('b', 3), ['tape'], null],
-    ['one hash of an earlier identity', facts('a', 2), facts('b', 3), [], /^tape: A contains an earlier version/],
-    ['equal hashes of an earlier identity', facts('a'), facts('a'), [], /^tape: A and B contain an earlier version/],
-    ['other hashes of an earlier identity', facts('a'), facts('b'), ['tape'], null],
+    [
+      'one hash of an earlier version of the identity',
+      facts('a', 2),
+      facts('b', 3),
+      [],
+      /^tape: A contains an earlier version/,
+    ],
+    [
+      'equal hashes of an earlier version of the identity',
+      facts('a'),
+      facts('a'),
+      [],
+      /^tape: A and B contain an earlier version/,
+    ],
+    ['different hashes of an earlier version of the identity', facts('a'), facts('b'), ['tape'], null],
   ])('%s', (_name, a, b, differences, note) => {
     const found = compareRuns(a, b)
     expect(found.differences.map(({ what }) => what)).toEqual(differences)

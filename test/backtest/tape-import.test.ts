@@ -69,7 +69,7 @@ test('an import keeps messages, arrival times and gaps', async () => {
   expect(complaints).toEqual([])
 })
 
-test('files are merged by time; late messages count as received with their predecessor; repeated messages are imported once', async () => {
+test('files are merged by time, a late message counts as received with the message before it, and repeated messages are imported once', async () => {
   const one = fileOf('one', [tradeAt(1_000), launchAt(1_001), tradeAt(5_000), tradeAt(4_000), tradeAt(6_000)])
   const other = fileOf('other', [launchAt(999), tradeAt(1_000), launchAt(3_000), tradeAt(5_500)])
   const { imported, items } = await importing([one, other])
@@ -100,7 +100,7 @@ test('a gap in two files is imported once', async () => {
   expect((await importing([one, other])).imported).toMatchObject({ rows: 2, gaps: 1, duplicates: 3 })
 })
 
-test('bad lines are named and skipped', async () => {
+test('lines that are no messages are named and skipped', async () => {
   const bad = fileOf('bad', [tradeAt(1_000), '{"type":"tra', tradeAt(1_500, { price: 0 }), tradeAt(2_000)])
   const { imported, complaints } = await importing([bad])
   expect(imported).toMatchObject({ rows: 2, badLines: 2 })
@@ -112,7 +112,7 @@ test('bad lines are named and skipped', async () => {
 
 test.each<[string, () => string[], boolean, RegExp, number]>([
   [
-    'a bad line, strictly',
+    'an invalid line, with --strict',
     () => [fileOf('strict', [tradeAt(1), 'x'])],
     true,
     /strict:2: not a market message: not JSON/,
@@ -120,7 +120,7 @@ test.each<[string, () => string[], boolean, RegExp, number]>([
   ],
   ['no message at all', () => [fileOf('empty', ['', '{"type":"pong"}'])], false, /no market message found/, 1],
   ['no file', () => [join(folder.path, 'none')], false, /none cannot be read/, 2],
-])('%s: nothing is written', async (_name, files, strict, says, exitCode) => {
+])('an import with %s writes nothing', async (_name, files, strict, says, exitCode) => {
   const path = join(folder.path, 'refused', 'tape.db')
   await expect(importTape(files(), path, { strict, complain: () => {} })).rejects.toMatchObject({
     message: expect.stringMatching(says),
@@ -129,7 +129,7 @@ test.each<[string, () => string[], boolean, RegExp, number]>([
   expect(existsSync(path)).toBe(false)
 })
 
-test('an existing journal is kept', async () => {
+test('an import does not overwrite an existing journal', async () => {
   const path = folder.write('there/tape.db', 'mine')
   const files = [fileOf('again', [tradeAt(1)])]
   await expect(importTape(files, path, { strict: false, complain: () => {} })).rejects.toMatchObject({

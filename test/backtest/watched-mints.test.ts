@@ -3,11 +3,11 @@ import { WatchedMints } from '../../src/backtest/coverage.ts'
 
 test.each<[string, (watched: WatchedMints) => void, string[]]>([
   ['all trades were recorded', (w) => w.record(0, ['trades']), []],
-  ['its own key was recorded', (w) => w.record(0, ['newTokens', 'mint']), []],
-  ['it was not recorded', (w) => w.record(0, ['newTokens']), ['mint']],
+  ['the key of the token was recorded', (w) => w.record(0, ['newTokens', 'mint']), []],
+  ['no key with the token was recorded', (w) => w.record(0, ['newTokens']), ['mint']],
   ['nothing was recorded, which is a gap', (w) => w.record(0, undefined), []],
   [
-    'it was confirmed shortly after it was wanted',
+    'the key was confirmed shortly after the bot wanted the token',
     (w) => {
       w.record(0, ['newTokens'])
       w.want(1_000, ['newTokens', 'mint'])
@@ -16,7 +16,7 @@ test.each<[string, (watched: WatchedMints) => void, string[]]>([
     [],
   ],
   [
-    'its key ended before the bot stopped wanting it',
+    'the key ended before the bot stopped wanting the token',
     (w) => {
       w.record(0, ['newTokens', 'mint'])
       w.want(1_000, ['newTokens', 'mint'])
@@ -25,7 +25,7 @@ test.each<[string, (watched: WatchedMints) => void, string[]]>([
     },
     ['mint'],
   ],
-])('a wanted token is missing only if it was not recorded: %s', (_name, happen, absent) => {
+])('a token that a bot watched is missing from the tape only if it was not recorded: %s', (_name, happen, absent) => {
   const watched = new WatchedMints()
   watched.want(0, ['newTokens', 'mint'])
   happen(watched)

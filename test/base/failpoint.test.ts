@@ -9,7 +9,10 @@ afterEach(clearFailpoint)
 
 class Died extends Error {}
 
-/** Runs an order until the process dies at this failpoint, then continues in a new process. */
+/**
+ * Runs an order until the process dies when it reaches this failpoint for the given time, then continues in a new
+ * process.
+ */
 test.each<[Failpoint, number, string[], number]>([
   ['accepted', 1, [], 0], // not durable: the decision is lost
   ['armed', 1, [], 0],
@@ -19,25 +22,28 @@ test.each<[Failpoint, number, string[], number]>([
   ['after-report', 1, ['working', 'filled', 'filled'], 1],
   ['before-report', 2, ['working', 'filled', 'filled'], 1],
   ['after-report', 2, ['working', 'filled', 'filled'], 1],
-])('a crash at %s, passage %i', (at, times, told, executed) => {
-  const world = new GatewayWorld()
-  world.script = () => FILL
-  const order = anOrder()
-  setFailpoint(at, times, () => {
-    throw new Died()
-  })
-  expect(() => {
-    world.submit(order)
+])(
+  'after a crash at failpoint %s (passage %i), a new process continues and executes the order at most once',
+  (at, times, told, executed) => {
+    const world = new GatewayWorld()
+    world.script = () => FILL
+    const order = anOrder()
+    setFailpoint(at, times, () => {
+      throw new Died()
+    })
+    expect(() => {
+      world.submit(order)
+      world.settle()
+    }).toThrow(Died)
+    clearFailpoint()
+    world.crash(0)
     world.settle()
-  }).toThrow(Died)
-  clearFailpoint()
-  world.crash(0)
-  world.settle()
-  expect(world.statesOf(order)).toEqual(told)
-  expect(world.executed).toHaveLength(executed)
-})
+    expect(world.statesOf(order)).toEqual(told)
+    expect(world.executed).toHaveLength(executed)
+  },
+)
 
-test('the environment kills the process at the passage that it names', () => {
+test('the process is killed at the failpoint and the passage that its environment names', () => {
   const source = (name: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${name}`, import.meta.url)))
   const script = `import(${source('runtime/failpoint.ts')}).then(async () => {
     const { failpoint } = await import(${source('base/failpoint.ts')})

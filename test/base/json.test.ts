@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeJson, encodeJson } from '../../src/base/json.ts'
 
-/** The encoding as `JSON.stringify` makes it, with a replacer. */
+/** Returns the encoding that `JSON.stringify` makes with a replacer. */
 function stringified(value: unknown): string {
   const renamed = (item: object): object =>
     Object.fromEntries(Object.entries(item).map(([key, one]) => [/^\$+bigint$/.test(key) ? `$${key}` : key, one]))
@@ -36,7 +36,7 @@ test('each value is encoded as JSON.stringify encodes it, and a bigint as an obj
   expect(encodeJson(new Date(0))).toBe('"1970-01-01T00:00:00.000Z"')
 })
 
-test('a decoded value is encoded as before', () => {
+test('a decoded value is encoded to the same text again', () => {
   fc.assert(
     fc.property(fc.record({ value }), (record) => {
       const text = encodeJson(record)

@@ -44,7 +44,7 @@ describe('amounts', () => {
     expect(() => lamports(value)).toThrow(RangeError)
   })
 
-  it('tokens are rounded down, so a sale never exceeds the request', () => {
+  it('a number of tokens is rounded down, so a sale never exceeds the request', () => {
     expect(baseUnits(1.999_999_9, 6)).toBe(1_999_999n)
     expect(baseUnits(0.000_000_9, 6)).toBe(0n)
     expect(baseUnits(1e12, 9)).toBe(10n ** 21n)
@@ -76,7 +76,7 @@ describe('JSON', () => {
     ),
   })).value
 
-  it('encoding and decoding restore bigints and keys that look like encoded ones', () => {
+  it('encoding and decoding preserve bigints and keys that look like encoded bigints', () => {
     fc.assert(
       fc.property(value, (one) => {
         expect(decodeJson(encodeJson(one))).toEqual(withoutMinusZero(one))
@@ -85,7 +85,7 @@ describe('JSON', () => {
     )
   })
 
-  /** JSON writes -0 as 0. */
+  /** Replaces -0 by 0, because JSON writes -0 as 0. */
   function withoutMinusZero(one: unknown): unknown {
     if (typeof one === 'number') return one === 0 ? 0 : one
     if (Array.isArray(one)) return one.map(withoutMinusZero)
@@ -93,7 +93,7 @@ describe('JSON', () => {
     return Object.fromEntries(Object.entries(one).map(([key, item]) => [key, withoutMinusZero(item)]))
   }
 
-  it('a plain copy is equal, frozen, and shares no object', () => {
+  it('a plain copy equals the value, is frozen, and shares no object with it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (one) => {
         const copy = plainJson(one, 'it')

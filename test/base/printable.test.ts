@@ -15,7 +15,7 @@ test.each([
   expect(printable(text)).toBe(shown)
 })
 
-test('a line of JSON keeps its value', () => {
+test('a printable line of JSON has the same value and no control characters', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
       const line = JSON.stringify({ value, text })

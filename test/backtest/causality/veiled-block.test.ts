@@ -29,21 +29,21 @@ test.each<[Veil, number]>([
   [0.71, 20],
   [0.37, 2],
   [0.71, 1],
-])('a block veiled by %s shows the rows of its source, and no later one (%i rows)', (veil, rows) => {
+])('a block whose later rows are hidden by %s shows only the rows that were released (%i rows)', (veil, rows) => {
   const source = blockOf(rows + 4)
   const [from, to] = [2, 2 + rows]
   const block = new VeiledBlock(source, from, to, veil)
   expect(block.length).toBe(rows)
   for (let shown = 0; shown < rows; shown++) {
     for (let row = shown; row < rows && rows > 1; row++)
-      expect(rowOf(block, row), `row ${row} when ${shown} are shown`).not.toEqual(rowOf(source, from + row))
+      expect(rowOf(block, row), `row ${row} when ${shown} rows are visible`).not.toEqual(rowOf(source, from + row))
     if (veil === 'nothing') expect(block.texts.details(shown)).toEqual(NO_DETAILS)
     expect(block.show()).toBe(shown)
     for (let row = 0; row <= shown; row++) expect(rowOf(block, row)).toEqual(rowOf(source, from + row))
   }
 })
 
-test('veiled items are the same rows, one at a time', () => {
+test('items with hidden rows give the same rows as their source, one at a time', () => {
   const source = blockOf(9)
   const items: MarketItem[] = [
     { kind: 'rows', block: source, from: 0, to: 4 },
@@ -60,7 +60,7 @@ test('veiled items are the same rows, one at a time', () => {
   expect(news).toBe(4)
 })
 
-test.each([1, 3, 4, 5, 9])('a tape cut after %i rows holds no later row', (cut) => {
+test.each([1, 3, 4, 5, 9])('a tape that is cut after %i rows contains no later row', (cut) => {
   const source = blockOf(9)
   const parts: MarketItem[] = [0, 4].map((from, part) => ({
     kind: 'rows',

@@ -50,7 +50,7 @@ export default defineStrategy({ name: '${name}', about: '', params: z.object({})
 
 const dips = { strategy: 'dip-buyer', params: { dropPercent: 10, sizeSol: 0.05 } }
 
-test('causal decisions are the same with later rows, without them, and with others in their place', async () => {
+test('decisions that use no later row stay the same if the later rows are removed or replaced', async () => {
   const { cuts, compared, divergence, outside } = await verify(dips)
   expect({ divergence, outside }).toEqual({ divergence: null, outside: [] })
   expect(cuts).toHaveLength(100)
@@ -99,7 +99,7 @@ test.each([
   expect(divergence?.cutOff?.text ?? '').not.toBe(divergence?.whole?.text)
 })
 
-test('a fill at later prices is detected', async () => {
+test('the check detects a fill at later prices', async () => {
   const { observe } = PaperMarket.prototype
   const folded = new WeakMap<PaperMarket, { block: Block; to: number }>()
   vi.spyOn(PaperMarket.prototype, 'observe').mockImplementation(function (this: PaperMarket, block, _from, to) {
@@ -122,19 +122,16 @@ test.each([
      if (known > trade.price * 2) bot.note(trade.mint, 'it was higher: ' + known)`,
     'it was higher',
   ],
-])(
-  'a strategy that remembers an earlier run (%s) is detected, each time that it is verified',
-  async (name, onTrade, text) => {
-    const bot = strategy(name, onTrade)
-    for (let time = 0; time < 2; time++) {
-      const { divergence } = await verify(bot, 600)
-      expect(divergence?.cause).toBe('memory')
-      expect(`${divergence?.cutOff?.text} ${divergence?.whole?.text}`).toContain(text)
-    }
-  },
-)
+])('a strategy that uses data of an earlier run (%s) is detected at each verification', async (name, onTrade, text) => {
+  const bot = strategy(name, onTrade)
+  for (let time = 0; time < 2; time++) {
+    const { divergence } = await verify(bot, 600)
+    expect(divergence?.cause).toBe('memory')
+    expect(`${divergence?.cutOff?.text} ${divergence?.whole?.text}`).toContain(text)
+  }
+})
 
-test('a strategy that fetches a module without an import is reported, with its place; a pure one is not', async () => {
+test('a strategy that loads an impure module at run time is reported with its line; a pure module is not reported', async () => {
   const get = (name: string) =>
     `if (calls++ === 0) process.getBuiltinModule('${name}') // sluice: allow process, because the watch must find it\n`
   const found = await verify(strategy('fetching', get('node:fs')), 300)

@@ -50,7 +50,7 @@ async function extrasFor(bots: readonly object[], seeds: number, count = 3_000) 
   }
 }
 
-test('further runs vary costs, sizes and entries', async () => {
+test('the further runs of a backtest vary costs, sizes and entries', async () => {
   const { base, twice, found, rows } = await extras({ params: { sizeSol: 0.05 } })
   const [bot] = base.bots as [Backtest['bots'][number]]
   const net = netOf(bot)
@@ -80,7 +80,7 @@ test('further runs vary costs, sizes and entries', async () => {
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
 })
 
-test('random entries get no sales of the strategy, and are compared with its entries under the exits alone', async () => {
+test("random entries are sold by exits alone, and are compared with the strategy's entries sold by the same exits", async () => {
   const params = { minVolumeSol: 0, minSlopePercent: 0, fast: 2, slow: 25, sampleSeconds: 0 }
   const { base, found } = await extras({ strategy: 'momentum', params })
   const [bot] = base.bots as [Backtest['bots'][number]]
@@ -91,7 +91,7 @@ test('random entries get no sales of the strategy, and are compared with its ent
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
 
-/** A stub of a bot that draws from a seed and refuses buys while `accepts` is false. */
+/** A replacement of a bot that draws random numbers from a seed and refuses buys while `accepts` is false. */
 function stub(accepts: () => boolean) {
   const random = seededRandom(1)
   const buys: { sol: number; exits: unknown }[] = []
@@ -117,7 +117,7 @@ test("each random entry gets the exits of one of the bot's positions", () => {
   expect(new Set(buys.map(({ exits }) => exits))).toEqual(new Set(kinds))
 })
 
-test('random entries that are refused, or not filled, are tried again', () => {
+test('a random entry that is refused or not filled is tried again', () => {
   const strategy = randomEntries({ params: z.object({}), sol: 1, entries: 100, trades: 10_000, exits: [{}] })
   let row = 0
   const { bot, buys } = stub(() => row % 1_000 > 600) // places are taken for most of the time
@@ -139,7 +139,7 @@ test.each([
   [2, [2, 2, 2], 50],
   [2, [0, 1, 2, 3], 62.5],
   [0, [1, 2], 0],
-])('a result of %d beats %j by %d percent', (own, values, percent) => {
+])('a result of %d is better than %j by %d percent', (own, values, percent) => {
   expect(beatenPercent(own, values)).toBe(percent)
 })
 
@@ -148,11 +148,11 @@ test.each([
   [50, 100, 9.61],
   [0, 100, 2.64],
   [100, 100, 2.64],
-])('%d percent of %d draws have an error of %d percentage points', (percent, count, error) => {
+])('%d percent of %d random draws has an error of %d percentage points', (percent, count, error) => {
   expect(errorPercent(percent, count)).toBeCloseTo(error, 2)
 })
 
-test('the 95 % interval around its centre contains the true percentage in about 95 % of samples', () => {
+test('the 95 % interval contains the true percentage in about 95 % of the samples', () => {
   const random = seededRandom(1)
   const count = 40
   for (const truth of [5, 30, 50, 90]) {
@@ -171,7 +171,7 @@ test('the 95 % interval around its centre contains the true percentage in about 
 const BLIND_BOTS = Number(process.env.SLUICE_BLIND_BOTS ?? 4)
 const BLIND_SEEDS = Number(process.env.SLUICE_BLIND_SEEDS ?? 5)
 
-test('a blind bot beats half of the random entries, with or without room for all of its orders', async () => {
+test('a bot that buys at random beats half of the random entries, with or without room for all of its orders', async () => {
   const strategy = folder.write(
     'blind.ts',
     `import { defineStrategy, z } from 'sluice'
@@ -188,7 +188,7 @@ export default defineStrategy({ name: 'blind', about: '', params: z.object({}), 
   const { found } = await extrasFor(bots, BLIND_SEEDS, 1_000)
   const beaten = [...found.values()].map(({ random }) => random?.beatenPercent ?? Number.NaN)
   const middle = beaten.reduce((sum, one) => sum + one, 0) / beaten.length
-  // Percentages of blind bots are uniform: their standard deviation is 100 / root(12).
+  // The percentages of bots that buy at random are uniform: their standard deviation is 100 / root(12).
   expect(Math.abs(middle - 50), beaten.join(' ')).toBeLessThan((1.96 * 100) / Math.sqrt(12 * BLIND_BOTS))
 })
 
@@ -202,7 +202,7 @@ const COSTS = { venueFeePercent: 0, serviceFeePercent: 0, networkFeeLamports: 1_
 
 test.each([
   [
-    'sold for its profit',
+    'sold at its profit target',
     { takeProfitPercent: 50 },
     [
       [1, 1.2],
@@ -212,7 +212,7 @@ test.each([
     0.6,
   ],
   [
-    'sold for its loss',
+    'sold at its stop-loss',
     { stopLossPercent: 20 },
     [
       [1, 0.9],
@@ -222,7 +222,7 @@ test.each([
     -0.5,
   ],
   [
-    'sold when its time is over',
+    'sold after its maximum holding time',
     { maxHoldSeconds: 2 },
     [
       [1, 1.1],
@@ -232,7 +232,7 @@ test.each([
     0.3,
   ],
   [
-    'held to the end',
+    'held to the end of the tape',
     {},
     [
       [1, 1.1],
@@ -241,7 +241,7 @@ test.each([
     0.4,
   ],
   [
-    'sold in steps, then at the stop',
+    'sold in parts, then at its stop-loss',
     { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 },
     [
       [1, 1.5],
@@ -259,7 +259,7 @@ test.each([
     0.5,
   ],
   [
-    'sold at the target of its age',
+    'sold at the profit target for its age',
     { takeProfitByAge: { 0: 100, 2: 20 } },
     [
       [1, 1.5],
@@ -269,7 +269,7 @@ test.each([
     0.4,
   ],
   [
-    'dead at the end',
+    'in a token without trades at the end',
     {},
     [
       [1, 1.1],
@@ -277,7 +277,7 @@ test.each([
     ],
     -1,
   ],
-])('a missed entry that would have been %s', (_what, exits, prices, share) => {
+])('the result of a missed entry that would have been %s', (_what, exits, prices, share) => {
   const mints = new Mints()
   const token = mints.intern('A')
   const entry: MissedEntry = {

@@ -112,7 +112,7 @@ test.each([
   else expect(found).toBe(value)
 })
 
-test('an open trade counts at its liquidation value', () => {
+test('an open trade counts with the value at which it could be sold', () => {
   const open = trip(0, { closedAt: null, soldLamports: 0, valueLamports: 0.3 * SOL, feeLamports: 0 })
   expect(figures({ trips: [open] })).toMatchObject({
     openTrades: 1,
@@ -122,7 +122,7 @@ test('an open trade counts at its liquidation value', () => {
   })
 })
 
-test('a sale whose block time is before our buy gives a holding time of 0, not a negative one', () => {
+test('a sale whose block time is before the block time of our buy gives a holding time of 0, not a negative one', () => {
   const fold = new MoneyFold()
   fold.apply({ kind: 'fill', fill: fill(1, { side: 'buy', time: 1_000_900 }), reason: 'in' })
   fold.apply({ kind: 'fill', fill: fill(1, { side: 'sell', time: 1_000_000 }), reason: 'out' })
@@ -151,7 +151,7 @@ test.each([
   expect(figures({ trips: five })[key]).toBeNull()
 })
 
-test('excursions use the prices from the time in which a trade was held, of its token only', () => {
+test('the largest gain and loss during a trade use the prices of its token while the trade was open', () => {
   const mints = new Mints()
   const [a, b] = [mints.intern('A'), mints.intern('B')]
   const at = (mint: string, openedAt: number, closedAt: number | null): RoundTrip =>
@@ -270,7 +270,7 @@ describe('a year', () => {
     expect(found.sortino).toBeCloseTo((middle / Math.sqrt(down)) * Math.sqrt(365), 8)
     expect(found.cagr).toBeCloseTo(cagr * 100, 6)
     expect(found.calmar).toBeCloseTo(cagr / Math.max(...falls), 8)
-    // Of 40 days, the two deepest falls are the twentieth part.
+    // Of 40 falls, the two deepest are one twentieth.
     const [first = 0, second = 0] = [...falls].sort((a, b) => b - a)
     const pitfall = (first + second) / 2 / Math.sqrt(variance)
     const ulcer = Math.sqrt(total(falls.map((fall) => fall * fall)) / 39)
@@ -283,7 +283,7 @@ test.each([
   ['two at once', [0, 10, 5, 15, 12, 20], 2],
   ['held to the end', [0, null, 1, null, 2, 3], 3],
   ['none', [], 0],
-])('the most trades open at once: %s', (_what, times, most) => {
+])('the largest number of trades open at the same time: %s', (_what, times, most) => {
   const trips = Array.from({ length: times.length / 2 }, (_, n) => {
     const closedAt = times[n * 2 + 1] ?? null
     return trip(0, { openedAt: T0 + (times[n * 2] ?? 0), closedAt: closedAt === null ? null : T0 + closedAt })
@@ -296,7 +296,7 @@ test('metrics without trades are null, never NaN', () => {
   expect(figures({})).toMatchObject({ trades: 0, winRate: null, profitFactor: null, expectancy: null, sqn: null })
 })
 
-test('groups are ranked by net, and results without the best tokens never improve', () => {
+test('groups are ranked by net profit, and results without the best tokens never improve', () => {
   const groups = groupsOf(five, ({ mint }) => mint)
   expect(groups.map(({ name, trades }) => [name, trades])).toEqual([
     ['A', 1],
@@ -323,7 +323,7 @@ test.each([
   ['ema20 above ema50 by +1.5e+2 %', 'ema20 above ema50 by n %'],
   ['between 20-30', 'between n-n'],
   ['c12 at 1.20000e-7: target 2x', 'target nx'],
-])('the kind of the reason %j', (reason, kind) => {
+])('the numbers in the reason %j are replaced, so that equal reasons form a group', (reason, kind) => {
   expect(kindOf(reason)).toBe(kind)
 })
 
@@ -336,7 +336,7 @@ test('costs and net add up to gross', () => {
   expect(costsOf(-50, fees).costs[0]?.percentOfGross).toBeNull()
 })
 
-test('quantiles and the normal distribution', () => {
+test('quantiles and the normal distribution have their known values', () => {
   expect([0, 0.25, 0.5, 1].map((share) => quantile([4, 1, 3, 2], share))).toEqual([1, 1.75, 2.5, 4])
   expect(normal(0)).toBeCloseTo(0.5, 6)
   expect(normal(1.6449)).toBeCloseTo(0.95, 5)

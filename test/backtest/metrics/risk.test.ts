@@ -11,7 +11,7 @@ import {
 
 // Computed by hand: mean 0.0375; distances 0.0625, -0.1375, 0.1625, -0.0875; their squares add up to 0.056875.
 const returns = [0.1, -0.1, 0.2, -0.05]
-// Closes 1.1, 0.99, 1.188, 1.1286 of a start at 1.
+// Closing values 1.1, 0.99, 1.188 and 1.1286 of an equity that starts at 1.
 const falls = [0, 0.1, 0, 0.05]
 const variance = 0.056875 / 4
 const cubes = (0.0625 ** 3 - 0.1375 ** 3 + 0.1625 ** 3 - 0.0875 ** 3) / 4
@@ -41,7 +41,7 @@ test.each<[string, string, number | undefined, number]>([
   expect(found).toBeCloseTo(byHand, 4)
 })
 
-test('the tail of the serenity index is the twentieth of the days with the deepest falls', () => {
+test('the tail of the serenity index consists of the twentieth of the days with the deepest falls', () => {
   const dailyReturns = Array.from({ length: 60 }, (_, day) => (day % 2 === 0 ? 0.03 : -0.01))
   const dailyFalls = dailyReturns.map((_, day) => day / 1000)
   const ulcer = Math.sqrt(dailyFalls.reduce((sum, fall) => sum + fall * fall, 0) / 59)
@@ -50,7 +50,7 @@ test('the tail of the serenity index is the twentieth of the days with the deepe
   expect(serenity({ dailyReturns, dailyFalls })).toBeCloseTo(0.6 / (ulcer * (tail / spread)), 9)
 })
 
-test('without a fall, and of a single day, there is no serenity index', () => {
+test('without a fall, or with a single day, the serenity index is undefined', () => {
   expect(serenity({ dailyReturns: [0.1, 0.2], dailyFalls: [0, 0] })).toBeUndefined()
   expect(serenity({ dailyReturns: [0.1], dailyFalls: [0.1] })).toBeUndefined()
 })

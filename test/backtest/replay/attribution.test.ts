@@ -20,7 +20,7 @@ const T0 = 1_780_000_000_000
 const QUIET_FROM = T0 + 200_000
 const folder = temporaryFolder()
 
-/** A market that moves and then stands still, so that all orders end. */
+/** Returns a market whose prices move and then stay constant, so that all orders end. */
 function market(): MarketRow[] {
   const moving = noisyMarket(2_000, 5, T0)
   const last = new Map(moving.map((row) => [row.mint, row]))
@@ -43,7 +43,7 @@ async function configOf(params: object = {}, exits: object = EXITS, limits: obje
   return loaded.config
 }
 
-/** Report and start of a backtest, as `backtest --out` writes them. */
+/** Returns the report and the start time of a backtest, as `backtest --out` writes them. */
 async function backtestOf(path: string, config: Config) {
   const reader = openReader(path)
   let start: StartInput | undefined
@@ -77,7 +77,7 @@ async function attributed(run: string, backtest: Awaited<ReturnType<typeof backt
       expect(rows).toBeLessThanOrEqual(of)
       progress = [rows, of]
     })
-    expect(progress[0], 'rows that were read, of those that were announced').toBe(progress[1])
+    expect(progress[0], 'number of rows that were read, compared with the number that was announced').toBe(progress[1])
     return found
   } finally {
     reader.close()
@@ -87,7 +87,7 @@ async function attributed(run: string, backtest: Awaited<ReturnType<typeof backt
 const gapOf = ({ liveLamports, backtestLamports }: Attribution) => liveLamports - backtestLamports
 const toleranceOf = (found: Attribution) => Math.max(100_000, Math.abs(gapOf(found)) * 0.01)
 
-/** Differences of a run from its backtest. */
+/** How a run differs from its backtest. */
 interface World {
   readonly run?: Partial<SimulatedRun>
   readonly items?: (rows: readonly MarketRow[]) => Recording['items']
@@ -114,7 +114,7 @@ const WORLDS: [string, World][] = [
   ['plan delay', { run: { plan: { ...STANDARD, requestsPerMinute: 4 } } }],
   ['latency', { run: { model: (model) => ({ ...model, latencyMs: { p50: 6_000, p95: 9_000 } }) } }],
   ['landing', { run: { model: (model) => ({ ...model, landingFailurePercent: 50 }) } }],
-  // The price paid determines when a stop-loss is due. Without a stop-loss, both runs sell the same at the same time.
+  // The price that was paid determines when a stop-loss is due. Without a stop-loss, both runs sell at the same time.
   ['impact', { exits: { maxHoldSeconds: 30 }, run: { model: (model) => ({ ...model, venueFeePercent: 4 }) } }],
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
@@ -147,8 +147,10 @@ test('if fees change the time of sales, the factors together still explain the w
   expect(found.matched).toBe(found.attempts)
 })
 
-/** Simulates a chain with faults and a loaded machine: reports are late, the time of a fill is the whole second of its
- *  block, timers fire late, answers are lost, requests are refused, and forks reverse fills, some buys permanently. */
+/**
+ * Simulates a chain with faults and a loaded machine: reports and timers are late, the time of a fill is the whole
+ * second of its block, answers are lost, requests are refused, and forks reverse fills, some buys permanently.
+ */
 function asLive(seed: number): Pick<SimulatedRun, 'executor' | 'timerLateMs'> {
   const random = seededRandom(seed)
   const isStruck = (): boolean => random.next() < 0.12
@@ -196,7 +198,7 @@ function stamped(outcome: Outcome): Outcome {
 }
 
 test.each([1, 2, 3])(
-  'a run on a chain with faults is explained to the lamport, although its few places are freed at times that no model knows (seed %i)',
+  'a run on a chain with faults is explained to the lamport, although its positions, limited to two, close at times that no model predicts (seed %i)',
   async (seed) => {
     const run = journalPath()
     const config = await configOf({ dropPercent: 2 }, QUICK_EXITS, { maxOpenPositions: 2 })
@@ -208,7 +210,7 @@ test.each([1, 2, 3])(
   },
 )
 
-test('a code change since the backtest is named together with the factor that contains it', async () => {
+test('a code change since the backtest is reported with the factor that includes the effect of the change', async () => {
   const run = journalPath()
   const config = await configOf()
   await simulateRun(run, { time: T0, items: market(), config })
@@ -219,13 +221,13 @@ test('a code change since the backtest is named together with the factor that co
   expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
 })
 
-test('a run with four starts is replayed in four parts, each with its configuration and restored state', async () => {
+test('a run in which a process was started four times is replayed in four parts, each with its own configuration and restored state', async () => {
   const [whole, run] = [journalPath(), journalPath()]
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
   const backtest = await backtestOf(whole, await configOf())
-  // The first process dies while transactions are under way. The second one receives no data at all. Before the last
-  // one there is no interval without a process.
+  // The first process is killed while transactions are pending. The second process receives no data. The last process
+  // begins at the moment at which the one before it ends.
   const parts = [
     { from: T0, to: T0 + 71_000, params: {} },
     { from: T0 + 75_000, to: T0 + 75_000, params: {} },
@@ -250,7 +252,7 @@ test('a run with four starts is replayed in four parts, each with its configurat
   expect(found.matched).toBe(found.attempts)
 })
 
-test('operator commands are a factor of their own', async () => {
+test('commands of the operator are a separate factor', async () => {
   const [whole, run] = [journalPath(), journalPath()]
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
@@ -272,7 +274,7 @@ test('operator commands are a factor of their own', async () => {
   expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
 })
 
-test('if the tape of a start was dropped, the starts are replayed as one, with a note', async () => {
+test('if the tape of one segment was deleted, all segments are replayed as one, with a note', async () => {
   const run = journalPath()
   const config = await configOf()
   const rows = market()
@@ -288,7 +290,7 @@ test('if the tape of a start was dropped, the starts are replayed as one, with a
   expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
 })
 
-test('a run after a recording is compared from the start of its bots, with their warm-up', async () => {
+test('a run that continues a recording is compared from the start of its bots, with their warm-up', async () => {
   const run = journalPath()
   const config = await configOf()
   const rows = market()

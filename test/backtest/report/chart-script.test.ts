@@ -19,7 +19,7 @@ const MARKS = [
 ] as const
 const VOLUME = Array.from({ length: 100 }, (_, at) => [T0 + at * 1_000, 2, 1] as const)
 
-/** Data of a chart as its page contains it. */
+/** Returns the data of a chart from the page that contains it. */
 function dataOf(page: string): ChartData {
   const json = /data-chart="([^"]*)"/.exec(page)?.[1] ?? ''
   return JSON.parse(
@@ -32,11 +32,11 @@ const DATA = dataOf(PAGE)
 const ALL = { from: 0, to: 100_000, isLog: true, width: 960 }
 
 describe('a chart', () => {
-  test('is drawn in the page as its script draws it', () => {
+  test("the chart in the page equals the chart that the page's script draws", () => {
     expect(PAGE).toContain(drawChart(DATA, ALL))
   })
 
-  test('has a logarithmic scale at first only for a price that changes by more than four times', () => {
+  test('the chart has a logarithmic scale at first only if the highest price is more than four times the lowest', () => {
     const first = (values: readonly number[], unit: 'SOL' | 'price') =>
       chart(
         values.map((value, at) => [T0 + at, value] as const),
@@ -48,7 +48,7 @@ describe('a chart', () => {
     expect(first([0, 5], 'price')).toBe(false)
   })
 
-  test('on a logarithmic scale gives equal factors equal heights', () => {
+  test('the logarithmic scale draws equal factors with equal heights', () => {
     const heights = [1, 10, 100].map((value) => {
       const points = [1, value, 100].map((one, at) => [T0 + at, one] as const)
       const drawn = drawChart(dataOf(chart(points, { title: 'x', unit: 'price' }).text), { ...ALL, to: 2 })
@@ -58,7 +58,7 @@ describe('a chart', () => {
     expect(heights[0]).toBeGreaterThan(heights[1])
   })
 
-  test('shows the volume of the visible time: sales stand on buys, and the highest bar is named', () => {
+  test('the chart shows the volume of the visible time: sales on top of buys, and a label at the highest bar', () => {
     const drawn = drawChart(DATA, { ...ALL, width: 86 + 90 }) // room for ten bars of ten steps each
     expect(drawn.match(/class="bought"/g)).toHaveLength(10)
     expect(drawn.match(/class="sold"/g)).toHaveLength(10)
@@ -67,7 +67,7 @@ describe('a chart', () => {
     expect(drawChart({ ...DATA, volume: [] }, ALL)).not.toContain('SOL</text>')
   })
 
-  test('begins and ends with the first and the last volume, although the price is known for a part of that time', () => {
+  test('the chart begins with the first volume and ends with the last one, although the price is known only for a part of this time', () => {
     const points = POINTS.filter(([time]) => time >= T0 + 30_500 && time <= T0 + 70_500)
     const data = dataOf(chart(points, { title: 'x', unit: 'price', volume: VOLUME }).text)
     expect(data.start).toBe(T0)
@@ -75,7 +75,7 @@ describe('a chart', () => {
     expect(drawn.match(/class="bought"/g)).toHaveLength(10)
   })
 
-  test('that is zoomed shows only the marks and the values of the visible time', () => {
+  test('a chart that is zoomed in shows only the marks and the values of the visible time', () => {
     const drawn = drawChart(DATA, { ...ALL, from: 70_000, to: 90_000, isLog: false })
     expect(drawn).toContain('<title>sold</title>')
     expect(drawn).not.toContain('bought &lt;')
@@ -83,11 +83,11 @@ describe('a chart', () => {
     for (const tick of ticks) expect(tick).toSatisfy((value: number) => value >= 70 && value <= 93)
   })
 
-  test('escapes the texts of its marks', () => {
+  test('the chart escapes the texts of its marks', () => {
     expect(drawChart(DATA, ALL)).toContain('<title>bought &lt;/title&gt;&lt;b&gt; &amp;</title>')
   })
 
-  test('has only numbers as coordinates, at any zoom', () => {
+  test('the chart has only numbers as coordinates, at any zoom', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true })
     fc.assert(
       fc.property(share, share, fc.boolean(), fc.integer({ min: 200, max: 2_000 }), (from, span, isLog, width) => {
@@ -98,7 +98,7 @@ describe('a chart', () => {
   })
 })
 
-test('points between two times begin and end with interpolated values', () => {
+test('the points between two times begin and end with interpolated values', () => {
   const points = [[0, 0] as const, [10, 10] as const, [20, 0] as const]
   expect(within(points, 5, 15)).toEqual([
     [5, 5],
@@ -113,11 +113,11 @@ test.each([
   [0.9, 1100, true, [1, 3, 10, 30, 100, 300, 1000]],
   [1.1, 1.9, true, [1.2, 1.4, 1.6, 1.8]],
   [0, 10, false, [0, 2, 4, 6, 8, 10]],
-])('ticks from %d to %d, logarithmic: %s', (low, high, isLog, ticks) => {
+])('a chart from %d to %d, logarithmic: %s, has these ticks', (low, high, isLog, ticks) => {
   expect(ticksOf({ low, high }, isLog).map((tick) => Number(tick.toPrecision(6)))).toEqual(ticks)
 })
 
-/** The parts of a page that the script uses. */
+/** Imitates the parts of a page that the script uses. */
 class FakeElement implements ChartElement {
   readonly dataset: Record<string, string | undefined> = {}
   readonly children: ChartElement[] = []
@@ -153,7 +153,7 @@ class FakeElement implements ChartElement {
 }
 
 describe('the script of the page', () => {
-  /** Runs the script on a page with one chart. */
+  /** Runs the script on a page with one chart, and returns the elements of the page. */
   function started() {
     const [figure, svg] = [new FakeElement(), new FakeElement()]
     figure.dataset.chart = JSON.stringify(DATA)
@@ -174,7 +174,7 @@ describe('the script of the page', () => {
   }
   const whole = drawChart(DATA, { ...ALL, isLog: false })
 
-  test('draws the chart for the width of the window, and again when the width changes', () => {
+  test('the script draws the chart for the width of the window, and again when the width changes', () => {
     const { svg, resize } = started()
     expect(svg.innerHTML).toBe(whole)
     svg.width = 340
@@ -183,7 +183,7 @@ describe('the script of the page', () => {
     expect(svg.innerHTML).toBe(drawChart(DATA, { ...ALL, isLog: false, width: 340 }))
   })
 
-  test('zooms to the time that is dragged over, in both directions, and back by a double click', () => {
+  test('the script zooms to a time range dragged in either direction, and a double click resets the zoom', () => {
     for (const [from, to] of [
       [511, 947],
       [947, 511],
@@ -200,14 +200,14 @@ describe('the script of the page', () => {
     }
   })
 
-  test('does not zoom at a click', () => {
+  test('the script does not zoom at a click', () => {
     const { svg } = started()
     svg.fire('pointerdown', 500)
     svg.fire('pointerup', 503)
     expect(svg.innerHTML).toBe(whole)
   })
 
-  test('zooms and moves by buttons, and never leaves the recorded time', () => {
+  test('the script zooms and moves by buttons, and never leaves the recorded time', () => {
     const { svg, press } = started()
     press('+')
     expect(svg.innerHTML).toBe(drawChart(DATA, { ...ALL, isLog: false, from: 25_000, to: 75_000 }))
@@ -217,7 +217,7 @@ describe('the script of the page', () => {
     expect(svg.innerHTML).toBe(whole)
   })
 
-  test('changes the scale, and names the value at the pointer', () => {
+  test('the script changes the scale, and shows the value at the pointer', () => {
     const { svg, tools, press } = started()
     press('log')
     expect(svg.innerHTML).toBe(drawChart(DATA, ALL))

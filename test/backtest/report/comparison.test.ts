@@ -8,7 +8,7 @@ const facts = (made: Record<string, string>, results: Record<string, Record<stri
   results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
 })
 
-test('differences and one-sided facts are named, and results are paired', () => {
+test('differences are listed, facts of only one side are named, and results are paired', () => {
   const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
   const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
   expect(compareRuns(a, b)).toEqual({
@@ -30,13 +30,13 @@ test('differences and one-sided facts are named, and results are paired', () => 
   })
 })
 
-test('facts that only a report or only a journal has are no differences', () => {
+test('facts that only a report or only a journal can contain are no differences', () => {
   const report = facts({ code: 'x', tape: 't' }, {})
   const journal: RunFacts = { ...facts({ code: 'y', 'bot mode': 'paper' }, {}), source: 'journal' }
   expect(compareRuns(report, journal).differences).toEqual([{ what: 'code', a: 'x', b: 'y' }])
 })
 
-describe('the first decision that differs', () => {
+describe('the comparison names the first decision that differs', () => {
   const at = (time: number, more: Partial<Decision> = {}): Decision => ({
     ...{ time, kind: 'order', bot: 'b', mint: 'm', code: '', reason: 'r', ...more },
   })

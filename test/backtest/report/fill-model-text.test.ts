@@ -5,7 +5,7 @@ import { stressed, withoutDelay } from '../../../src/simulation/fill-model.ts'
 
 const textOf = (model = DEFAULT_FILL_MODEL): string => fillModelSentences([{ name: 'bot', model }]).assumed.join(' ')
 
-test('the sentences about a free model name no cost, no delay, no impact and no loss', () => {
+test('the sentences about a fill model without costs mention no cost, no delay, no impact and no loss', () => {
   const free = textOf(FREE_FILL_MODEL)
   expect(free).toMatch(/lands at the time.*Every transaction lands.*No order moves a price.*Every token can be sold/)
   expect(free).not.toMatch(/never land|worst price|price impact|DEPTH_UNKNOWN|worth nothing|[1-9]\d* s\b/)
@@ -13,13 +13,13 @@ test('the sentences about a free model name no cost, no delay, no impact and no 
   expect(textOf({ ...DEFAULT_FILL_MODEL, impact: 'none' })).not.toMatch(/DEPTH_UNKNOWN|price impact/)
 })
 
-test('the further runs add no delay and no cost to a free model', () => {
+test('the further runs add no delay and no cost to a fill model without costs', () => {
   expect(withoutDelay(FREE_FILL_MODEL)).toEqual(FREE_FILL_MODEL)
   expect(stressed(FREE_FILL_MODEL, 4)).toEqual({ ...FREE_FILL_MODEL, networkFeeFactor: 4 })
   expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })
 })
 
-test('a bot with other assumptions is named with the sentences that hold for it alone', () => {
+test('a bot with other assumptions is listed with the sentences that are true for this bot only', () => {
   const slow = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 5_000, p95: 9_000 } }
   const bots = [
     { name: 'usual', model: DEFAULT_FILL_MODEL },

@@ -18,32 +18,32 @@ const CALIBRATION: CalibrationReport = {
   flatteredPercent: 11.1,
 }
 
-test('a model that flatters no bot is called so, with the closest bound', () => {
+test('if the model flatters no bot, the report names the closest bound', () => {
   expect(exactPoolsText(MEASURED)).toBe(
     "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact profit: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and the profit of random entries is too low by 2.3 % of the SOL traded.",
   )
 })
 
-test('a model that may flatter bots is called so, with the largest bound', () => {
+test('if the model may flatter bots, the report names the largest bound', () => {
   const flattering = { ...MEASURED, flattered: ['whale-follower', 'rug-rider'], upperPercent: 25.3 }
   expect(exactPoolsText(flattering)).toContain(
     'the simulated profit of 2 bots may be too high, by up to 25.3 % of the SOL traded (whale-follower, upper 95 % bound)',
   )
 })
 
-test('losses that refused buys hide are part of the sentence', () => {
+test('the sentence includes the losses that refused buys hide', () => {
   expect(exactPoolsText({ ...MEASURED, refusedBot: 'whale-follower', refusedSol: -11.14 })).toMatch(
     / Buys that the model refuses because of slippage, but that the pool fills, would have lost up to 11\.1 SOL per seed \(whale-follower\)\.$/,
   )
 })
 
-test('the line has the recorded figures and says that no real fill was compared', () => {
+test('the line about the model contains the recorded figures and says that no real fill was compared', () => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], undefined)).toBe(
     `${exactPoolsText(EXACT_POOLS)} No real fill was compared (see --calibrate).`,
   )
 })
 
-test('settings that were not measured are named', () => {
+test('the report lists settings for which the model was not measured', () => {
   const other = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1, p95: 1 }, serviceFeePercent: 0 }
   expect(modelErrorLine([DEFAULT_FILL_MODEL, other], undefined)).toContain(
     'These bots have other settings, which were not measured: latencyMs, serviceFeePercent.',
@@ -57,6 +57,6 @@ test.each([
     'In the median, 54 real fills were 2.00 % worse than predicted; 11 % of them were worse.',
   ],
   [{ medianErrorPercent: null }, 'None of the real fills could be compared.'],
-] as const)('the real fills of a calibrating journal are compared in the same line: %o', (part, sentence) => {
+] as const)('if a journal calibrates the model, its real fills are compared in the same line: %o', (part, sentence) => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], { ...CALIBRATION, ...part })).toContain(sentence)
 })

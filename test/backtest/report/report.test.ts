@@ -49,7 +49,7 @@ async function backtestOf(bots: readonly object[], items: readonly MarketRow[]) 
   }
 }
 
-test('the sums of a report agree, and logging changes no result', async () => {
+test('the totals of a report agree, and logging changes no result', async () => {
   const { plain, logged, report } = await backtest()
   for (const [index, { result, startLamports, valueLamports, equity }] of logged.bots.entries()) {
     const before = plain.bots[index]
@@ -97,7 +97,7 @@ test('the sums of a report agree, and logging changes no result', async () => {
   expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
 })
 
-test('an unsellable position counts as 0, with the reason of its exit and an alarm', async () => {
+test('a position that cannot be sold counts as 0, with the reason of its exit and an alarm', async () => {
   const mint = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
   const trap = Array.from({ length: 200 }, (_, row): MarketRow => {
     return { kind: 'buy', time: T0 + row * 1_000, mint, price: (row < 30 ? 1 : 0.8) * 1e-7, sol: 0.1 }
@@ -148,7 +148,7 @@ describe('a tape', () => {
     expect(whole.sized).toBeGreaterThan(300)
   })
 
-  test('prints more than twice off the robust price are noise', () => {
+  test('prints at more than twice or less than half the robust price are noise', () => {
     const at = (price: number) => ({ time: T0, mint: 'A', price })
     expect(study([0], [1, 1, 1, 2.1, 1.9, 0.4, 1].map(at))).toMatchObject({ sized: 4, noise: 2 })
   })
@@ -166,7 +166,7 @@ describe('a tape', () => {
   })
 })
 
-test('plan use has the busiest minute, the orders that waited and their times', () => {
+test("the plan's use has the busiest minute, the number of orders that waited, and how long they waited", () => {
   const log = new BotLog('bot')
   const order = (id: string, side: 'buy' | 'sell', time: number, sentAt: number | null) => {
     log.order(anOrder({ id, side, class: side === 'buy' ? 'entry' : 'exit', time }))
@@ -186,7 +186,7 @@ test('plan use has the busiest minute, the orders that waited and their times', 
   })
 })
 
-/** Everything in a result but its log and its name. */
+/** Returns everything in a result except its log and its name. */
 function sumsOf(result: BotResult) {
   const { orders, buys, sells, polls, refused, ended, fees, positions } = result
   const { walletLamports, realizedLamports, feeLamports } = result

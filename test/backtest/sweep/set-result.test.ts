@@ -7,12 +7,12 @@ function result(set: number, sampleLamports: number, heldOut: number, threw = ''
   return { set, params: {}, threw, sampleLamports, netLamports: sampleLamports + heldOut, ...counts }
 }
 
-test('sets are ranked by the sample alone; sets that threw come last', () => {
+test('sets of parameters are ranked by the sample alone, and sets that threw come last', () => {
   const all = [result(1, 5, 100), result(2, 9, -100), result(3, 99, 0, 'Error'), result(4, 5, 0)]
   expect(ranked(all).map(({ set }) => set)).toEqual([2, 1, 4, 3])
 })
 
-test('sets without trades in the sample rank below losing sets, count in no figure, and are mentioned', () => {
+test('sets without trades in the sample rank below sets with a loss, are left out of all figures, and are mentioned', () => {
   const idle = { ...result(1, 0, 0), orders: 0, buys: 0 }
   const late = result(2, 0, 700)
   const all = [idle, late, result(3, -5, 1), result(4, -9, -1), result(5, 9, 0, 'Error')]
@@ -56,7 +56,7 @@ test.each([
     ],
     -1,
   ],
-  // Ranks 0 1 2 3 and 1 0 3 2: 1 - 6 * 4 / (4 * 15).
+  // Ranks 0 1 2 3 and 1 0 3 2 have the correlation 1 - 6 * 4 / (4 * 15).
   [
     'neighbours exchanged',
     [
@@ -67,9 +67,9 @@ test.each([
     ],
     0.6,
   ],
-  // Ranks 0.5 0.5 2 and 0 1 2: covariance 1.5, variances 1.5 and 2.
+  // Ranks 0.5 0.5 2 and 0 1 2 have a covariance of 1.5 and variances of 1.5 and 2.
   [
-    'ties share a rank',
+    'equal values share a rank',
     [
       [1, 10],
       [1, 20],

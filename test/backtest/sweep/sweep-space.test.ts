@@ -14,7 +14,7 @@ const params = z.object({
 })
 const dimensions = paramBounds({ params } as never)
 
-test('dimensions have the bounds of the schema; an integer without bounds has none', () => {
+test('the dimensions of a sweep have the bounds of the schema, and an integer without bounds is no dimension', () => {
   expect(dimensions).toEqual([
     { name: 'drop', min: 1, max: 90, isInteger: false },
     { name: 'size', min: 0.001, max: Number.POSITIVE_INFINITY, isInteger: false },
@@ -25,7 +25,7 @@ test('dimensions have the bounds of the schema; an integer without bounds has no
 })
 
 describe('ranges', () => {
-  test('without ranges, every number with both bounds is swept', () => {
+  test('without ranges, a sweep varies every number that has both bounds', () => {
     expect(rangesOf([], dimensions).map(({ name, from, to }) => [name, from, to])).toEqual([
       ['drop', 1, 90],
       ['fast', 2, 5],
@@ -35,7 +35,7 @@ describe('ranges', () => {
 
   const settings = settingBounds()
 
-  test('settings are swept by their path, and values may be listed', () => {
+  test('a sweep varies settings by their path, and a range may be a list of values', () => {
     const ranges = rangesOf(
       ['exits.stopLossPercent=30,10,20,10', 'limits.maxOpenPositions=1:3:1', 'drop=5,7.5'],
       dimensions,
@@ -93,7 +93,7 @@ describe('ranges', () => {
 describe('a grid', () => {
   const grid = (...texts: string[]) => gridOf(rangesOf(texts, dimensions))
 
-  test('a grid includes both ends and has no rounding noise', () => {
+  test('a grid includes both ends of a range and has no rounding errors', () => {
     expect(grid('size=0.1:0.4:0.1', 'fast=2:4:2')).toEqual([
       { size: 0.1, fast: 2 },
       { size: 0.1, fast: 4 },
@@ -107,7 +107,7 @@ describe('a grid', () => {
     expect(grid('drop=5:5')).toEqual([{ drop: 5 }])
   })
 
-  test('a grid without steps has about 64 sets, including the ends', () => {
+  test('a grid without given steps has about 64 sets, including the ends of each range', () => {
     expect(grid('drop=1:64')).toHaveLength(64)
     expect(grid('drop=1:64')[63]).toEqual({ drop: 64 })
     expect(grid('drop=10:80', 'size=1:8')).toHaveLength(64)
@@ -124,7 +124,7 @@ describe('a grid', () => {
 describe('random points', () => {
   const ranges = rangesOf(['drop=5:60', 'fast=2:5', 'size=0.1:0.5:0.1'], dimensions)
 
-  test('random points depend on the seed, are within the ranges and distinct', () => {
+  test('random sets depend on the seed, are within the ranges and are distinct', () => {
     const drawn = drawnFrom(ranges, 200, 7)
     expect(drawnFrom(ranges, 200, 7)).toEqual(drawn)
     expect(drawnFrom(ranges, 200, 8)).not.toEqual(drawn)
@@ -139,7 +139,7 @@ describe('random points', () => {
     expect(Math.abs(mean - 32.5)).toBeLessThan(4)
   })
 
-  test('there are at most as many random points as grid points', () => {
+  test('a sweep has at most as many random sets as its grid has', () => {
     expect(drawnFrom(rangesOf(['fast=2:5'], dimensions), 50, 1)).toHaveLength(4)
   })
 })

@@ -19,8 +19,10 @@ const T0 = 1_780_000_000_000
 const ROWS = 6_000
 const folder = temporaryFolder()
 
-/** A strategy that draws random numbers, reads late columns, keeps events, has timers and state, and interns its own
- *  mints. */
+/**
+ * A strategy that draws random numbers, reads late columns, keeps events, sets timers, has state, and uses mints that
+ * are not on the tape.
+ */
 const CURIOUS = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
   params: z.object({ chance: z.number().min(0).max(1), sizeSol: z.number().min(0.001).max(1).default(0.02) }),
@@ -82,7 +84,7 @@ function setsFor({ bots: [bot] }: Config, points: readonly Record<string, number
   return points.map((point, index) => ({ set: index + 1, params: paramsOf(bot as never, point) as never }))
 }
 
-/** Result of a set in its own backtest. */
+/** Returns the result of a set in a backtest of its own. */
 function alone(config: Config, market: Market, { set, params }: SweepSet, splitRow: number): SetResult {
   const [bot] = config.bots as [Config['bots'][number]]
   const { bots } = runBacktest({ ...config, bots: [{ ...bot, params }] }, market, { partial: true, splitRow })
@@ -117,7 +119,7 @@ const barred = {
   ],
 }
 
-/** Random conditions, whose averages have windows that differ by set. */
+/** Random conditions with averages whose lengths differ from set to set. */
 const conditions = {
   bot: {
     name: 'conditions',
@@ -134,7 +136,7 @@ test.each([
   ['a strategy whose params declare its bars', barred],
   ['a strategy of random conditions', conditions],
 ])(
-  'a set has the same result alone, in one engine with others, over shared memory and in threads: %s',
+  'a set of parameters has the same result alone, in one engine with other sets, over shared memory and in threads: %s',
   async (_, { bot, points }) => {
     const { config, path } = await prepared(bot)
     const [base] = config.bots as [Config['bots'][number]]
@@ -187,7 +189,7 @@ describe('settings', () => {
     { 'exits.stopLossPercent': 60, 'limits.maxOpenPositions': 3, 'exits.maxHoldSeconds': 20 },
   ]
 
-  test('a set has the result of a backtest of a file with the same settings, in one engine and in threads', async () => {
+  test('a set of parameters has the same result as a backtest of a file with these settings, in one engine and in threads', async () => {
     const { config, path } = await prepared({ ...BOT, ...FIRST })
     const [bot] = config.bots as [Config['bots'][number]]
     const reader = openReader(path)
@@ -223,7 +225,7 @@ describe('settings', () => {
     return { netLamports: result.walletLamports + valueLamports, orders: result.orders, buys: result.buys }
   }
 
-  test('a combination that the configuration refuses counts as refused; if all are, the errors are named', async () => {
+  test('a combination of settings that the configuration refuses counts as refused, and if all are refused, the errors are named', async () => {
     const { config } = await prepared({ ...BOT, ...FIRST })
     const [bot] = config.bots as [Config['bots'][number]]
     const [good, bad] = [
