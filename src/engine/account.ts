@@ -1,4 +1,4 @@
-/** Owner of money. Orders, positions, limits, lanes and the limiter each belong to one account. State is restored only
+/** The owner of money: each order, position, limit and request budget belongs to one account. State is restored only
  *  into the account that it was recorded for, so paper money cannot become live money, and a position on a sandbox
  *  cannot become one on the real service. */
 export interface Account {
@@ -23,7 +23,8 @@ export function isReal(account: string): boolean {
   return mode === 'live' && service !== SANDBOX_HOST
 }
 
-/** Wallet of a paper account that the bots of a wallet with this name share. No bot has such a name. */
+/** Returns the `wallet` of a paper account whose bots share the wallet of this name. The prefix tells it from the name
+ *  of a bot. */
 export function paperWallet(name: string): string {
   return `wallet:${name}`
 }

@@ -124,7 +124,7 @@ export class EngineRun {
     return row
   }
 
-  /** Passes a row on as `#dispatch` does, and learns whether its token is quiet afterwards. */
+  /** Passes a row on as `#dispatch` does, and then records whether its token is quiet. */
   #dispatchLoud(state: EngineState, block: Block, row: number, token: TokenId): void {
     this.#dispatch(state, block, row)
     if (this.#watch.at(token) === undefined && this.#router.isSeen(token)) state.quiet.add(token)

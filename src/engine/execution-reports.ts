@@ -132,8 +132,8 @@ export class ExecutionReports {
   }
 
   /** Compares the price of a landed buy with the price of the feed. If the feed quotes another unit, no exit or limit
-   *  may use its prices, so entries are halted until an operator resumes. The halt survives a restart, but the proof of
-   *  the unit does not. A paper fill takes its price from the same feed, so it proves nothing. */
+   *  may use its prices, so entries are halted until an operator resumes. The halt must be recorded, because a restart
+   *  forgets that the unit was contradicted. A paper fill takes its price from the same feed, so it proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     if (this.#parts.bots.of(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)

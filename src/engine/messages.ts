@@ -126,8 +126,8 @@ export type Command =
   | { name: 'accept'; signature: string; account?: string }
   | { name: 'signal'; signal: string; data: Json }
 
-/** A decision of the engine. Decisions are written to the journal in order. Before an order is sent, a FULL commit
- *  makes it and all decisions before it durable. */
+/** A decision of the engine. Decisions are written to the journal in order. Before an order is sent, a commit that
+ *  waits for the disk makes the order and all decisions before it durable. */
 export type Output =
   | { kind: 'order'; order: Order }
   | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }

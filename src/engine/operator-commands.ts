@@ -99,7 +99,7 @@ export class OperatorCommands {
   }
 }
 
-/** Whether something belongs to an account; without an account, everything does. */
+/** Whether an object belongs to the account `only`; true for every object if `only` is undefined. */
 function isOf({ account }: { readonly account: string }, only: string | undefined): boolean {
   return only === undefined || account === only
 }

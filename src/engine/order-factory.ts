@@ -105,8 +105,8 @@ export class OrderFactory {
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without a check of limits. Only an open order in its own lane can block an exit. `step`: the step of the
-   *  ladders at which it begins. Returns the id of the order. */
+  /** Sells without a check of limits. Only an open sale of the mint can block an exit. `step`: number of failed tries,
+   *  which selects the slippage and the priority fee of the first attempt. Returns the id of the order. */
   sellPosition(position: Position, settings: BotSettings, size: Size, { reason, tag }: Cause, step = 0): string {
     if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
@@ -248,7 +248,7 @@ export class OrderFactory {
  *  and a mint. */
 const IN_FORMER_WALLET: Veto = { code: 'MINT_OWNED', reason: 'the bot still holds this mint in its former wallet' }
 
-/** Returns the steps of a ladder from `step` on; at least its last step. */
+/** Returns the values of a list from `step` on; at least its last value. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }

@@ -26,16 +26,15 @@ export interface Order {
   readonly side: TradeSide
   readonly class: OrderClass
   readonly size: Size
-  /** Slippage of the first attempt, followed by the steps of the ladder that a refusal for slippage climbs. Percent,
-   *  0.1 to 100. */
+  /** Slippage of the first attempt, then of each retry after a refusal for slippage. Percent, 0.1 to 100. */
   readonly slippagePercents: readonly number[]
   /** null if the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
   /** Fees of the first, second, ... step, which replace `priorityFeeLamports`. The last fee also applies to all later
    *  steps. Empty if the fee is the same for every step. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Time in ms after which a full exit is sent again, with the next step of the ladders, unless there is evidence that
-   *  an attempt executed. null if the order is not repeated. */
+  /** Time in ms after which a full exit is sent again, with the next slippage and priority fee, unless there is
+   *  evidence that an attempt executed. null if the order is not repeated. */
   readonly repeatMs: number | null
   /** Worst-case cost: the amount with slippage, plus priority fee, base fee, rent and service fee. */
   readonly reserveLamports: Lamports
@@ -63,7 +62,7 @@ export function orderNumber({ id }: Pick<Order, 'id'>): number {
   return Number(id.slice(1))
 }
 
-/** Returns the key of a lane: (account, mint, side). A lane holds one open order, from `accepted` on. */
+/** Returns the key of a lane: account, mint and side. A lane holds one open order, from `accepted` on. */
 export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string {
   return `${order.account}|${order.mint}|${order.side}`
 }
@@ -80,8 +79,9 @@ export const MOST_BUY_STEPS = 3
 /** Largest number of attempts of one full exit that may be undecided at the same time. */
 export const MOST_OPEN_EXITS = 5
 
-/** Whether an order may enter a lane that is occupied. Only a full exit may, next to a partial sale: proving the result
- *  of the partial sale may take long, and the chain refuses to sell tokens that the wallet does not hold. */
+/** Whether an order may be open next to `held`, an open order of the same lane. Only a full exit may, next to a partial
+ *  sale: the result of the partial sale may take long to prove, and the full exit is safe, because the chain refuses to
+ *  sell tokens that the wallet does not hold. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
@@ -112,7 +112,7 @@ export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = 
   cancelled: ['filled'],
 }
 
-/** Whether an order is open: it occupies its lane, and its reservation counts. */
+/** Whether an order is open: it blocks other orders of its lane, and its worst-case cost is reserved. */
 export function isOpen(state: OrderState): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }

@@ -82,7 +82,7 @@ function readSlippages(options: BuyOptions, settings: OrderSettings): readonly n
     if (slippagePercent !== undefined) return [slippagePercent as number]
     return settings.slippageLadder ?? [settings.slippagePercent]
   }
-  if (slippagePercent !== undefined) return 'slippagePercent and slippageLadder exclude each other'
+  if (slippagePercent !== undefined) return 'set slippagePercent or slippageLadder, not both'
   const expected = `slippageLadder: expected 1 to ${MOST_BUY_STEPS} rising numbers of at least 0.1`
   if (!Array.isArray(ladder) || ladder.length === 0 || ladder.length > MOST_BUY_STEPS) return expected
   const steps = [...ladder] as unknown[]

@@ -96,7 +96,7 @@ export interface Handlers<
    *  exits. */
   exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
   /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason
-   *  why the buy must not be placed (VETOED). A limit order then stays armed and asks again after a second at the
+   *  why the buy must not be placed (VETOED). A limit order then keeps waiting and asks again after a second at the
    *  earliest; a step of a DCA is skipped. */
   confirmBuy?(trigger: BuyTrigger, token: Token<S, I>): true | string
   /** Called once when a position of this bot closes, because its last token was sold or left the wallet and no buy is

@@ -452,7 +452,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an arm without a trailing stop',
     bot('exits: { trailingArmPercent: 20 }'),
-    '3:66 bots[0].exits.trailingArmPercent: expected trailingPercent too: without it no trailing stop can be armed',
+    '3:66 bots[0].exits.trailingArmPercent: expected trailingPercent too: without it there is no trailing stop',
   ],
   [
     'break-even beyond the take-profit, by the defaults',

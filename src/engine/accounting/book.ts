@@ -45,21 +45,24 @@ export interface Booking {
  *  reports of executions and readings of the wallets. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
-  /** Open orders, and those that ended last. An open order occupies its lane and keeps its reservation. */
+  /** Open orders, and those that ended last. An open order keeps its worst-case cost reserved, and blocks other orders
+   *  of the same account, mint and side. */
   readonly orders = new KnownOrders()
   readonly positions = new Positions()
   /** Booked fills by signature, oldest first. */
   readonly fills = new ByAccount<Fill>()
   /** Booked fills that are not final yet. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** Orders of full exits, in any state, that have an attempt whose transaction may still land, or may still be undone
-   *  by a fork. */
+  /** Full exits with an undecided attempt: its transaction may still land, or a fork may still undo it. The orders may
+   *  be in any state. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()
-  /** Whether positions keep the sums of their round trip; see `RecordedExitPrice`. */
+  /** Whether positions keep the sums of their round trip (all fills from the first buy to the last sale); see
+   *  `RecordedExitPrice`. */
   keepsTrips = false
-  /** Whether any position was ever oversold. Only a fork or a sale without an order of ours causes that. */
+  /** Whether any position was ever oversold, that is, sold more tokens than the books contained. Only a fork or a sale
+   *  without an order of ours causes that. */
   #hasOversold = false
 
   restore(money: RecoveredMoney): void {
@@ -87,8 +90,8 @@ export class Book {
     return order.side === 'buy' || !this.positions.ofMint(order.mint).some(isDue)
   }
 
-  /** Returns the oldest open order of a lane. After a fork, or if one of the orders is a full exit, there may be
-   *  two. */
+  /** Returns the oldest open order of a lane (account, mint and side). There may be two after a fork, or if one of them
+   *  is a full exit. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
   }

@@ -27,26 +27,27 @@ export interface FillModel {
   readonly networkFeeFactor: number
   /** Rent of a token account. It is returned with the sale of the last token. */
   readonly rentLamports: Lamports
-  /** Time in ms without a sized print after which a token counts as dead. Holdings of a dead token are worth
-   *  nothing. */
+  /** Time in ms without a print above the minimum size after which a token counts as dead. Holdings of a dead token are
+   *  worth nothing. */
   readonly deadAfterMs: number
   readonly honeypot: HoneypotRule
   /** `full`: an order moves the price of a pool of finite depth. `none`: orders do not move the price, as in a pool of
    *  unlimited depth, and the price of a print is also the price after it. */
   readonly impact: 'full' | 'none'
-  /** Half of an order's own impact is gone once the others have traded this many times the SOL of the pool. */
+  /** The price impact of an order halves each time that other traders have traded this many times the SOL of the
+   *  pool. */
   readonly impactHalvesAfterPools: number
-  /** Percent. If the price at which a print's trade began differs by more than this from the price at which the trade
-   *  before it ended, later prints must confirm the print's price. */
+  /** Percent. A print is in doubt if its trade began at a price that differs by more than this from the price at which
+   *  the trade before it ended. Later prints must then confirm its price. */
   readonly noisePercent: number
 }
 
 /** Returns the fill model of a bot. */
 export type ModelOf = (bot: string) => FillModel
 
-/** Rule for tokens that cannot be sold. A token counts as unsellable from this many sized buys on, until it has two
- *  sized sales and the number of sales is this percentage of the number of buys. Two are required because the maker of
- *  a token that no buyer can sell may sell some as a bait. */
+/** Rule for tokens that cannot be sold. Only trades above the minimum size count. After this many buys, a token counts
+ *  as unsellable until it has two sales, and its sales are at least this percentage of its buys. Two sales are
+ *  required, because the maker of a token that no buyer can sell may sell some as a bait. */
 export interface HoneypotRule {
   readonly buys: number
   readonly salesPercent: number
@@ -73,7 +74,7 @@ export const DEFAULT_FILL_MODEL: FillModel = {
 }
 
 /** Model without costs, delay and impact, for comparisons with other frameworks: an order is filled at the price of the
- *  last sized print. All numbers are finite, because JSON has no infinity. */
+ *  last print above the minimum size. All numbers are finite, because JSON has no infinity. */
 export const FREE_FILL_MODEL: FillModel = {
   latencyMs: { p50: 0, p95: 0 },
   slotMs: 0,

@@ -13,7 +13,7 @@ import type { ExitWatch, Held } from '../exits/exit-watch.ts'
 import type { QuoteFees } from '../settings.ts'
 import { isUnsellable, type Position } from './position.ts'
 
-/** A token counts as dead after this time without a sized print and without a reading of its pool. */
+/** A token counts as dead after this time without a print above the minimum size and without a reading of its pool. */
 export const DEAD_AFTER_MS = 600_000
 
 /** Upper bound of a value, above the depth of every pool. A higher value comes from a broken print, so values and their
@@ -96,8 +96,8 @@ export class Liquidation {
 
   readonly #valueAt = (position: Position, price: number): Lamports | undefined => this.at(position, price)
 
-  /** A few wrong prints of router trades lift the robust price, so a rise counts only once the price of the exits has
-   *  followed it. A fall counts at once. */
+  /** Returns the lower of the robust price and the exit price. A few wrong prints of routed trades can lift the robust
+   *  price, so a rise counts only when the slower exit price has followed. A fall counts at once. */
   #lowerPrice({ token, price: ofExits }: Held): number | undefined {
     const price = this.#state.prices.at(token)
     if (price === undefined || Number.isNaN(ofExits) || !this.#state.hasMarks) return price

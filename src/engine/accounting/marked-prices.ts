@@ -2,9 +2,9 @@ import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import type { Position } from './position.ts'
 import type { TripSums } from './trip-sums.ts'
 
-/** The range of prices for which the marks of a position have been compared. While the position stays the same, its
- *  value rises with the price, so a price within this range cannot change a mark. Most prints of a held token are
- *  within the range. */
+/** The range of prices at which the profit of a position was already compared with its best and worst profit (its
+ *  marks). While the position stays the same, its value rises with the price, so a price within this range cannot
+ *  change a mark. Most prints of a held token are within the range. */
 export class MarkedPrices {
   #low = Number.NaN
   #high = Number.NaN

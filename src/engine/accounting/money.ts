@@ -181,8 +181,8 @@ interface Leg {
   readonly feeLamports: number
 }
 
-/** Returns a movement as a leg of a round trip. Adopted tokens count as bought at their value, lost tokens as sold for
- *  nothing. */
+/** Returns a movement of tokens as one buy or sale of a round trip. Adopted tokens count as bought at their value, lost
+ *  tokens as sold for nothing. */
 function legOf(movement: TokenMovement, held: TokenAmount): Leg {
   if (movement.kind === 'fill') {
     const { time, tokens, side, tradeLamports, feeLamports, rentLamports } = movement.fill

@@ -39,8 +39,8 @@ export interface Position {
   realizedLamports: Lamports
   /** Base fees, priority fees and rent of all transactions, including failed ones. */
   feeLamports: Lamports
-  /** Number of exit orders since the last one that sold, including the open one. The next exit order starts at this
-   *  step of the ladder. */
+  /** Number of exit orders since the last one that sold, including the open one. It selects the slippage and the
+   *  priority fee with which the next exit order starts (`slippageLadder`, `priorityFeeLadder`). */
   exitTries: number
   /** Base units bought since the position opened. Take-profit steps are shares of this amount. Absent in positions of
    *  older versions. */
@@ -53,7 +53,7 @@ export interface Position {
   exitTag?: string
   /** Tag of the buy that opened the position; absent if it has none. */
   readonly tag?: string
-  /** Present if a fork reopened the position after a losing streak had already counted it as closed. */
+  /** Present if a fork reopened the position after it had been counted as closed in a losing streak. */
   counted?: true
   /** Creator of the token, from its announcement; absent if the announcement was not seen. */
   creator?: string
@@ -61,8 +61,8 @@ export interface Position {
    *  arrive count as sold. Deleted once all fills of the mint are final, because the tokens then came from elsewhere.
    *  Absent means 0. */
   oversold?: TokenAmount
-  /** Base units sold beyond the books when all fills were final. If a buy with an earlier slot is found later, this
-   *  sale has already sold its tokens. */
+  /** Base units sold beyond the known holding although all fills were final. A buy with an earlier slot may be found
+   *  later; the sale has then sold tokens of that buy. */
   soldEarly?: SoldEarly
   /** Sums of the round trip; absent in positions of older versions, and while nothing was filled. */
   trip?: TripSums
@@ -252,7 +252,7 @@ function earn(position: Position, profit: number): Lamports {
   return lamports(profit)
 }
 
-/** Fields of a position that are needed to record its highest price and its marks. */
+/** Fields of a position that are needed to record its highest price and its best and worst profit. */
 export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice' | 'best' | 'worst'>
 
 export function markOf({ account, mint, highPrice, best, worst }: Mark): Mark {

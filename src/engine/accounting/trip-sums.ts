@@ -52,7 +52,7 @@ interface Held {
   readonly feeLamports: Lamports
 }
 
-/** The fields of a position that hold its marks. */
+/** The fields of a position with its best and worst profit. */
 interface Marked {
   best?: TripMark
   worst?: TripMark
@@ -128,7 +128,8 @@ export function mark(position: Held & Marked, valueLamports: number): boolean {
   return !isWithin && widenMarks(position, profitOf(trip, valueLamports))
 }
 
-/** Raises the best mark of a position to `mark`, or lowers its worst mark. Returns whether one of them changed. */
+/** Replaces the best profit of a position if `to` is higher, and the worst if `to` is lower. Returns whether one
+ *  changed. */
 export function widenMarks(position: Marked, to: TripMark): boolean {
   const isBest = position.best === undefined || to.lamports > position.best.lamports
   const isWorst = position.worst === undefined || to.lamports < position.worst.lamports

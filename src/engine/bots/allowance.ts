@@ -4,7 +4,8 @@ const AT_ONCE = 10_000
 const PER_SECOND = 500
 
 /** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
- *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay agrees. */
+ *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay refuses the same
+ *  requests. */
 export class Allowance {
   readonly #atOnce: number
   readonly #perSecond: number

@@ -40,8 +40,9 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A mint that the engine has seen has already been checked. Mints that it has
-   *  not seen are accepted too, because how many mints a process has seen depends on how far it has read ahead. */
+  /** Whether `mint` is a base58 public key. A mint that the engine has seen has already been checked. Other mints are
+   *  accepted too: whether a process has seen a mint depends on how far it has read ahead, and the answer must not
+   *  depend on that. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }

@@ -10,7 +10,7 @@ const LONGEST_VALUE = 200
 
 /** `bot.log` and `bot.message`. Both are outputs of the engine, so they also leave the thread of an isolated strategy.
  *  Lines beyond a limit are dropped, and not refused by an error, because a log must not end a strategy. The limits use
- *  the engine's time, so that a replay agrees. */
+ *  the engine's time, so that a replay drops the same lines. */
 export class BotSpeech {
   readonly log: StrategyLog
   readonly #state: EngineState

@@ -155,8 +155,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds no tokens of this mint`)
   }
 
-  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. A stop
-   *  that moves at each bar must not repeat the take-profit steps that have sold their share. */
+  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. Unchanged
+   *  take-profit steps go on instead of restarting: if a strategy moves its stop at each bar, the steps that have sold
+   *  their share must not sell again. */
   followExits(position: PositionView, rules: unknown): void {
     const read = readExits(rules)
     if (typeof read !== 'string' && sameExits(read, position.exits)) return
@@ -303,7 +304,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 
 /** Cost of requests that write more to the journal, or delay other bots more, than one request. */
 export const COST = {
-  /** A firing writes a row to the journal and runs a handler. */
+  /** A timer that fires writes a row to the journal and runs a handler. */
   firing: 5,
   /** A row with the position and all its exits is written. */
   setExits: 5,

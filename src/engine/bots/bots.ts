@@ -8,7 +8,7 @@ import type { Strategy } from '../strategy.ts'
 import type { StrategyRunner } from './strategy-runner.ts'
 import type { SubscriptionRouter } from './subscription-router.ts'
 
-/** The bots of a start, in the order of the configuration. */
+/** The configured bots, in the order of the configuration. */
 export class Bots {
   #runners: readonly StrategyRunner[] = []
   /** The runners by the name of their bot. Each order looks its bot up several times. */

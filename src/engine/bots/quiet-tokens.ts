@@ -1,8 +1,8 @@
 import type { TokenId } from '../../market/block.ts'
 
-/** Tokens whose trades no bot has to be shown, and whose prints trigger no exit and no conditional order: their rows
- *  change prices and bars only. One byte for each token replaces the look-ups in the parts that decide this. A part
- *  removes a token, or all tokens, when its decision may change. */
+/** Tokens whose trades change only prices and bars: no bot must be shown their trades, and their prints trigger no exit
+ *  and no conditional order. One byte for each token replaces the look-ups in the parts of the engine that decide this.
+ *  A part whose decision may change removes the token, or all tokens. */
 export class QuietTokens {
   #flags = new Uint8Array(1024)
 

@@ -172,7 +172,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     if (this.hasBarHandler || conditions.length > 0) this.#showBar(bars, token, conditions)
   }
 
-  // Each function that makes a closure allocates memory when it is called, so closures have functions of their own.
+  // A function that contains a closure allocates memory at every call, even if it does not use the closure. The
+  // closures are therefore in methods of their own, which are called only when needed.
 
   #showBar(bars: Bars, token: number, conditions: readonly string[]): void {
     const { exitsFor } = this.handlers
@@ -348,8 +349,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return view
   }
 
-  /** Creates the views of tokens with durable state after a restart, so that they are freed at the same time as without
-   *  it. */
+  /** Creates the views of tokens with durable state after a restart, so that these tokens are freed at the same time as
+   *  without a restart. */
   #restoreViews(): void {
     const { mints, now } = this.state
     for (const { mint, seenAt, day } of this.durable.records()) {

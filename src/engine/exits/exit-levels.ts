@@ -4,8 +4,8 @@ import type { Position } from '../accounting/position.ts'
 import { type ExitRules, flattenSeconds, isAbove, priceAbove, targetAt } from './exit-settings.ts'
 
 // Functions that return the price or the time at which each exit acts. `exit-rules.ts` decides with them, and views
-// show them. A price is NaN if the position has no such exit, or if the exit is not armed, because comparisons with NaN
-// are false.
+// show them. A price is NaN if the position has no such exit, or if the exit is not active yet, because comparisons
+// with NaN are false.
 
 export function stopPriceLevel({ stopPrice = Number.NaN }: ExitRules): number {
   return stopPrice
@@ -74,7 +74,7 @@ export interface PositionReading {
   /** Price of the exits, SOL per token; undefined before the first print. */
   readonly price: number | undefined
   readonly highPrice: number
-  /** Time of the last sized print, and of the last one that updated the price. */
+  /** Time of the last print above the minimum size, and of the last one that updated the price. */
   readonly printedAt: Millis
   readonly pricedAt: Millis
 }

@@ -7,12 +7,14 @@ const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 128
 /** A print older than this is left out while enough newer prints remain, because 21 prints of a quiet token span
- *  minutes. The price without legs may use older prints, because a collapse drops them anyway. */
+ *  minutes. The price of the default window may use older prints (`OLDEST_FILTERED_MS`), because it drops prints from
+ *  before a collapse anyway. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 const OLDEST_FILTERED_MS = 600_000
 const ENOUGH_FILTERED = 21
-/** A print that is further off the robust price than this factor is a leg: a part of a route through other pools. */
+/** A print that differs from the robust price by more than this factor is a leg: one hop of a swap that was routed
+ *  through other pools. Its price says little about the token. */
 const FAR = 2
 /** Prints below half of the price prove a collapse if there are at least this many of them, over at least this time. */
 const PROOF_PRINTS = 3
@@ -21,10 +23,10 @@ const PROOF_MS = 2_000
  *  create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** Price that the exits of one held token use, from its last sized prints. It is the median of the window or, with
- *  `DEFAULT_EXIT_WINDOW`, the mean of the window's middle half without legs and without prints from before a collapse.
- *  The window is wider than that of the robust price, because a sale that noise caused cannot be undone. At first the
- *  window is filled with the robust price. */
+/** Price that the exits of one held token use, from its last prints above the minimum size. It is the median of the
+ *  window or, with `DEFAULT_EXIT_WINDOW`, the mean of the window's middle half without legs (see `FAR`) and without
+ *  prints from before a collapse. The window is wider than that of the robust price, because a sale that noise caused
+ *  cannot be undone. At first the window is filled with the robust price. */
 export class ExitPrice {
   /** Prices of the last prints. A leg is stored with a negative sign instead of left out, because the medians contain
    *  legs. */
@@ -44,7 +46,7 @@ export class ExitPrice {
   /** From this `#count` on, the robust price contains no prints from before the last restart. */
   #robustFrom = 0
 
-  /** Adds a sized print, SOL per token. Called once there is a robust price. */
+  /** Adds a print above the minimum size, SOL per token. Called once there is a robust price. */
   fold(print: number, robust: number, now: Millis): void {
     if (this.#count === 0) this.#begin(robust, now)
     const at = this.#count++ % RING

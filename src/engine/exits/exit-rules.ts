@@ -144,15 +144,15 @@ export const EXITS = {
   },
   trailingArmPercent: {
     key: {
-      about: 'Arms the trailing stop once the price was this far above the average price paid.',
+      about: 'The trailing stop acts only after the price was this far above the average price paid.',
       unit: 'percent',
-      absent: 'the trailing stop is armed from the start',
+      absent: 'the trailing stop acts from the start',
     },
     schema: gain,
     read: upTo(MOST_PERCENT),
     problems: (value, rules) => [
       ...(rules.trailingPercent === undefined
-        ? [problem(['trailingArmPercent'], 'expected trailingPercent too: without it no trailing stop can be armed')]
+        ? [problem(['trailingArmPercent'], 'expected trailingPercent too: without it there is no trailing stop')]
         : []),
       ...unreachable(['trailingArmPercent'], value, rules),
     ],
@@ -277,7 +277,7 @@ export const EXITS = {
       `${name}: expected ${EXIT_WINDOWS.join(' or ')}, found ${describe(value)}`,
     text: (value) =>
       value === DEFAULT_EXIT_WINDOW
-        ? `price: mean of the middle half of ${value} prints, without legs of routes`
+        ? `price: mean of the middle half of ${value} prints, without hops of routed swaps`
         : `price: median of ${value} prints`,
   },
 } as const satisfies { readonly [E in keyof ExitRules]-?: ExitRow<NonNullable<ExitRules[E]>> }

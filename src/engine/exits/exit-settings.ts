@@ -10,7 +10,7 @@ export interface ExitRules {
   readonly stopLossPercent?: number
   /** Percent, above 0 and below 100. Sells all if the price is this far below its high since the position opened. */
   readonly trailingPercent?: number
-  /** Percent, above 0. Arms the trailing stop once the price was this far above the average fill price. */
+  /** Percent, above 0. The trailing stop acts only after the price was this far above the average fill price. */
   readonly trailingArmPercent?: number
   /** Percent, above 0. Sells all at the average fill price once the price was this far above it. */
   readonly breakEvenAtPercent?: number
@@ -30,31 +30,32 @@ export interface ExitRules {
   readonly idleSeconds?: number
   /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
-  /** Number of sized prints that make the price of the exits. The price is their median. With 81, the default, it is
-   *  the mean of their middle half, without legs of routes and without prints from before a collapse. */
+  /** Number of prints, each above a minimum size, that make the price of the exits. The price is their median. With 81,
+   *  the default, it is the mean of their middle half, without hops of routed swaps and without prints from before a
+   *  collapse. */
   readonly windowPrints?: ExitWindow
 }
 
-/** The default window. Its price leaves out legs and prints from before a collapse, for the reasons in
+/** The default window. Its price leaves out hops of routed swaps and prints from before a collapse, for the reasons in
  *  docs/decisions/0010-exit-price-by-method.md. */
 export const DEFAULT_EXIT_WINDOW = 81
 /** Widths of the rolling window, in prints. They are odd, so that the median is one of the prints. */
 export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
 export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 
-/** Rule of the exit price for positions that set no window, as a segment records it. */
+/** Rule of the exit price for positions that set no window, as the journal records it at each start. */
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
-  /** Present if positions are valued at the lower one of robust price and exit price, and if they keep the sums and
-   *  the marks of their round trip. Absent in older journals, which valued positions at the robust price. */
+  /** Present if positions are valued at the lower one of robust price and exit price, and keep the sums and the best
+   *  and worst profit of their round trip. Absent in older journals, which valued positions at the robust price. */
   readonly marks?: true
 }
 
 export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW, marks: true }
 
-/** Returns the window of a segment's positions that set none. A segment without a record used the median of 21
- *  prints. */
+/** Returns the window of positions that set none, from the record of a start. Older journals have no such record; they
+ *  used the median of 21 prints. */
 export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWindow {
   return recorded?.windowPrints ?? 21
 }

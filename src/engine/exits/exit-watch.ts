@@ -109,8 +109,8 @@ export class ExitWatch {
     }
   }
 
-  /** Returns the time of the last sized print while the position was watched. It is not before the opening of the
-   *  position, the start of the engine or the end of the last gap. */
+  /** Returns the time of the last print above the minimum size while the position was watched. It is not before the
+   *  opening of the position, the start of the engine or the end of the last gap. */
   printedAt(position: Position): Millis {
     return this.find(position)?.printedAt ?? this.#state.now
   }
@@ -169,13 +169,13 @@ export class ExitWatch {
       }
   }
 
-  /** Records that the position's highest price or one of its marks changed. */
+  /** Records that the position's highest price, or its best or worst profit, changed. */
   mark(position: Position): void {
     this.#marked.add(position)
   }
 
-  /** Returns the positions whose highest price or marks changed since the last call. The journal writes these prices
-   *  and marks together with the tape instead of as outputs. */
+  /** Returns the positions whose highest price, or best or worst profit, changed since the last call. The journal
+   *  writes these figures together with the tape instead of as outputs. */
   takeMarks(): Mark[] {
     const marked = [...this.#marked].map(markOf)
     this.#marked.clear()
@@ -222,11 +222,11 @@ export interface Held {
   /** Price of the exits as of the last print or pool reading; NaN before the first. It is never undefined, so that a
    *  print allocates nothing. */
   price: number
-  /** Time of the last sized print, or of the end of a gap. */
+  /** Time of the last print above the minimum size, or of the end of a gap. */
   printedAt: Millis
-  /** Time of the last sized print that gave a price, or of the end of a gap. */
+  /** Time of the last print above the minimum size that gave a price, or of the end of a gap. */
   pricedAt: Millis
-  /** Time of the last sized print that gave a price. */
+  /** Time of the last print above the minimum size that gave a price. */
   heardAt: Millis
   /** Readings of the pool since the last print; undefined if none was requested. */
   pool: PoolPrice | undefined

@@ -64,8 +64,8 @@ export class PoolPolls {
   /** Passes an answer on to the positions that requested a reading of the pool. */
   take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
     for (const position of this.#state.book.positions.ofMint(mint)) {
-      // If the position has no pool, no reading was requested, or the token was traded since and the feed's price is
-      // newer.
+      // No pool here means that no reading was requested, or that the token was traded since, so that the feed has a
+      // newer price.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)

@@ -27,14 +27,15 @@ import type { PoolPolls } from './pool-polls.ts'
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
-/** Failures that the token does not cause: the transaction never reached the chain, the signer refused it, or the lane
- *  was busy. They do not count towards writing a position off, so an outage of hours does not write it off. */
+/** Failures that the token does not cause: the transaction never reached the chain, the signer refused it, or another
+ *  order of the mint was open. They do not count towards writing a position off, so an outage of hours does not write
+ *  it off. */
 const NOT_OF_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
 
-/** Executes exits. An exit that is due is tried until the position is sold, each time one step further up the
- *  ladder. */
+/** Executes exits. An exit that is due is tried until the position is sold, each time with the next slippage and
+ *  priority fee of the configured lists. */
 export class Exits {
   readonly #state: EngineState
   readonly #factory: OrderFactory
@@ -161,7 +162,7 @@ export class Exits {
       if (ended !== undefined && isFullExit(ended)) this.#retry(position)
       else this.sell(position, position.exiting)
     } else if (this.#isStepDue(position)) {
-      // A sale that filled has reset the ladder, so the next sale does not wait.
+      // If a sale has filled since, `exitTries` is 0, and the next sale does not wait.
       if (ended?.side === 'sell' && position.exitTries > 0) this.#retry(position)
       else this.#sellStep(position)
     }

@@ -63,7 +63,8 @@ export interface LimitUse extends Losses {
   readonly openPositions: number
   /** Whether the buy would open a position. */
   readonly newPosition: boolean
-  /** SOL at risk in this mint. The mint has no open buy, because that buy would occupy the lane of this one. */
+  /** SOL at risk in this mint. The mint has no open buy, because this buy would then have been refused before
+   *  (LANE_BUSY). */
   readonly mintLamports: number
   /** SOL at risk in tokens of the same creator, plus the SOL that open buys and buys with an unknown outcome ask
    *  for. */

@@ -15,7 +15,7 @@ export interface Spend {
   counts: boolean
 }
 
-/** SOL that the counting buys of a bot asked for on a UTC day. `day`: days since 1970. */
+/** SOL that a bot's buys asked for on a UTC day, without buys that did not execute. `day`: days since 1970. */
 export interface DaySpend {
   readonly account: string
   readonly bot: string
@@ -54,7 +54,7 @@ export class BotSpending {
     return this.#day === dayOf(now) ? this.#ofDay : 0
   }
 
-  /** Returns the counting entries of the last hour, oldest first. */
+  /** Returns the entries of the last hour, without buys that did not execute; oldest first. */
   *spends(now: Millis): Generator<Spend, void, undefined> {
     this.hour(now)
     for (let at = this.#first; at < this.#spends.length; at++) {
