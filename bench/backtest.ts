@@ -1,5 +1,5 @@
-// Whole `backtest` commands, compared with processes that do the same work in a bare loop. To run it alone: `npx node
-// bench/backtest.ts [--pairs N] [CASE...]`.
+// Measures whole `backtest` processes against processes that do the same work in a bare loop, without a framework. To
+// run it alone: `npx node bench/backtest.ts [--pairs N] [CASE...]`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
 const ROWS = 4_000_000
 const SMOKE_ROWS = 100_000
-/** A tape with so few rows that a backtest takes only its fixed cost. */
+/** Number of rows of a tape so short that a backtest over it costs only the fixed cost of a process. */
 export const FEW = 1_000
 const PAIRS = 5
 
@@ -27,7 +27,8 @@ export default defineStrategy({
 })
 `
 
-/** The averages of bars of one trade. `oneIn`: one of this many tokens is traded; 0: no token. */
+/** Source of a strategy that trades the crossing of two averages over bars of one trade each. `oneIn`: the strategy
+ *  trades one of this many tokens; 0: none. */
 const SMA = `import { defineStrategy, sma, z } from 'sluice'
 let tokens = 0
 export default defineStrategy({
@@ -52,7 +53,7 @@ export default defineStrategy({
 })
 `
 
-/** The same averages, whose crossing is declared as a condition. */
+/** Source of a strategy with the same averages, which declares their crossing as a condition of `when`. */
 const SMA_WHEN = `import { crosses, defineStrategy, sma, z } from 'sluice'
 let crossings = 0
 export default defineStrategy({
@@ -64,7 +65,7 @@ export default defineStrategy({
 })
 `
 
-/** The same averages, kept by the strategy itself. */
+/** Source of a strategy that computes the same averages itself, without declared bars. */
 const SMA_BY_HAND = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'sma-by-hand', about: 'keeps its averages itself', params: z.object({}), keys: ['trades'],
@@ -87,7 +88,8 @@ export default defineStrategy({
 })
 `
 
-/** A strategy, the loop that does the same work, and the smallest accepted ratio of their rates. */
+/** A strategy, and the bare loop that does the same work. `goal`: the smallest accepted ratio of the strategy's rate to
+ *  the loop's rate. */
 interface Case {
   readonly name: string
   readonly loop: keyof typeof loops
@@ -109,7 +111,7 @@ export function writeStrategies(folder: string): void {
   writeFileSync(join(folder, 'sma.ts'), SMA)
   writeFileSync(join(folder, 'sma-when.ts'), SMA_WHEN)
   writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
-  // The shipped strategy, whose schema also accepts a fall that no price can reach.
+  // Copies the shipped strategy, with a schema that also accepts `DROP`, a fall that no price can reach.
   const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))
   writeFileSync(join(folder, 'dip-buyer.ts'), readFileSync(dips, 'utf8').replace('max(90)', `max(${DROP + 100})`))
 }
@@ -119,7 +121,8 @@ export interface Tape {
   readonly bare: string
 }
 
-/** Writes a tape as a journal and as bare columns, unless the folder already contains it. */
+/** Writes a tape twice, as a journal and as a file of bare columns, unless the folder already contains both. Returns
+ *  the paths. */
 export async function tapeOf(folder: string, rows: number, tokens: number): Promise<Tape> {
   const tape = { journal: join(folder, `${rows}-${tokens}.db`), bare: join(folder, `${rows}-${tokens}.columns`) }
   if (existsSync(tape.bare)) return tape
@@ -130,8 +133,8 @@ export async function tapeOf(folder: string, rows: number, tokens: number): Prom
   return tape
 }
 
-/** Figures of a process over many rows and of one over few rows: the rate after the fixed cost is subtracted, by
- *  processor time. */
+/** Figures of two processes of one program, over many rows and over few. `rate`: rows per second of processor time,
+ *  without the fixed cost of a process. */
 function figuresOf(rows: number, many: CommandCost, few: CommandCost) {
   return {
     rate: ((rows - FEW) / (many.processorMs - few.processorMs)) * 1000,
@@ -164,14 +167,14 @@ async function measured(
     what,
   )
   return [
-    { name: `${what}, bare loop beyond its fixed cost`, unit: 'rows/s', ...found.rate.bare },
-    { name: `${what}, beyond the fixed cost`, unit: 'rows/s', ...found.rate.ours },
-    { name: `${what}, beyond the fixed cost`, unit: 'x bare', ...(goal && { goal }), ...found.rate.ratio },
-    { name: `${what}, whole process, processor`, unit: 'ms', ...found.processor.ours },
-    { name: `${what}, whole process, processor`, unit: 'x bare', ...found.processor.ratio },
-    { name: `${what}, whole process, wall`, unit: 'ms', ...found.wall.ours },
-    { name: `${what}, ${FEW} rows, processor`, unit: 'ms', ...found.fixed.ours },
-    { name: `${what}, ${FEW} rows, wall`, unit: 'ms', ...found.fixedWall.ours },
+    { name: `${what}, bare loop without its fixed cost`, unit: 'rows/s', ...found.rate.bare },
+    { name: `${what}, without the fixed cost`, unit: 'rows/s', ...found.rate.ours },
+    { name: `${what}, without the fixed cost`, unit: 'x bare', ...(goal && { goal }), ...found.rate.ratio },
+    { name: `${what}, processor time of the process`, unit: 'ms', ...found.processor.ours },
+    { name: `${what}, processor time of the process`, unit: 'x bare', ...found.processor.ratio },
+    { name: `${what}, duration of the process`, unit: 'ms', ...found.wall.ours },
+    { name: `${what}, ${FEW} rows, processor time`, unit: 'ms', ...found.fixed.ours },
+    { name: `${what}, ${FEW} rows, duration`, unit: 'ms', ...found.fixedWall.ours },
   ]
 }
 

@@ -8,10 +8,10 @@ import { Mints } from '../src/market/mints.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
 import { played, randomMarket, TOKENS } from './random-market.ts'
 
-/** Prints of a token within a minute, on average. The last value is that of recorded tokens in the minutes in which
- *  they print. */
+/** Mean numbers of trades of a token per minute for which the bars are measured. The last number was measured on
+ *  recorded tokens, in the minutes in which they trade. */
 const DENSITIES = [3, 12, 30, 100]
-/** The only density at which the strategy that reads its indicators at every trade is measured. */
+/** The only number of `DENSITIES` for which reading the indicators at every trade is measured. */
 const USUAL = 12
 const BLOCKS = 64
 const ROUNDS = 3
@@ -27,7 +27,7 @@ const plain = {
   token: () => ({ high: 0, seen: 0 }),
 }
 
-/** Reads the price of every trade, as the strategy dip-buyer does. */
+/** A strategy without bars. It reads the price of every trade, as dip-buyer does. */
 const without = defineStrategy({
   ...plain,
   name: 'without',
@@ -69,7 +69,7 @@ const withBars = defineStrategy({
   }),
 })
 
-/** The same strategy, which declares its test of each bar as a condition. */
+/** The same strategy, which declares the same test of each bar as a condition of `when`. */
 const withConditions = defineStrategy({
   ...declared,
   name: 'conditions',
@@ -108,19 +108,20 @@ function nsPerRow(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints
   return ((threadMs() - start) * 1e6) / (ROUNDS * BLOCKS * (blocks[0]?.length ?? 0))
 }
 
-/** Bytes per token that the bars and indicators of a strategy take after the whole market. */
+/** Returns the bytes that the bars and indicators of a strategy take per token at the end of the market. */
 async function bytesPerToken(blocks: readonly LiveBlock[], mints: Mints): Promise<number> {
   const bytes: number[] = []
   for (const strategy of [without, withBars]) {
     const before = await memoryBytes()
     const engine = played(strategy as unknown as Strategy, blocks, mints)
     bytes.push((await memoryBytes()) - before)
-    if (engine.outputs.length > 0) throw new Error('the engine has outputs')
+    if (engine.outputs.length > 0) throw new Error('the strategies must not make decisions, but the engine has outputs')
   }
   return ((bytes[1] as number) - (bytes[0] as number)) / TOKENS
 }
 
-/** Heap objects and buffers. Buffers are freed some time after their collection. */
+/** Bytes of the heap's objects and of buffers, after garbage collections. Several collections are needed, because
+ *  buffers are freed only some time after they were collected. */
 async function memoryBytes(): Promise<number> {
   for (let times = 0; times < 5; times++) {
     collect()
@@ -130,7 +131,7 @@ async function memoryBytes(): Promise<number> {
   return heapUsed + arrayBuffers
 }
 
-/** One-minute bars and five indicators on 2,000 tokens. */
+/** Measures what one-minute bars and five indicators of 2,000 tokens cost per market row. */
 export async function benchBars(smoke = false): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const density of DENSITIES) {
@@ -138,16 +139,16 @@ export async function benchBars(smoke = false): Promise<Figure[]> {
     const blocks = randomMarket(mints, BLOCKS, 60_000 / (TOKENS * density))
     const of = (strategy: unknown) => () => nsPerRow(strategy as Strategy, blocks, mints)
     const { ours, bare, ratio } = await pairs(smoke ? 1 : RUNS, of(withBars), of(without))
-    const what = `${density} prints a token and minute`
+    const what = `${density} trades per token and minute`
     figures.push({ name: `no bars, ${what}`, unit: 'ns/row', ...bare })
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'ns/row', ...ours })
     const goal = density === USUAL ? { goal: 1.5, atMost: true } : {}
     figures.push({ name: `bars and 5 indicators, ${what}`, unit: 'x no bars', ...goal, ...ratio })
     const told = await pairs(smoke ? 1 : RUNS, of(withConditions), of(without))
-    figures.push({ name: `the same as a condition, ${what}`, unit: 'x no bars', ...told.ratio })
+    figures.push({ name: `bars and 5 indicators in a condition, ${what}`, unit: 'x no bars', ...told.ratio })
     if (density === USUAL) {
       const read = await pairs(smoke ? 1 : RUNS, of(atTrades), of(without))
-      figures.push({ name: `the same, read at each trade, ${what}`, unit: 'x no bars', ...read.ratio })
+      figures.push({ name: `bars and 5 indicators read at each trade, ${what}`, unit: 'x no bars', ...read.ratio })
     }
     const bytes = await bytesPerToken(blocks, mints)
     const minutes = Math.floor((BLOCKS * (blocks[0]?.length ?? 0)) / (TOKENS * density))

@@ -1,9 +1,10 @@
-// A process of browsers: connects them to a desk, and tells when the first change of each seq was read.
+// A process that simulates browsers: it connects them to a desk, and reports when each browser first read a change with
+// each sequence number (seq) of the journal.
 import { Browsers, type BrowsersParts } from '../test/support/desk-browsers.ts'
 import { stampNow } from './frames.ts'
 
 export type ToBrowsers = Pick<BrowsersParts, 'origin' | 'cookie' | 'reading' | 'stalled'> | 'close'
-/** `seen`: [seq, stamp] of each event that a browser read. */
+/** `seen`: for each browser, [seq, time on the clock of `stampNow`] of each event that it read. */
 export type FromBrowsers =
   | { readonly kind: 'connected' }
   | { readonly kind: 'closed'; readonly seen: readonly (readonly [number, number])[][] }

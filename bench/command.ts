@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
-/** Folder of compiled code, for Sluice and for the baselines. The first run of each command fills it. */
+/** Folder in which Node keeps compiled code of Sluice and of the bare loops. The first run of each command fills it. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/bench', import.meta.url))
 /** Code that makes a process print its resource usage when it ends. */
 const TELLS = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
@@ -15,16 +15,17 @@ export interface CommandCost {
   readonly processorMs: number
   /** Highest resident set. */
   readonly megabytes: number
-  /** Its output, read as JSON. */
+  /** Output of the process, parsed as JSON. */
   readonly output: unknown
 }
 
-/** Runs a command of the sources with `--json`, as a user does. Throws if it fails. */
+/** Runs a command of Sluice from the sources with `--json`, in a process of its own as a user does. Throws if the
+ *  process fails. */
 export function costOf(...args: readonly string[]): CommandCost {
   return costOfProcess({ XDG_CACHE_HOME: COMPILED, NODE_COMPILE_CACHE: '' }, PROGRAM, ...args, '--json')
 }
 
-/** Runs a script in a process of its own. Throws if it fails. */
+/** Runs a script in a process of its own. Throws if the process fails. */
 export function costOfScript(...args: readonly string[]): CommandCost {
   return costOfProcess({ NODE_COMPILE_CACHE: join(COMPILED, 'scripts') }, ...args)
 }

@@ -14,7 +14,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const ORDERS = 1_000
 const RUNS = 7
 
-/** Places a conditional order on each of many tokens, and lists them on request. */
+/** A strategy that places a conditional order on each of these tokens, and that passes the number of its orders to
+ *  `listed` at a signal. */
 function strategyOf(mints: readonly string[], listed: (count: number) => void): Strategy {
   return defineStrategy({
     ...{ name: 'waiting', about: 'waits', params: z.object({}), keys: ['trades'] },
@@ -27,7 +28,8 @@ function strategyOf(mints: readonly string[], listed: (count: number) => void): 
   }) as unknown as Strategy
 }
 
-/** Time from opening the journal until the orders of a crashed process are listed and watched again. */
+/** Measures how long a start after a crash takes to restore the conditional orders: from opening the journal until the
+ *  strategy can list them and the engine tests them again. */
 export async function benchConditionals(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const random = seededRandom(3)
@@ -61,7 +63,7 @@ export async function benchConditionals(smoke = false): Promise<Figure[]> {
       reader.close()
       if (listed !== ORDERS) throw new Error(`${listed} of ${ORDERS} orders were restored`)
     }
-    const name = `${ORDERS} conditional orders back after a restart`
+    const name = `restart that restores ${ORDERS} conditional orders`
     return [{ name, unit: 'ms', goal: 1_000, atMost: true, ...summarize(taken) }]
   })
 }

@@ -11,10 +11,10 @@ import { base58, marketTexts, tradeText } from './frames.ts'
 
 const FRAMES = 65_536
 const RUNS = 9
-/** Interval of the frames that trigger a buy. */
+/** One of this many frames triggers a buy. */
 const ORDER_EVERY = 20
 
-/** Market frames. All frames that trigger a buy concern one token. */
+/** Messages of the feed as buffers. All messages that trigger a buy concern one token. */
 function framesOf(seed: number): Buffer[] {
   const random = seededRandom(seed)
   const mint = base58(random, 32)
@@ -25,7 +25,8 @@ function framesOf(seed: number): Buffer[] {
   })
 }
 
-/** Times of single frames, nanoseconds: frames without a decision, and frames that trigger a buy. */
+/** Processing times of single frames, ascending, nanoseconds. `looked`: frames without a decision; `ordered`: frames
+ *  that trigger a buy. */
 interface Times {
   readonly looked: Float64Array
   readonly ordered: Float64Array
@@ -44,8 +45,8 @@ function timed(frames: readonly Buffer[], step: (frame: Buffer) => boolean, afte
   return { looked: Float64Array.from(looked).sort(), ordered: Float64Array.from(ordered).sort() }
 }
 
-/** Decodes a frame into columns, and passes it through engine and strategy until the order is among the outputs.
- *  Handling the outputs is not timed. */
+/** Measures Sluice: a frame is decoded into columns and passed to engine and strategy, until an order is among the
+ *  engine's outputs. The time to handle the outputs does not count. */
 function ours(frames: readonly Buffer[]): Times {
   const mints = new Mints()
   const engine = new Engine(mints, new Map([[follower.name, follower as unknown as Strategy]]))
@@ -90,7 +91,8 @@ const NUMBERS = {
   priceUpdate: ['price', 'priceChange', 'marketCap', 'volume24h', 'liquidityUsd', 'timestamp'],
 }
 
-/** Parses a frame, checks it field by field, and calls a function that queues an order. */
+/** Measures the bare baseline: it parses a frame as JSON, checks each field, and calls a function that queues an
+ *  order. */
 function bare(frames: readonly Buffer[]): Times {
   const queue: object[] = []
   const onEvent = (event: Record<string, unknown>): void => {
@@ -130,7 +132,7 @@ export async function benchDecision(smoke = false): Promise<Figure[]> {
       { name: `frame to ${name}, bare`, unit: 'ns', ...allBare },
       { name: `frame to ${name}`, unit: 'ns', ...all },
     )
-    // The goal applies to parsing, checking and calling. The cost of an order is shown without a goal.
+    // Only frames without an order have a goal, because the baseline's order is a plain object.
     const goal = name.startsWith('decision') ? { goal: 2, atMost: true } : {}
     figures.push({ name: `frame to ${name}`, unit: 'x bare', ...goal, ...ratio })
   }

@@ -1,7 +1,7 @@
 import { defineStrategy, z } from '../src/index.ts'
 
-/** Buys nine in ten tokens at a large print, as soon as they have a price, and buys them again after each sale. Records
- *  a note for the other tokens. */
+/** Buys nine of ten tokens at the first trade of at least 0.3 SOL at which the token has a price, and buys again after
+ *  each sale. Records a note for the other tokens. */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

@@ -9,7 +9,8 @@ import { FileJournal } from '../test/support/file-journal.ts'
 import { trader } from './desk-bot.ts'
 
 const START = Date.UTC(2026, 0, 1)
-/** Length of one seeded market: the next one begins with other tokens. */
+/** Length of one simulated market. After it, another market with other tokens begins, so that the journal has many
+ *  tokens. */
 const MARKET_SECONDS = 600
 
 /** Writes the journal of a paper bot that holds up to 200 positions in the sandbox's market, and that makes more than

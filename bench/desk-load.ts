@@ -1,4 +1,5 @@
-// `npm run bench -- desk-load`: what 100 browsers cost the exits of the same process, and how late they see a change.
+// `npm run bench -- desk-load`: measures how much 100 browsers at the desk slow down the exits of the process, and how
+// long a change takes to reach a browser.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
@@ -22,8 +23,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** A fifth of these requests is reserved for exits, so a run has 1,000 exits, and the 99th percentile of their times is
- *  the tenth highest. */
+/** Requests per minute of the plan. A fifth of them is reserved for exits, so a run has 1,000 exits, and the 99th
+ *  percentile of the exits' times is the tenth highest time. */
 const REQUESTS_PER_MINUTE = 5_000
 const SMOKE_REQUESTS_PER_MINUTE = 250
 const MOST_RATIO = 1.2
@@ -31,13 +32,15 @@ const MOST_BEHIND_MS = 250
 const DRAWS = 5_000
 
 interface Run {
-  /** 99th percentile of the time from the trigger of an exit to its POST. */
+  /** 99th percentile of the time from the row that triggers an exit to the exit's POST request, ms. */
   readonly p99: number
-  /** Time from each commit until each reading browser had seen its seq. */
+  /** Times from each commit of the journal until each reading browser had received the last sequence number (seq) of
+   *  the commit, ms. */
   readonly behindMs: readonly number[]
 }
 
-/** Exits of one process that serves a desk, with this number of browsers. */
+/** Measures the exits of one process that serves a desk. `reading`: number of browsers that read all changes;
+ *  `stalled`: number of browsers that read nothing. */
 async function run(folder: string, requestsPerMinute: number, reading: number, stalled: number): Promise<Run> {
   const model = new ViewModel()
   const commits: [seq: number, at: number][] = []
@@ -95,20 +98,21 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
   return desk
 }
 
-/** Connects browsers, in a process of their own. */
+/** Starts a process that connects browsers to the desk. */
 async function open(desk: Desk, reading: number, stalled: number): Promise<ChildProcess> {
   const link = await desk.link(true)
   const cookie = await loginOf(link)
   const child = fork(new URL('./browsers-process.ts', import.meta.url))
-  // Browsers run on other machines. Here they must not take the processor from the process that trades.
+  // Real browsers run on other machines. A lower priority prevents them from taking processor time from the process
+  // that trades.
   setPriority(child.pid as number, constants.priority.PRIORITY_BELOW_NORMAL)
   child.send({ origin: new URL(link).origin, cookie, reading, stalled } satisfies ToBrowsers)
   await once(child, 'message')
   return child
 }
 
-/** Time from each commit until a browser had seen its seq, ms. The time is 0 if a view contained the seq before its
- *  commit. */
+/** Returns the times from each commit until one browser had received its seq, ms. A time is 0 if the browser had
+ *  received the seq before the commit. */
 function behind(
   commits: readonly (readonly [number, number])[],
   seen: readonly (readonly [number, number])[],
@@ -121,7 +125,7 @@ function behind(
   })
 }
 
-/** 95 % interval of the median, by drawing from the values again. The draws are seeded. */
+/** 95 % confidence interval of the median by a seeded bootstrap. */
 function medianInterval(values: readonly number[]): readonly [low: number, high: number] {
   const random = seededRandom(1)
   const draw = (): number => summarize(values.map(() => values[random.integer(values.length)] as number)).median
@@ -150,13 +154,13 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
   const { median } = summarize(ratios)
   const late = beside.flatMap(({ behindMs }) => behindMs).sort((one, other) => one - other)
   const at = (share: number): number => late[Math.min(late.length - 1, Math.floor(late.length * share))] as number
-  const name = 'exit due to its POST, p99'
+  const name = 'trigger of an exit to its POST, p99'
   return [
     { name: `${name}, no browser`, unit: 'ms', ...summarize(p99(without)) },
     { name: `${name}, ${READING} browsers, ${STALLED} stalled`, unit: 'ms', ...summarize(p99(beside)) },
     { name: `${name}, 95 % interval`, unit: 'x no browser', median, min: low, max: high },
     {
-      name: `${name}, low end of the interval`,
+      name: `${name}, lower end of the 95 % interval`,
       unit: 'x no browser',
       median: low,
       min: low,
@@ -165,7 +169,7 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
       atMost: true,
     },
     {
-      name: `${name}, high end of the interval`,
+      name: `${name}, upper end of the 95 % interval`,
       unit: 'x no browser',
       median: high,
       min: high,
@@ -173,9 +177,9 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
       goal: MOST_RATIO,
       atMost: true,
     },
-    { name: 'commit to the view in a browser, p50', unit: 'ms', median: at(0.5), min: at(0), max: at(1) },
+    { name: 'commit to the change in a browser, p50', unit: 'ms', median: at(0.5), min: at(0), max: at(1) },
     {
-      name: 'commit to the view in a browser, p99',
+      name: 'commit to the change in a browser, p99',
       unit: 'ms',
       median: at(0.99),
       min: at(0),

@@ -13,8 +13,9 @@ const REQUESTS = 60
 /** Time limit for each endpoint, so that a chart can be used within a second. */
 const GOAL_MS = 100
 
-/** Processor time of a request to each endpoint of the desk's API: the 95th percentile, and the first request of a
- *  process, which reads the tape of a day and the fills. `path`: a journal that exists; default: a new one. */
+/** Measures the processor time of requests to each endpoint of the desk's API: the 95th percentile, and the first
+ *  request of a process, which reads the tape of a day and all fills. `path`: an existing journal; default: a new
+ *  one. */
 export async function benchDesk(smoke: boolean, path?: string): Promise<Figure[]> {
   if (path !== undefined) return figuresOf(path)
   return inTemporaryFolder(async (folder) => {
@@ -70,7 +71,7 @@ function figuresOf(path: string): Figure[] {
   ]
 }
 
-/** The 95th percentile, with minimum and maximum. */
+/** A figure with the 95th percentile in place of the median. */
 function figure(name: string, taken: readonly number[]): Figure {
   const sorted = taken.toSorted((one, other) => one - other)
   const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? 0

@@ -10,7 +10,8 @@ const SAVES = 21
 const PAUSE_MS = 1500
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Time from a save to the line about the first event on the new code, with a real process. */
+/** Measures how long a process of `sluice dev` takes from a save of the strategy until it prints the line about the
+ *  first market row that the new code has handled. */
 export async function benchDev(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const file = join(folder, 'dips.ts')

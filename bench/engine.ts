@@ -10,14 +10,14 @@ const BLOCKS = 32
 const ROUNDS = 12
 const RUNS = 5
 
-/** Rows per second of one core through the engine: all rows of all blocks, several rounds, each in a new engine. */
+/** Returns the rows per second that the engine handles on one core. Each round plays all blocks in a new engine. */
 function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
   const start = threadMs()
   for (let round = 0; round < ROUNDS; round++) played(strategy, blocks, mints)
   return ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (threadMs() - start)) * 1000
 }
 
-/** Rows per second of the loop that does the same work without a framework, in new arrays for each round. */
+/** Returns the rows per second of the bare loop that does the same work. Each round uses new arrays. */
 function bareRowsPerSecond(loop: Loop, blocks: readonly LiveBlock[]): number {
   const start = threadMs()
   for (let round = 0; round < ROUNDS; round++) if (loop(blocks, TOKENS) === 0) throw new Error('nothing was read')
@@ -39,7 +39,7 @@ async function dipBuyerStrategy(): Promise<Strategy> {
   return ((await import(href)) as { default: Strategy }).default
 }
 
-/** Engine over rows in memory, one core. */
+/** Measures the engine with rows in memory, on one core, against the bare loops. */
 export async function benchEngine(smoke = false): Promise<Figure[]> {
   const mints = new Mints()
   const blocks = randomMarket(mints, BLOCKS, 1)

@@ -1,4 +1,4 @@
-// A thread that accepts POSTs and reports the arrival time of each, identified by its path.
+// A thread with a server that accepts POST requests, and that reports the path and the arrival time of each.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'

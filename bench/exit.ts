@@ -32,7 +32,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PLANS = [STANDARD, PREMIUM]
 /** Share of the plan's requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
-/** Entries requested while the exits fire: far more than any plan allows, so that most find no slot. */
+/** Entries that are requested per second while the exits fire: far more than any plan allows, so that most have to wait
+ *  for a request. */
 const ENTRIES_PER_SECOND = 1_000
 const EXIT_EVERY_MS = 10
 const RUNS = 7
@@ -53,8 +54,8 @@ async function startServer(): Promise<Server> {
   return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
 }
 
-/** alone: no other sale of the position is open. overtaking: a sale of half of the position is open, and its outcome is
- *  unknown. */
+/** Circumstances of a measured exit. alone: no other sale of the position is open. overtaking: another sale, of half of
+ *  the position, was sent and its outcome is unknown. */
 type Way = 'alone' | 'overtaking'
 
 /** A position that was bought at PRICE. It is sold whole when the price falls by a fifth, and half of it when the price
@@ -97,11 +98,12 @@ export interface ExitRun {
   readonly requestsPerMinute: number
   readonly folder: string
   readonly way: Way
-  /** Entries requested while the exits fire. */
+  /** Number of entries that are requested per second while the exits fire. */
   readonly entriesPerSecond: number
-  /** Wraps the journal. */
+  /** Returns a journal to use in place of the given one, such as one that observes its commits. */
   readonly watch?: (journal: Journal) => Journal
-  /** Starts something that runs during the exits. The returned function ends it after the last of them. */
+  /** Called before the first exit, for example to serve a desk during the exits. The returned function is called after
+   *  the last exit. */
   readonly during?: (parts: ExitParts) => Promise<() => Promise<void>>
 }
 
@@ -114,8 +116,8 @@ export interface ExitParts {
   readonly clock: SystemClock
 }
 
-/** Milliseconds from the row that triggers an exit until its POST reaches the server, with the live components and a
- *  journal on disk. */
+/** Measures the time, ms, from the row that triggers an exit until the exit's POST request reaches the server. Uses the
+ *  components of a live run and a journal on disk. */
 export async function exitTimes(run: ExitRun): Promise<number[]> {
   const { requestsPerMinute, folder, way, entriesPerSecond } = run
   const server = await startServer()
@@ -149,7 +151,7 @@ export async function exitTimes(run: ExitRun): Promise<number[]> {
   const gateway = new Gateway({
     ...{ clock, monotonicMs, journal: opened, nextReport: 1 },
     route: () => ({ kind: 'cloud', executor, limiter }),
-    // The engine did not request these orders, so their reports are not forwarded.
+    // The engine does not know the orders of the bot `flood`, so their reports are not forwarded to it.
     post: (input) => {
       if (input.kind !== 'report' || Number(input.report.orderId.slice(1)) < 1_000_000) runner.post(input)
     },
@@ -221,7 +223,7 @@ export async function benchExit(smoke = false): Promise<Figure[]> {
       const times = runs.flat().sort((a, b) => a - b)
       const at = (share: number): number =>
         times[Math.min(times.length - 1, Math.floor(times.length * share))] as number
-      const what = way === 'alone' ? 'exit due' : 'exit over an unknown part'
+      const what = way === 'alone' ? 'trigger of an exit' : 'trigger of an exit while a sale is unknown'
       const name = `${what} to its POST, ${ENTRIES_PER_SECOND} entries/s, ${plan}`
       figures.push(
         { name: `${name}, p50`, unit: 'ms', ...summarize(times) },

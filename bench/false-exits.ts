@@ -1,6 +1,6 @@
-// `npm run false-exits -- FILE.ndjson [--stop 15]`: measures how often noise triggers a trailing stop, for each rule of
-// the price. FILE holds `trade` messages of the service, one per line. Every print above the minimum size opens a
-// position, which is followed to its first exit.
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: measures how often wrong prices trigger a trailing stop, for
+// several rules that compute the price of the exits. FILE contains `trade` messages of the service, one per line. A
+// simulated position opens at every print above the minimum size, and is followed to its first exit.
 import { parseArgs } from 'node:util'
 import { ExitPrice } from '../src/engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, type ExitWindow } from '../src/engine/exits/exit-settings.ts'
@@ -8,9 +8,10 @@ import { median, type Print, quantile, readPrints } from './exit-study/prints.ts
 
 /** An exit is false if the price rises above the stop again within this number of prints. */
 const BACK_WITHIN = 10
-/** The true price, known afterwards: the median of this many prints before and after. */
+/** The true price of a print, which is known only later, is the median of the print with this many prints before and
+ *  after it. */
 const TRUTH_SIDE = 10
-/** The first position opens at this print. */
+/** Index of the print at which the first position opens. */
 const FIRST = 20
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
@@ -18,10 +19,11 @@ const LANDING_MS = 1_500
 interface Outcome {
   exits: number
   falseExits: number
-  /** Delay after the moment at which the true price reached its stop, if it reached it: in prints and in seconds. */
+  /** Delays of the exits, in prints and in seconds, after the true price reached the stop. Exits for which it never did
+   *  are left out. */
   readonly latePrints: number[]
   readonly lateSeconds: number[]
-  /** Proceeds of a position relative to its cost, at the true price, without fees. */
+  /** Proceeds of each position as a multiple of its cost, at the true prices and without fees. */
   readonly brought: number[]
 }
 
@@ -33,8 +35,7 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1).map(({ price }) => price))
 
-/** Price of the exits, as in the engine: it starts with the robust price when the position opens, and drops old
- *  prints. */
+/** The engine's rule: it begins with the robust price when the position opens, and drops old prints. */
 function asItRuns(window: ExitWindow): PriceAt {
   let opened = -1
   let folded = -1
@@ -113,7 +114,9 @@ const { values, positionals } = parseArgs({
 const [path] = positionals
 const stopPercent = Number(values.stop)
 if (path === undefined || positionals.length > 1 || !(stopPercent > 0 && stopPercent < 100)) {
-  console.error('expected one file of trade messages, one per line, and --stop above 0 and below 100')
+  console.error(
+    'expected one FILE with trade messages, one per line, and --stop with a percentage above 0 and below 100',
+  )
   process.exit(2)
 }
 const tokens = await readPrints(path)
@@ -124,8 +127,8 @@ console.log(
 )
 const rows: [string, () => PriceAt][] = [
   ...[5, 9, 21, 41].map((window): [string, () => PriceAt] => [`${window} prints`, () => lastPrints(window)]),
-  ['21, as it runs', () => asItRuns(21)],
-  ['as it runs', () => asItRuns(DEFAULT_EXIT_WINDOW)],
+  ['engine, window of 21', () => asItRuns(21)],
+  ['engine', () => asItRuns(DEFAULT_EXIT_WINDOW)],
 ]
 for (const [name, priceOf] of rows) {
   const { exits, falseExits, latePrints, lateSeconds, brought } = study(tokens, priceOf, stopPercent)

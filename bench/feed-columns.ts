@@ -10,7 +10,8 @@ import { type Server, startServer } from './server.ts'
 const MESSAGES = 400_000
 const RUNS = 7
 
-/** Messages per second of processor time, which depends less on other load of the machine than wall time. */
+/** Starts to measure this process's processor time, which depends less on other load of the machine than wall time. The
+ *  returned function returns the messages per second of it. */
 function stopwatch(): (messages: number) => number {
   const start = process.cpuUsage()
   return (messages) => {
@@ -74,8 +75,8 @@ async function ourRate(server: Server, messages: number): Promise<number> {
   return rate
 }
 
-/** The feed alone: a real WebSocket from another process into the columns of a block, compared with a bare `ws`
- *  client that only parses. */
+/** Measures the feed alone, which decodes the messages of a WebSocket into columns, against a bare `ws` client that
+ *  only parses them as JSON. Another process sends the messages. */
 export async function benchFeedColumns(smoke = false): Promise<Figure[]> {
   const [messages, runs] = smoke ? [20_000, 1] : [MESSAGES, RUNS]
   const server = await startServer()

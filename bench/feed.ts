@@ -18,7 +18,7 @@ export const probe = {
   start: () => ({ onTrade: () => {}, onNewToken: () => {}, onPriceUpdate: () => {} }),
 } as unknown as Strategy
 
-/** Messages per second, by wall time and by processor time of the main thread. */
+/** Messages per second of wall time, and per second of processor time of the main thread. */
 interface Rates {
   readonly wall: number
   readonly thread: number
@@ -34,7 +34,7 @@ function stopwatch(): (messages: number) => Rates {
   })
 }
 
-/** A bare `ws` client that parses every frame and does nothing else. */
+/** Returns the rates of a bare `ws` client that only parses every message as JSON. */
 async function bareRate(server: Server, messages: number): Promise<Rates> {
   const socket = new WebSocket(server.feedUrl, { perMessageDeflate: false })
   await new Promise((resolve) => socket.on('open', resolve))
@@ -54,7 +54,7 @@ async function bareRate(server: Server, messages: number): Promise<Rates> {
   return trades > 0 ? rates : { wall: 0, thread: 0 }
 }
 
-/** Rate of feed, engine and journal, measured until the last row is durable. */
+/** Returns the rates of Sluice's feed, engine and journal together. The time ends when the last row is durable. */
 async function ourRate(server: Server, folder: string, messages: number): Promise<Rates> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let watch: ReturnType<typeof stopwatch> | undefined
@@ -84,7 +84,7 @@ export async function benchFeed(smoke = false): Promise<Figure[]> {
       )
       const goal = { unit: 'x bare ws', goal: 0.8 }
       return [
-        { name: 'ws and JSON.parse alone', unit: 'messages/s', ...found.wall.bare },
+        { name: 'bare ws client with JSON.parse', unit: 'messages/s', ...found.wall.bare },
         { name: 'feed to engine and tape', unit: 'messages/s', ...found.wall.ours },
         { name: 'feed to engine and tape', ...goal, ...found.wall.ratio },
         { name: 'feed to engine and tape, main thread', ...goal, ...found.thread.ratio },

@@ -7,20 +7,20 @@ export interface Figure {
   readonly median: number
   readonly min: number
   readonly max: number
-  /** The goal, if there is one. `atMost`: whether smaller is better. */
+  /** Value that the median must reach, if there is a goal. `atMost`: whether the goal is an upper bound. */
   readonly goal?: number
   readonly atMost?: boolean
 }
 
 export type Spread = Pick<Figure, 'median' | 'min' | 'max'>
 
-/** Calls a function once to warm up, then `runs` times. */
+/** Calls a function once to warm up, then `runs` times. Returns the spread of the values of these `runs` calls. */
 export function measure(runs: number, once: () => number): Spread {
   once()
   return summarize(Array.from({ length: runs }, once))
 }
 
-/** A figure of Sluice, the same figure of the bare baseline, and their ratio. */
+/** A figure of Sluice, the same figure of the bare baseline, and the ratio of the two. */
 export type Pair = Record<'ours' | 'bare' | 'ratio', Spread>
 type Run<T> = () => T | Promise<T>
 
@@ -75,7 +75,7 @@ export function printFigures(figures: readonly Figure[]): void {
   }
 }
 
-/** undefined without a goal. */
+/** Whether the median reaches the goal; undefined without a goal. */
 export function isMet({ median, goal, atMost }: Figure): boolean | undefined {
   if (goal === undefined) return undefined
   return atMost === true ? median <= goal : median >= goal

@@ -3,7 +3,8 @@ import { encodeBase58 } from '../src/solana/base58.ts'
 
 const TOKENS = 2_000
 const TRADERS = 3_000
-/** Modulus for the nanoseconds of the clock in a stamped frame: more than a day, and still exact as a double. */
+/** Modulus of the clock's nanoseconds that are written into a frame as its stamp: more than a day, and exact as a
+ *  double. */
 const STAMP = 10n ** 15n
 
 /** Messages of a busy market in the service's format: trades, with a few price updates and new tokens. All are
@@ -25,7 +26,7 @@ export function marketTexts(count: number, seed = 7): string[] {
   })
 }
 
-/** One trade as JSON text. `marketCap` has space for the stamp. */
+/** One trade as JSON text. The number in `marketCap` is long enough to be replaced by a stamp. */
 export function tradeText(mint: string, signature: string, trader: string, price: number, random: Random): string {
   const amount = Math.round(1e9 * (random.next() < 0.3 ? 0.005 * random.next() : random.next() + 0.02)) / 1e9
   return JSON.stringify({
@@ -70,7 +71,8 @@ export function base58(random: Random, bytes: number): string {
   return encodeBase58(Uint8Array.from({ length: bytes }, () => 1 + random.integer(255)))
 }
 
-/** The WebSocket frames of these texts in one buffer, unmasked as a server sends them, and the end of each frame. */
+/** Encodes texts as unmasked WebSocket frames, as a server sends them. Returns them in one buffer, with the offset of
+ *  each frame's end. */
 export function encodeFrames(texts: readonly string[]): { bytes: Buffer; ends: number[] } {
   const parts = texts.map((text) => {
     const payload = Buffer.from(text)
@@ -91,7 +93,7 @@ export function stampPlaces(bytes: Buffer, ends: readonly number[]): number[] {
   return ends.map((_, index) => bytes.indexOf(key, index === 0 ? 0 : (ends[index - 1] as number)) + key.length)
 }
 
-/** The machine's monotonic clock, shared by all processes, as the number in a stamped frame. */
+/** Time on the machine's monotonic clock, which all processes share, in the form of a frame's stamp. */
 export function stampNow(): number {
   return Number(STAMP + (process.hrtime.bigint() % STAMP))
 }

@@ -42,7 +42,7 @@ function limiter(requestsPerMinute: number, clock: SystemClock): Limiter {
   return new Limiter({ key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute, past: 'fresh', write: nothing })
 }
 
-/** A gateway whose executor collects the callbacks. */
+/** A gateway whose executor answers no order until `end` is called. */
 function rig() {
   const clock = new SystemClock()
   const answers: ((outcome: Outcome) => void)[] = []
@@ -55,7 +55,8 @@ function rig() {
   return { gateway, end }
 }
 
-/** Nanoseconds from `submit` to the call of the executor, with a free slot and up to 50 open orders. */
+/** Mean time from `submit` to the call of the executor, ns, if the request limit allows the request. Up to 50 orders
+ *  are open. */
 function submitNs(): number {
   const { gateway, end } = rig()
   const orders = Array.from({ length: 50 }, (_, index) => ({
@@ -73,7 +74,8 @@ function submitNs(): number {
   return (elapsed * 1e6) / ORDERS
 }
 
-/** Nanoseconds of a whole order: submitted, executed, refused and reported, until its lane is free. */
+/** Mean time of a whole order, ns: it is submitted, executed, refused and reported, until the next order of the same
+ *  mint and side is possible. */
 function orderNs(): number {
   const { gateway, end } = rig()
   const start = performance.now()
@@ -84,7 +86,7 @@ function orderNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** Nanoseconds to take a slot and release it. */
+/** Mean time, ns, in which the limiter admits one request and counts its answer. */
 function limiterNs(): number {
   const slots = limiter(ORDERS * 2, new SystemClock())
   const start = performance.now()
@@ -92,7 +94,7 @@ function limiterNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** Cost of the runner per row, in runs of `run` rows, with an engine that makes no decisions. */
+/** Mean time of the runner per row, ns, if it receives `run` rows at once and the engine makes no decision. */
 function rowNs(run: number): number {
   const time = Float64Array.from({ length: 8_192 }, (_, row) => row)
   const block = { time, length: time.length } as unknown as Block
@@ -117,10 +119,10 @@ function rowNs(run: number): number {
 export async function benchGateway(): Promise<Figure[]> {
   const atMost = (goal: number) => ({ unit: 'ns', goal, atMost: true })
   return [
-    { name: 'limiter, a slot taken and ended', ...atMost(1_000), ...measure(7, limiterNs) },
-    { name: 'gateway, submit to execute', ...atMost(3_000), ...measure(7, submitNs) },
+    { name: 'limiter, a request admitted and ended', ...atMost(1_000), ...measure(7, limiterNs) },
+    { name: 'gateway, from submit to execute', ...atMost(3_000), ...measure(7, submitNs) },
     { name: 'gateway, an order from submit to its end', ...atMost(5_000), ...measure(7, orderNs) },
-    { name: 'runner, a row in runs of 8,192', ...atMost(20), ...measure(7, () => rowNs(8_192)) },
+    { name: 'runner, a row among 8,192 at once', ...atMost(20), ...measure(7, () => rowNs(8_192)) },
     { name: 'runner, a row alone', ...atMost(100), ...measure(7, () => rowNs(1)) },
   ]
 }

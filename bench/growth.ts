@@ -1,5 +1,5 @@
-// Cost of a backtest with more bots, more tokens, orders and --out, measured as whole processes. To run it alone: `npx
-// node bench/growth.ts [--pairs N]`.
+// Measures what more bots, more tokens, orders and --out add to the processor time of whole `backtest` processes. To
+// run it alone: `npx node bench/growth.ts [--pairs N]`.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,9 +15,9 @@ const TOKEN_ROWS = 4_000_000
 const SMOKE_ROWS = 50_000
 const PAIRS = 5
 const MANY_TOKENS = 50_000
-/** In cases with few orders, one of this many tokens is traded. */
+/** In the case with few orders, the strategy trades one of this many tokens. */
 const SPARSE = 20
-/** Number of tokens that is so small that each has enough prints for its slow average in a short tape. */
+/** Number of tokens of the short tape with --smoke: so few that each has enough trades for the slow average. */
 const SMOKE_TOKENS = 200
 
 interface Ground {
@@ -33,7 +33,7 @@ async function tapeOf({ folder }: Ground, rows: number, tokens = TOKENS): Promis
   return path
 }
 
-/** Processor time of a command, compared with that of another one. */
+/** Compares the processor times of two commands. `goal`: largest accepted ratio of `more` to `less`. */
 async function compared(pairs: number, name: string, goal: number, more: () => CommandCost, less: () => CommandCost) {
   const of = (cost: typeof more) => () => ({ processor: cost().processorMs })
   const { processor } = await pairsOf(pairs, of(more), of(less), name)
@@ -51,8 +51,8 @@ async function botFigures({ folder, pairs }: Ground, journal: string): Promise<F
     return () => costOf('backtest', config, '--journal', journal)
   }
   return [
-    ...(await compared(pairs, '8 bots of 1', 2.5, withBots(8), withBots(1))),
-    ...(await compared(pairs, '64 bots of 1', 12, withBots(64), withBots(1))),
+    ...(await compared(pairs, '8 bots, relative to 1 bot', 2.5, withBots(8), withBots(1))),
+    ...(await compared(pairs, '64 bots, relative to 1 bot', 12, withBots(64), withBots(1))),
   ]
 }
 
@@ -62,10 +62,11 @@ async function tokenFigures(ground: Ground): Promise<Figure[]> {
   const config = writeConfig(folder, 'tokens', dips)
   const [many, few] = [await tapeOf(ground, tokenRows, MANY_TOKENS), await tapeOf(ground, tokenRows)]
   const over = (journal: string) => () => costOf('backtest', config, '--journal', journal)
-  return compared(pairs, `${MANY_TOKENS} tokens of ${TOKENS}`, 1.5, over(many), over(few))
+  return compared(pairs, `${MANY_TOKENS} tokens, relative to ${TOKENS}`, 1.5, over(many), over(few))
 }
 
-/** Processor time that an order adds, and that --out adds. The bots have enough money for each order. */
+/** Measures the processor time that each order adds to a backtest, and the time that --out adds. The bots have enough
+ *  money for every order. */
 async function orderFigures({ folder, pairs, rows }: Ground, journal: string): Promise<Figure[]> {
   const backtest = (oneIn: number, ...args: string[]): CommandCost => {
     const sma = { strategy: join(folder, 'sma.ts'), params: { oneIn } }
@@ -92,12 +93,12 @@ async function orderFigures({ folder, pairs, rows }: Ground, journal: string): P
     const shown = { median: perRows, min: perRows, max: perRows }
     figures.push(
       { name: `growth: orders, ${name}, ${counts.fills} fills`, unit: '/ 1,000 rows', ...shown },
-      { name: `growth: what an order adds, ${name}`, unit: 'us', goal: 20, atMost: true, ...order.ours },
+      { name: `growth: time that an order adds, ${name}`, unit: 'us', goal: 20, atMost: true, ...order.ours },
     )
   }
   let number = 0
   const out = (): CommandCost => backtest(SPARSE, '--out', join(folder, `out-${number++}`))
-  return [...figures, ...(await compared(pairs, '--out of a run without', 1.5, out, () => backtest(SPARSE)))]
+  return [...figures, ...(await compared(pairs, 'with --out, relative to without', 1.5, out, () => backtest(SPARSE)))]
 }
 
 export async function benchGrowth(smoke = false, pairs = PAIRS): Promise<Figure[]> {

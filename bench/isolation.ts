@@ -8,16 +8,17 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 3
 const ORDERS = 60
-/** Pause in which the previous order ends. */
+/** Pause between two orders, ms, in which the previous order ends. */
 const PAUSE_MS = 40
 
-/** Medians of one run, microseconds from the frame. */
+/** Median times of one run, microseconds, from the arrival of a frame to the order's decision and to its POST
+ *  request. */
 interface Times {
   readonly decision: number
   readonly post: number
 }
 
-/** Orders after trigger frames, with the engine in this process or in a thread. */
+/** Measures orders that market frames trigger. `isolated`: whether the engine runs in a thread of its own. */
 async function run(server: Server, folder: string, isolated: boolean, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
@@ -45,11 +46,12 @@ async function run(server: Server, folder: string, isolated: boolean, orders: nu
     post.push((at - arrivedAt) / 1000)
   }
   await rig.close()
-  if (post.length < orders / 2) throw new Error('most orders were not sent')
+  if (post.length < orders / 2) throw new Error('fewer than half of the orders were sent')
   return { decision: summarize(decision).median, post: summarize(post).median }
 }
 
-/** Cost of running the engine in its own thread, measured in alternating runs. */
+/** Measures the delay that a thread of its own for the engine adds to an order, in runs with and without the thread by
+ *  turns. */
 export async function benchIsolation(smoke = false): Promise<Figure[]> {
   const server = await startServer()
   try {
@@ -65,9 +67,9 @@ export async function benchIsolation(smoke = false): Promise<Figure[]> {
         const of = (times: readonly Times[]): number[] => times.map((one) => one[part])
         const ratios = of(there).map((value, at) => value / (of(here)[at] as number))
         return [
-          { name: `${name}, engine here`, unit: 'us', ...summarize(of(here)) },
+          { name: `${name}, engine in the main thread`, unit: 'us', ...summarize(of(here)) },
           { name: `${name}, engine in a thread`, unit: 'us', ...summarize(of(there)) },
-          { name: `${name}, engine in a thread`, unit: 'x here', ...summarize(ratios) },
+          { name: `${name}, engine in a thread`, unit: 'x main thread', ...summarize(ratios) },
         ]
       })
     })

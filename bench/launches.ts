@@ -13,7 +13,7 @@ import { type Figure, isMain, printFigures } from './figure.ts'
 import { base58 } from './frames.ts'
 
 const DAYS = 16
-/** Day from which on as many tokens disappear as are launched. */
+/** Day from which on each day removes as many tokens as it launches, so that memory should not grow. */
 const FULL = 8
 const LAUNCHES_A_DAY = 20_000
 const TRADES_A_LAUNCH = 20
@@ -25,7 +25,7 @@ const LAUNCHES_A_LOOK = 16_384
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Heap objects and buffers. */
+/** Bytes of the heap's objects and of buffers after a garbage collection. */
 function heapBytes(): number {
   collect()
   collect()
@@ -33,8 +33,8 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-/** Memory of an engine and of the paper market after each day of a market in which each token trades for a while and
- *  never again. */
+/** Returns the memory of an engine and of the paper market, bytes, at the beginning and after each day. Each token of
+ *  the market trades for a while and never again. */
 function heapByDay(launches: number): number[] {
   const random = seededRandom(1)
   const mints = new Mints()
@@ -82,9 +82,9 @@ export function benchLaunches(smoke = false): Figure[] {
   const growth = ((heaps[DAYS] as number) - (heaps[FULL] as number)) / (DAYS - FULL)
   const one = (value: number) => ({ median: value, min: value, max: value })
   return [
-    { name: 'engine, a live token', unit: 'bytes', ...one(live) },
-    { name: 'engine, a token that is gone', unit: 'bytes', ...one(growth / launches) },
-    { name: `engine, growth a day of ${launches} launches`, unit: 'bytes', ...one(growth) },
+    { name: 'engine, memory of a token that is kept', unit: 'bytes', ...one(live) },
+    { name: 'engine, memory left by a removed token', unit: 'bytes', ...one(growth / launches) },
+    { name: `engine, growth per day with ${launches} launches`, unit: 'bytes', ...one(growth) },
   ]
 }
 

@@ -12,8 +12,8 @@ const PER_SECOND = 20_000
 const SECONDS = 4
 const RUNS = 7
 
-/** p99 in microseconds of two delays: that of a timer of the event loop, and that of a frame from the server's socket
- *  through the engine. */
+/** 99th percentiles of two delays, microseconds. `loop`: delay of a timer of the event loop; `frame`: time from the
+ *  server's socket until the engine has handled the frame. */
 interface Delays {
   readonly loop: number
   readonly frame: number

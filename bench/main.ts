@@ -1,4 +1,5 @@
-// `npm run bench [-- NAME...] [--json] [--smoke]`: every speed figure, compared with a bare baseline of the same run.
+// `npm run bench [-- NAME...] [--json] [--smoke]`: measures the speed of Sluice, and compares it with bare baselines
+// that run at the same time.
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
 import { benchBars } from './bars.ts'

@@ -1,4 +1,5 @@
-// A separate process in place of the service: a WebSocket that sends frames on command, and a server for POSTs.
+// A separate process that replaces the service: a WebSocket server that sends market frames when the bench tells it to,
+// and an HTTP server that receives the POST requests of orders.
 import { createServer, type Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { encodeFrames, marketTexts, stampNow, stampPlaces } from './frames.ts'
@@ -14,7 +15,7 @@ export type FromServer =
   | { readonly kind: 'listening'; readonly feedPort: number; readonly postPort: number }
   | { readonly kind: 'post'; readonly at: number }
 
-/** Number of frames, larger than any window for duplicates. */
+/** Number of different frames. It is so large that a repeated frame is no longer recognized as a duplicate. */
 const FRAMES = 65_536
 const CHUNK_BYTES = 65_536
 const REFUSAL = '{"error":{"code":"INSUFFICIENT_BALANCE","message":"no"}}'
@@ -32,7 +33,7 @@ function rawSocket(): Socket {
   return (client as unknown as { _socket: Socket })._socket
 }
 
-/** Sends frames at full speed; the reader limits the rate. */
+/** Sends frames as fast as the client reads them. */
 function blast(left: number): void {
   const socket = rawSocket()
   while (left > 0) {

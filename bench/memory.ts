@@ -1,5 +1,5 @@
-// Highest resident set of whole `backtest` commands, over tapes of several lengths. To run it alone: `npx node
-// bench/memory.ts`.
+// Measures the highest resident set of whole `backtest` processes over tapes of several lengths. To run it alone: `npx
+// node bench/memory.ts`.
 import { join } from 'node:path'
 import { writeStrategies } from './backtest.ts'
 import { costOf } from './command.ts'

@@ -13,7 +13,8 @@ export interface NextPrintMarket {
   readonly feeLamports: number
 }
 
-/** Fills a lot at the price of the next print for a fixed fee, as bar-based frameworks do. For benchmarks only. */
+/** Fills every order with one lot at the price of the next print, for a fixed fee, as frameworks that work on bars do.
+ *  For benchmarks only. */
 export class NextPrintExecutor implements Executor {
   readonly #clock: Clock
   readonly #market: NextPrintMarket

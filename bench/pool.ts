@@ -9,7 +9,7 @@ const SOL = 1_000_000_000n
 const buy: PoolTrade = { side: 'buy', exact: 'in', lamports: SOL / 100n, tokens: 1n }
 const sale: PoolTrade = { side: 'sell', exact: 'out', lamports: 0n, tokens: 1_000_000_000n }
 
-/** Microseconds per transaction in the runtime, without the time for signing. */
+/** Executes transactions in the Solana runtime. Returns the mean time of one, microseconds, without its signing. */
 function landUs(machine: Machine, make: () => Parameters<Machine['sign']>[0], count: number): number {
   let elapsed = 0
   for (let index = 0; index < count; index++) {
@@ -39,11 +39,12 @@ async function figures(name: string, tokenProgram: string, count: number): Promi
     { name: `pool, ${name}: a buy`, ...units(bought) },
     { name: `pool, ${name}: a sale`, ...units(sold) },
     { name: `pool, ${name}: a buy in the runtime`, unit: 'us', ...ours },
-    { name: 'x transfer of SOL', unit: 'x', ...ratio },
+    { name: 'pool, a buy relative to a transfer of SOL', unit: 'x', ...ratio },
   ]
 }
 
-/** Cost of a trade of the sandbox's pool, compared with a minimal transaction. */
+/** Measures the compute units and the time of a trade with the sandbox's pool program. The time is compared with that
+ *  of a transfer of SOL, the smallest transaction. */
 export async function benchPool(smoke: boolean): Promise<Figure[]> {
   const count = smoke ? 20 : 300
   return [

@@ -18,22 +18,24 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const RUNS = 5
 const ORDERS = 40
-/** Pause before each measurement of either side. In real use, a signal also comes after a pause in which caches, clocks
- *  and threads have gone cold. */
+/** Pause before each measurement, ms. In real use, an order also follows a pause, after which the processor's caches
+ *  are cold and its threads sleep. */
 const PAUSE_MS = 250
-/** Triggers before the first measurement. They create a price, and the code is compiled. */
+/** Number of orders before the first measurement. They give the token a price, and the code is compiled meanwhile. */
 const WARM = 20
 const FOLLOWER = fileURLToPath(new URL('./follower.ts', import.meta.url))
 let databases = 0
 
-/** Duration of each part in microseconds, for the orders of one run. */
+/** Durations in one run, microseconds: of bare commits, of bare POST requests, and from a frame to the POST request of
+ *  its order. */
 interface Times {
   readonly commit: number[]
   readonly post: number[]
   readonly order: number[]
 }
 
-/** Commits one durable row, which is the minimum before an order. */
+/** Returns a function that commits one durable row, the least that must be written before an order, and that returns
+ *  the duration in microseconds. */
 function bareCommit(path: string): () => number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -48,7 +50,8 @@ function bareCommit(path: string): () => number {
   }
 }
 
-/** Measures the time from the call until the first byte reaches the server. */
+/** Returns a function that sends a bare POST request, and that resolves with the microseconds until its first byte
+ *  reached the server. */
 function barePost(server: Server): () => Promise<number> {
   const pool = new Pool(new URL(server.postUrl).origin, { allowH2: false, pipelining: 1 })
   const body = JSON.stringify({ publicKey: base58(seededRandom(1), 32), amount: 0.05, slippage: 5 })
@@ -63,8 +66,8 @@ function barePost(server: Server): () => Promise<number> {
   }
 }
 
-/** A bot with enough money that buys after each trigger frame, through the cloud executor even if its account is on
- *  paper. */
+/** Starts a bot with enough money that buys after each trade of 7 SOL. Its orders go through the cloud executor,
+ *  although its account is a paper account. */
 export async function tradingRig(
   server: Server,
   folder: string,
@@ -105,7 +108,8 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Measures alternately a bare commit with a POST, and an order. Each measurement begins after the same pause. */
+/** Measures a bare commit with a bare POST request, and then an order, by turns. The same pause precedes each
+ *  measurement. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
@@ -133,7 +137,7 @@ async function run(server: Server, folder: string, orders: number): Promise<Time
     times.order.push((at - arrivedAt) / 1000)
   }
   await rig.close()
-  if (times.order.length < orders / 2) throw new Error('most orders were not sent')
+  if (times.order.length < orders / 2) throw new Error('fewer than half of the orders were sent')
   return times
 }
 
@@ -150,8 +154,8 @@ export async function benchPost(smoke = false): Promise<Figure[]> {
       const [commit, post, order] = [p50('commit'), p50('post'), p50('order')]
       const ratios = order.map((value, at) => value / ((commit[at] as number) + (post[at] as number)))
       return [
-        { name: 'one FULL commit of a row, p50', unit: 'us', ...summarize(commit) },
-        { name: 'one undici POST to its first byte, p50', unit: 'us', ...summarize(post) },
+        { name: 'one bare durable commit of a row, p50', unit: 'us', ...summarize(commit) },
+        { name: 'one bare POST to its first byte, p50', unit: 'us', ...summarize(post) },
         { name: 'frame to first byte of the POST, p50', unit: 'us', ...summarize(order) },
         {
           name: 'frame to first byte of the POST, p50',

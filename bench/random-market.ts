@@ -9,7 +9,8 @@ import { botSettings, startInput } from '../test/support/engine-rig.ts'
 export const TOKENS = 2_000
 const START = 1_780_012_800_000
 
-/** Rows in memory with realistic sizes and noise: tokens in random order, with prices that vary by a few percent. */
+/** Returns blocks of random trades in memory, with realistic sizes. The tokens come in random order, and their prices
+ *  vary by a few percent. */
 export function randomMarket(mints: Mints, blocks: number, stepMs: number): LiveBlock[] {
   const random = seededRandom(7)
   const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))

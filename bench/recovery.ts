@@ -22,8 +22,8 @@ const SMOKE_ORDERS = 1_000
 const RUNS = 5
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 
-/** Duration of a start after a crash until entries may begin. The journal contains this many orders, its tables are
- *  checked, and the wallet is read through an RPC on loopback. */
+/** Measures how long a start after a crash takes until the bots may buy again. The start checks the tables of a journal
+ *  with many orders, and reads the wallet through an RPC node on loopback. */
 export async function benchRecovery(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     process.env.XDG_STATE_HOME ??= folder
@@ -35,7 +35,7 @@ export async function benchRecovery(smoke = false): Promise<Figure[]> {
     const taken: number[] = []
     for (let run = 0; run < (smoke ? 1 : RUNS); run++) taken.push(await gateMs(config, path))
     await sandbox.close()
-    const name = `recovery: gate open, ${orders} orders in the journal`
+    const name = `recovery: start until entries may begin, ${orders} orders in the journal`
     return [{ name, unit: 'ms', goal: 2_000, atMost: true, ...summarize(taken) }]
   })
 }
@@ -55,7 +55,7 @@ async function gateMs(config: string, path: string): Promise<number> {
   await isOpen
   const took = performance.now() - began
   await bots.stop()
-  // The database is left in the state after a crash.
+  // The journal looks as after a crash: its last segment has no end.
   const db = new Database(path)
   db.exec('UPDATE segment SET ended = NULL')
   db.close()
@@ -81,7 +81,7 @@ function configOf(sandbox: Sandbox, folder: string, path: string): string {
   return file
 }
 
-/** Writes orders that were filled and reported, and ten orders in doubt. */
+/** Writes a journal with orders that were filled and reported, and with ten orders whose outcome is unknown. */
 async function writeJournal(path: string, { baseUrl, genesisHash, wallet }: Sandbox, orders: number): Promise<void> {
   const fail = (error: Error): never => {
     throw error

@@ -25,16 +25,16 @@ export interface RigOptions {
   readonly url: string
   readonly bot: BotSettings
   readonly strategy: Strategy
-  /** Runs the engine in its own thread; `bot.strategy` is then the path of the strategy's file. */
+  /** Whether the engine runs in its own thread; `bot.strategy` is then the path of the strategy's file. */
   readonly isolated?: boolean
-  /** Called when an order is decided. */
+  /** Called when the engine has decided an order. */
   readonly ordered?: () => void
   /** Path of the journal. Without a journal, rows are counted and dropped. */
   readonly folder?: string
   readonly executor?: (clock: Clock) => Executor
   /** Called when a frame leaves the socket, before any code of Sluice reads it. */
   readonly arrived?: () => void
-  /** Called after the engine. */
+  /** Called with rows that the engine has handled. */
   readonly observe?: (block: Block, from: number, to: number) => void
 }
 
@@ -55,7 +55,7 @@ const NO_JOURNAL = {
 }
 const NO_EXECUTOR: Executor = { execute: nothing, resume: nothing }
 
-/** Live feed, engine, gateway and journal, connected as in `live/start-bots.ts`. */
+/** Starts a live feed, an engine, a gateway and a journal, connected as in `live/start-bots.ts`. */
 export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()

@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import type { FromServer, ToServer } from './market-server.ts'
 
-/** The server that replaces the service, in a separate process. */
+/** The server that replaces the service. It runs in a separate process. */
 export interface Server {
   readonly feedUrl: string
   readonly postUrl: string
   tell(message: ToServer): void
-  /** Arrival of the next POST's first byte, on the clock of `stampNow`. */
+  /** Resolves with the arrival time of the next POST request's first byte, on the clock of `stampNow`. */
   nextPost(): Promise<number>
   close(): void
 }

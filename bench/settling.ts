@@ -7,7 +7,7 @@ import { isSettled } from '../test/e2e/books.ts'
 import { openVenue, type Venue } from '../test/e2e/venue.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 
-/** The chain's own slot time. */
+/** Slot time of the sandbox's chain, ms: that of mainnet. */
 const SLOT_MS = 400
 /** Default RPC rate of the YAML, calls per second. */
 const REQUESTS_PER_SECOND = 8
@@ -16,9 +16,9 @@ const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000
 
-/** Sends orders through the whole live path to the sandbox, three positions at a time, with the slot time of the chain.
- *  Measures the time from the commit of an attempt until the engine received the provisional and the final fill. Smoke:
- *  one round of three tokens. */
+/** Sends orders of up to three positions at a time through the whole live path to the sandbox. Measures the time from
+ *  the commit of an attempt until the engine received its provisional fill (seen at `confirmed`) and its final fill.
+ *  `smoke`: one round of three tokens. */
 export async function benchSettling(smoke = false): Promise<Figure[]> {
   const closing: (() => Promise<void>)[] = []
   try {
@@ -43,10 +43,12 @@ async function settled(venue: Venue, orders: number): Promise<void> {
     const books = venue.books()
     if (books.orders.length >= orders && isSettled(books)) return
   }
-  throw new Error(`not settled within ${LONGEST_MS / 1_000} s: ${venue.books().orders.length} of ${orders} orders`)
+  throw new Error(
+    `the orders had no final outcome within ${LONGEST_MS / 1_000} s: ${venue.books().orders.length} of ${orders} orders were made`,
+  )
 }
 
-/** Milliseconds from arming to the engine's input, for every attempt that filled. */
+/** Times, ms, from the commit of each filled attempt until the engine received the report of its fill. */
 interface Times {
   readonly provisional: number[]
   readonly final: number[]

@@ -1,5 +1,6 @@
-// Compares Sluice, backtrader and backtesting.py with the same strategy, prices, fills and money. The latter two run
-// from a checkout. BACKTRADER=/path/to/backtrader BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
+// Compares the speed of Sluice, backtrader and backtesting.py with the same strategy, prices, fills and money. Two
+// environment variables name the checkouts of backtrader and backtesting.py: BACKTRADER=/path/to/backtrader
+// BACKTESTING=/path/to/backtesting.py node bench/side-by-side.ts
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +63,7 @@ const cross = defineStrategy({
   }),
 })
 
-/** Prices in whole lamports per token, so that their sums are exact in any order of addition. */
+/** Returns random prices in whole lamports per token, so that every framework computes exactly the same sums. */
 function seriesOf(rows: number): number[] {
   const random = seededRandom(11)
   let price = 1_000
@@ -103,8 +104,8 @@ const NOTHING: Recovered = {
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }
 
-/** Runs Sluice on the journal on disk, with engine, gateway, limiter and results as in a backtest, but with different
- *  fills. */
+/** Runs Sluice over a journal on disk with the engine, gateway, limiter and results of a backtest. Only the fills
+ *  differ: they use the next print, as in the other frameworks. */
 function sluice(path: string, prices: readonly number[]): Outcome {
   const began = threadMs()
   const reader = openReader(path)

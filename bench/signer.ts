@@ -19,7 +19,7 @@ const RUNS = 21
 const EACH = 300
 const UNCOUNTED = { take: () => undefined }
 
-/** One order of the corpus, with the key of its wallet. */
+/** An order with its built transaction, and with the key of its wallet. */
 interface Subject {
   readonly draft: Draft
   readonly bytes: Uint8Array
@@ -27,7 +27,7 @@ interface Subject {
   readonly pair: Keypair
 }
 
-/** Median of many runs, milliseconds each. */
+/** Calls a function many times. Returns the median duration of a call, ms. */
 function p50(once: () => unknown): number {
   const taken: number[] = []
   for (let count = 0; count < EACH; count++) {
@@ -46,8 +46,8 @@ function subjectOf(): Subject {
   return { draft, ...compile(draft), pair }
 }
 
-/** Executes the steps between a builder's answer and sending: read the answer, compare it with order and policy, read
- *  it again in the signer, and sign it. */
+/** Executes the steps between a builder's answer and sending: decode the transaction, compare it with the order and the
+ *  policy, check it again with the signer's rules, and sign it. */
 function checkAndSign({ draft, bytes, accounts }: Subject, key: WalletKey, rules: Rules): SignRequest {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -97,8 +97,8 @@ export async function benchSigner(smoke = false): Promise<Figure[]> {
   })
 }
 
-/** Measures the way from the engine to the signer's process and back, including the count that the signer writes to
- *  disk. Compared with one synced write of the same size. */
+/** Measures a request for a signature to the signer's process, which also writes the spent amount to disk. Compares it
+ *  with a bare write of the same size that is synced to disk. */
 async function roundTrip(folder: string, keyPath: string, request: SignRequest, runs: number): Promise<Figure[]> {
   const clock = new SystemClock()
   const caps = { perTransaction: null, perHour: null, perDay: null }
@@ -122,8 +122,8 @@ async function roundTrip(folder: string, keyPath: string, request: SignRequest, 
   clock.stop()
   return [
     { name: 'one synced write of 32 bytes, p50', unit: 'ms', ...found.bare },
-    { name: 'a signature by the process, count on the disk, p50', unit: 'ms', ...found.ours },
-    { name: 'a signature by the process, count on the disk, p50', unit: 'x synced write', ...found.ratio },
+    { name: "a signature by the signer's process, p50", unit: 'ms', ...found.ours },
+    { name: "a signature by the signer's process, p50", unit: 'x synced write', ...found.ratio },
   ]
 }
 

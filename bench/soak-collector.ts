@@ -1,6 +1,7 @@
 import { defineStrategy, z } from 'sluice'
 
-/** A strategy that collects garbage in its thread from time to time and logs the remaining memory for `soak.ts`. */
+/** A strategy that from time to time collects garbage in the thread of the strategies, and logs the memory in use for
+ *  `soak.ts`. */
 export default defineStrategy({
   name: 'soak-collector',
   about: 'Logs the memory of the thread of the strategies. It never trades.',

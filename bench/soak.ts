@@ -17,7 +17,7 @@ const SPEED = 100
 const LAUNCHES_AN_HOUR = 0.3 * 3600
 const MB = 2 ** 20
 
-/** Reading after an hour of the market. Bytes are measured after a garbage collection. */
+/** Measurements at the end of an hour of the market. Sizes are in bytes, after a garbage collection. */
 interface Reading {
   readonly hour: number
   readonly rows: number
@@ -26,13 +26,13 @@ interface Reading {
   readonly main: number
   readonly engine: number
   readonly rss: number
-  /** Part of the memory that belongs to no file; 0 if the system does not report it. */
+  /** Part of the resident set that maps no file (RssAnon of Linux); 0 if the system does not report it. */
   readonly anonymous: number
   readonly sandboxRss: number
   readonly journal: number
 }
 
-/** Tokens printed on this day or the previous one. All others are forgotten. */
+/** Counts the tokens that traded on this day or the day before. Sluice forgets all other tokens. */
 class LiveTokens {
   #today = new Set<number>()
   #yesterday = new Set<number>()
@@ -85,7 +85,7 @@ function sandboxRss(): number {
   return 0
 }
 
-/** Least-squares slope: units of `of` per market hour. */
+/** Growth of a measurement per market hour, as the slope of a least-squares line. `of`: reads the measurement. */
 function slope(readings: readonly Reading[], of: (reading: Reading) => number): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const x = mean(readings.map(({ hour }) => hour))
@@ -102,7 +102,8 @@ function line({ hour, rows, orders, liveTokens, ...bytes }: Reading): string {
   return cells.map((cell) => String(cell).padStart(10)).join('')
 }
 
-/** Measures after each market hour for this many seconds, and prints the result. */
+/** Runs the bots for this many seconds. Measures and prints a line after each market hour, and returns the
+ *  measurements. */
 async function soak(folder: string, seconds: number): Promise<Reading[]> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

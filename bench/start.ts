@@ -10,8 +10,8 @@ const SHIPPED = ['bin', 'package.json']
 const CONFIGS = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.build-strategies.json']
 const BUILT_FROM = ['src', 'strategies', 'scripts', ...CONFIGS]
 
-/** Builds the package in a copy and installs the package as npm does, because only an installed package runs the
- *  compiled code. Returns the path of its `bin`. */
+/** Builds the package in a copy of the repository and installs it as npm does, because only an installed package runs
+ *  compiled code. Returns the path of the program `sluice`. */
 function install(folder: string): string {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const built = join(folder, 'built')

@@ -1,5 +1,5 @@
-// A sweep over tapes of several lengths. Shows the length from which on the sweep reaches its goals. To run it alone:
-// `npx node bench/sweep-lengths.ts [MILLIONS...]`.
+// Measures a sweep over tapes of several lengths, to find the length from which on the sweep reaches its goals. To run
+// it alone: `npx node bench/sweep-lengths.ts [MILLIONS...]`.
 import { writeStrategies } from './backtest.ts'
 import { type Figure, isMain, printFigures } from './figure.ts'
 import { commandFigures } from './sweep.ts'

@@ -1,5 +1,5 @@
-// A sweep, in two comparisons: whole commands with a bare loop over the same columns, and the sets of one engine with
-// single backtests. To run it alone: `npx node bench/sweep.ts [--pairs N]`.
+// Measures a sweep in two ways: whole `sweep` processes against a bare loop over the same columns, and several sets of
+// params in one engine against one backtest for each set. To run it alone: `npx node bench/sweep.ts [--pairs N]`.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -16,16 +16,16 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
 const SETS = 64
-/** Number of single runs that represent all 64. */
+/** Number of sets that also run as single backtests. They represent all `SETS` sets. */
 const SINGLES = 8
 const ROWS = 4_000_000
-/** Number of rows for sets with orders, which take much longer. */
+/** Number of rows for the sets that make orders, because they take much longer. */
 const ORDER_ROWS = 1_000_000
 const SMOKE_ROWS = 32_768
 const PAIRS = 3
 const THREADS = 2
 
-/** Figures of whole commands with `SETS` sets that never order, over a tape of `rows` rows. */
+/** Figures of whole `sweep` processes over `rows` rows, with `SETS` sets of params that never make an order. */
 export async function commandFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const [few, many] = [await tapeOf(folder, FEW, TOKENS), await tapeOf(folder, rows, TOKENS)]
   const config = writeConfig(folder, 'sweep', { strategy: join(folder, 'dip-buyer.ts') })
@@ -47,20 +47,20 @@ export async function commandFigures(folder: string, rows: number, runs: number)
   }
   const found = await pairsOf(runs, of(ours), of(bare), what)
   return [
-    { name: `${what}, bare loop beyond its fixed cost`, unit: 'row-sets/s', ...found.rate.bare },
-    { name: `${what}, beyond the fixed cost`, unit: 'row-sets/s', ...found.rate.ours },
-    { name: `${what}, beyond the fixed cost`, unit: 'x bare', goal: 0.35, ...found.rate.ratio },
-    { name: `${what}, one thread, processor`, unit: 'ms', ...found.processor.ours },
-    { name: `${what}, one thread, wall`, unit: 'ms', ...found.wall.ours },
-    { name: `${what}, processor of ${THREADS} threads`, unit: 'x one', ...found.more.ours },
-    { name: `${what}, processor of ${THREADS} threads of the loop`, unit: 'x one', ...found.more.bare },
-    { name: `${what}, wall gain of ${THREADS} threads of the loop`, unit: 'x', ...found.gain.bare },
-    { name: `${what}, wall gain of ${THREADS} threads`, unit: 'x', ...found.gain.ours },
-    { name: `${what}, wall gain of ${THREADS} threads`, unit: 'x bare', goal: 0.9, ...found.gain.ratio },
+    { name: `${what}, bare loop without its fixed cost`, unit: 'rows x sets/s', ...found.rate.bare },
+    { name: `${what}, without the fixed cost`, unit: 'rows x sets/s', ...found.rate.ours },
+    { name: `${what}, without the fixed cost`, unit: 'x bare', goal: 0.35, ...found.rate.ratio },
+    { name: `${what}, processor time of one thread`, unit: 'ms', ...found.processor.ours },
+    { name: `${what}, duration with one thread`, unit: 'ms', ...found.wall.ours },
+    { name: `${what}, processor time of ${THREADS} threads`, unit: 'x one', ...found.more.ours },
+    { name: `${what}, processor time of ${THREADS} threads, bare loop`, unit: 'x one', ...found.more.bare },
+    { name: `${what}, speedup by ${THREADS} threads, bare loop`, unit: 'x', ...found.gain.bare },
+    { name: `${what}, speedup by ${THREADS} threads`, unit: 'x', ...found.gain.ours },
+    { name: `${what}, speedup by ${THREADS} threads`, unit: 'x bare', goal: 0.9, ...found.gain.ratio },
   ]
 }
 
-/** Total processor time, ms, of one backtest for each set. Each backtest reads the tape from disk. */
+/** Returns the processor time, ms, of one backtest for each set. Each backtest reads the tape from disk. */
 function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   for (const { params } of sets) {
@@ -71,7 +71,7 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
   return threadMs() - began
 }
 
-/** Processor time of the sets, with several sets per engine. */
+/** Returns the processor time, ms, of all sets if `SETS_AN_ENGINE` sets run in one engine. */
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
@@ -81,7 +81,7 @@ function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string)
   return threadMs() - began
 }
 
-/** Figures of sets that order, in one warm process. */
+/** Figures of sets that make orders. All run in this process. */
 async function orderFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const { journal } = await tapeOf(folder, rows, TOKENS)
   const config = await configOf(writeConfig(folder, 'orders', { strategy: join(folder, 'dip-buyer.ts') }))
@@ -90,7 +90,7 @@ async function orderFigures(folder: string, rows: number, runs: number): Promise
     set: index + 1,
     params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
   }))
-  // The middle one of each eight sets, which has about the average number of orders.
+  // One set of each eight neighbours, the middle one, which has about their average number of orders.
   const some = sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
   const what = `sweep: ${SETS} sets with orders, ${rows / 1e6} M rows`
   const found = await pairs(

@@ -1,4 +1,4 @@
-// Tapes and configurations of the benches of backtest and sweep.
+// Writes the tapes and configurations with which backtests and sweeps are measured.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seededRandom } from '../src/base/random.ts'
@@ -14,8 +14,8 @@ import { start } from '../test/support/journal-values.ts'
 export const TOKENS = 2_000
 const ROWS_A_BLOCK = 32_768
 
-/** Writes a market of tokens in random order, with realistic sizes and noise, in full blocks like those of an imported
- *  or busy recording. */
+/** Writes a journal with random trades of realistic sizes. The tokens come in random order, and the blocks are full, as
+ *  in an imported recording. */
 export async function writeTape(path: string, rows: number, tokens = TOKENS): Promise<void> {
   const random = seededRandom(7)
   const mints = new Mints()
@@ -51,8 +51,8 @@ export async function writeTape(path: string, rows: number, tokens = TOKENS): Pr
   await journal.close()
 }
 
-/** Writes the configuration of a bot and of further bots, and returns its path. Each bot has enough money for every
- *  order. */
+/** Writes a configuration with `bot` and the `further` bots, and returns the path of the file. Each bot has enough
+ *  money for every order. */
 export function writeConfig(folder: string, name: string, bot: object, further: readonly object[] = []): string {
   const file = join(folder, `${name}.yaml`)
   const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }

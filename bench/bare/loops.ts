@@ -1,5 +1,5 @@
-// The work of the benches' strategies without a framework: flat arrays by token number, and nothing else. Each loop
-// returns a number that depends on every row, so that no work is optimised away.
+// Loops that do the work of the measured strategies without a framework, with flat arrays indexed by token number. Each
+// loop returns a number that depends on every row, so that the compiler cannot leave work out.
 import { isSized, ROBUST_WINDOW, robustPrice } from '../../src/market/price.ts'
 import type { BareBlock } from './tape.ts'
 
@@ -7,7 +7,7 @@ export type Loop = (blocks: Iterable<BareBlock>, tokens: number) => number
 
 const FAST = 20
 const SLOW = 50
-/** Doubles of a token: a ring of prints, and its robust price. */
+/** Number of doubles that are stored for a token: a ring of its last prints, and its robust price. */
 const DOUBLES = 8
 const PRICE = ROBUST_WINDOW
 
@@ -21,7 +21,7 @@ class BarePrices {
     this.#counts = new Uint32Array(tokens)
   }
 
-  /** Adds a trade; returns true if it changed the price. */
+  /** Adds a trade. Returns false if it is too small to count for the robust price. */
   fold(token: number, amount: number, size: number): boolean {
     const print = amount / size
     if (!isSized(amount, print)) return false
@@ -106,7 +106,8 @@ const dip: Loop = (blocks, tokens) => dips(blocks, tokens, [DROP])
 /** Fall that no price can reach: each row is examined, but none triggers an action. */
 export const DROP = 101
 
-/** Counts the falls for several sets of the dip-buyer's params, each with a state of its own. */
+/** Counts the falls of at least each of `drops` percent, in the same way as bots of dip-buyer with these params: each
+ *  has a state of its own. */
 export function dips(blocks: Iterable<BareBlock>, tokens: number, drops: readonly number[]): number {
   const prices = new BarePrices(tokens)
   const sets = drops.length

@@ -1,5 +1,6 @@
-// A process that runs one bare loop over a file of columns: `node bench/bare/main.ts LOOP FILE TOKENS`, or sets of the
-// dip-buyer's params in threads: `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`.
+// A process that runs one of the bare loops over a file of columns: `node bench/bare/main.ts LOOP FILE TOKENS`. With
+// `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`, it runs the loop of dip-buyer for many sets of params, in
+// several threads.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { DROP, dips, loops } from './loops.ts'
 import { bareBlocks } from './tape.ts'
@@ -15,7 +16,7 @@ function result(): number {
   return dips(blocks, Number(tokens), drops)
 }
 
-/** Result of this many sets in a separate thread. */
+/** Runs this many sets in a separate thread. Resolves with their result. */
 function inThread(): Promise<number> {
   const started = [name, path, tokens, `${Number(sets) / Number(threads)}`]
   const worker = new Worker(new URL(import.meta.url), { workerData: started })

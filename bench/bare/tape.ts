@@ -1,5 +1,5 @@
-// The columns that a backtest of a trade strategy reads, for a loop without a framework: the same rows as in a journal,
-// ready to use, with the journal's page size, memory map and window of mapped pages.
+// A file of the columns that a backtest of a strategy on trades reads, for the loops without a framework. It contains
+// the rows of a journal without any encoding, and is read with the journal's page size and memory map.
 import Database from 'better-sqlite3'
 import type { Block } from '../../src/market/block.ts'
 
@@ -30,7 +30,8 @@ export function writeBare(path: string, blocks: Iterable<Block>): void {
   db.close()
 }
 
-/** Yields the blocks. Their columns are the memory that SQLite's binding has filled, without a further copy. */
+/** Yields the blocks of the file. The columns of a block are the memory that SQLite's binding has filled, without a
+ *  further copy. */
 export function* bareBlocks(path: string): Generator<BareBlock, void, undefined> {
   const db = new Database(path, { readonly: true })
   db.pragma(`mmap_size = ${MAPPED_BYTES}`)

@@ -1,15 +1,16 @@
 import type { Print } from './prints.ts'
 
-/** A rule for the price of the exits. */
+/** A rule that computes the price with which exits are tested from the last prints (trades on the feed). */
 export interface Candidate {
-  /** Length of the window. */
+  /** Number of the last prints from which the price is computed. */
   readonly prints: number
   readonly middle: 'median' | 'mean'
-  /** Whether prints that differ from the robust price by more than a factor of two are ignored. */
+  /** Whether the rule ignores prints that differ from the robust price by more than a factor of two. Most of them are
+   *  legs: single hops of a routed swap. */
   readonly skipsLegs: boolean
   /** Number of prints that prove a collapse, after which older prints do not count; 0: a collapse has no effect. */
   readonly collapse: number
-  /** Older prints do not count if there are `enough` newer ones. */
+  /** Prints that are older than this do not count if there are `enough` newer ones. */
   readonly oldestMs: number
   readonly enough: number
 }
@@ -24,7 +25,7 @@ const AGES = [
   { oldestMs: 600_000, enough: 21 },
 ] as const
 
-/** The plain medians, for comparison. */
+/** Plain medians of the last prints, as a baseline for the candidates. */
 export const PLAIN: readonly Candidate[] = [21, 41].map((prints) => {
   return { prints, middle: 'median', skipsLegs: false, collapse: 0, oldestMs: 60_000, enough: 5 }
 })
@@ -47,7 +48,7 @@ export function nameOf({ prints, middle, skipsLegs, collapse, oldestMs }: Candid
 
 const sorted = new Float64Array(Math.max(...WINDOWS))
 
-/** Middle value of the first `count` values of `sorted`. */
+/** Sorts the first `count` values of `sorted`. Returns their median, or for `mean` the mean of their middle half. */
 function middleOf(count: number, middle: Candidate['middle']): number {
   const values = sorted.subarray(0, count).sort()
   if (middle === 'median') return values[(count - 1) >> 1] as number
@@ -55,7 +56,7 @@ function middleOf(count: number, middle: Candidate['middle']): number {
   return values.subarray(cut, count - cut).reduce((sum, value) => sum + value, 0) / (count - 2 * cut)
 }
 
-/** Median of five. */
+/** Robust price after each print: the median of the last five prints. */
 export function robustPrices(prints: readonly Print[]): number[] {
   return prints.map((_print, at) => {
     const count = Math.min(at + 1, ROBUST)
@@ -64,7 +65,7 @@ export function robustPrices(prints: readonly Print[]): number[] {
   })
 }
 
-/** Price after each print. */
+/** Price of the exits after each print, by the rule of the candidate. `robust`: robust price after each print. */
 export function pricesOf(candidate: Candidate, prints: readonly Print[], robust: readonly number[]): Float64Array {
   const { skipsLegs, middle, collapse } = candidate
   const isLeg = prints.map(({ price }, at) => {
@@ -86,7 +87,8 @@ export function pricesOf(candidate: Candidate, prints: readonly Print[], robust:
   })
 }
 
-/** First of the prints that prove a collapse below `ceiling`; undefined if there is no collapse. */
+/** Index of the first of the prints that prove a collapse: for two seconds, at least `least` prints, all of them below
+ *  `ceiling`. undefined if there is no collapse. */
 function collapsedSince(
   prints: readonly Print[],
   from: number,
@@ -103,7 +105,7 @@ function collapsedSince(
   return undefined
 }
 
-/** Writes the prices of the window, without its legs, to `sorted`; returns their number. */
+/** Writes the prices of the window's prints, without the legs, to `sorted`. Returns their number. */
 function collect(
   { prints: most, oldestMs, enough }: Candidate,
   prints: readonly Print[],

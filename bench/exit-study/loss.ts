@@ -5,33 +5,36 @@ import { type Print, quantile } from './prints.ts'
 const STOP_SHARE = 0.85
 /** An exit is false if the price rises above the stop again within this number of prints. */
 const BACK_WITHIN = 10
-/** The first position opens at this print. */
+/** Index of the print at which the first simulated position opens. */
 const FIRST = 21
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-/** Delay that counts for a planted fall without a sale within this time, ms. */
+/** Maximum delay of a sale after a planted fall, ms: the permanent fall that a generated market contains. A position
+ *  that is sold later, or never, counts with this delay. */
 const MOST_DELAY_MS = 60_000
-/** Positions that are open at a planted fall were opened within this number of prints before it. */
+/** The delay after a planted fall is measured for positions that opened within this number of prints before the
+ *  fall. */
 const OPEN_BEFORE = 150
 const DRAWS = 2_000
 
-/** Loss of a candidate on one token. */
+/** How often and how late a candidate sells on one token. */
 export interface Loss {
   exits: number
   falseExits: number
-  /** Exits without a true fall. */
+  /** Number of exits for which the true price had not fallen to the stop. */
   noise: number
   readonly lateSeconds: number[]
   readonly latePrints: number[]
-  /** Logarithm of the proceeds, relative to a sale when the true price reaches the stop. */
+  /** Logarithms of the proceeds of the sales, relative to a sale at the stop's price. */
   readonly slips: number[]
-  /** Delays after the planted fall, ms. */
+  /** Delays of the sales after the planted fall, ms. */
   readonly delays: number[]
   open: number
   unsold: number
 }
 
-/** First exit of a position opened at `since`, and its high. `at` equals the length if there is no exit. */
+/** Index of the first exit of a position that opened at print `since`, and the highest price until then. `at` equals
+ *  the number of prices if the position has no exit. */
 function firstExit(prices: ArrayLike<number>, since: number): { at: number; high: number } {
   let high = 0
   for (let at = since; at < prices.length; at++) {
@@ -89,7 +92,8 @@ function afterFall(loss: Loss, prices: ArrayLike<number>, fallsAt: number, timeO
   }
 }
 
-/** Shares of a data set, with the upper 95 % bound of the false exits by a bootstrap over its tokens. */
+/** Figures of a rule on one data set. `falseBound`: upper 95 % bound of the share of false exits, by a bootstrap over
+ *  the tokens. */
 export interface Summary {
   readonly exits: number
   readonly falseShare: number

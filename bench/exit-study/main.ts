@@ -1,7 +1,7 @@
-// `npm run exit-study -- RECORDING.ndjson ...`: chooses the price of the exits by the method of
-// docs/decisions/0010-exit-price-by-method.md. Each file holds `trade` messages of the service, one per line.
-// `npm run exit-study -- --shipped`: measures only the price that the engine uses, on one round of seeds; exits with 1
-// if too many exits are false on a data set.
+// `npm run exit-study -- RECORDING.ndjson ...`: chooses the rule for the price of the exits by the method of
+// docs/decisions/0010-exit-price-by-method.md. Each file contains `trade` messages of the service, one per line. `npm
+// run exit-study -- --shipped`: measures only the rule that the engine uses, with one round of seeds, and exits with 1
+// if it makes too many false exits on a data set.
 import { parseArgs } from 'node:util'
 import { ExitPrice } from '../../src/engine/exits/exit-price.ts'
 import { DEFAULT_EXIT_WINDOW } from '../../src/engine/exits/exit-settings.ts'
@@ -10,7 +10,8 @@ import { lossOn, type Summary, summarize } from './loss.ts'
 import { type Block, generatedBlocks, NOISES, poolBlocks, recorded, sandboxBlocks } from './markets.ts'
 import { type Print, readPrints, reversedInstants } from './prints.ts'
 
-/** Blocks of one kind. Data sets with the same `source` are left out together. */
+/** A set of tokens on which the rules are compared. To test the choice on unseen data, all data sets with the same
+ *  `source` are left out together. */
 interface DataSet {
   readonly name: string
   readonly source: string
@@ -18,7 +19,7 @@ interface DataSet {
   readonly blocks: readonly Block[]
 }
 
-/** `rounds`: the seeds. */
+/** Returns the data sets: the recordings, and generated markets. `rounds`: numbers from which the seeds are derived. */
 async function dataSets(paths: readonly string[], rounds: readonly number[]): Promise<DataSet[]> {
   const files = await Promise.all(
     paths.map(async (source): Promise<DataSet[]> => {
@@ -99,7 +100,7 @@ function printSummaries(sets: readonly DataSet[], summaries: readonly Summary[])
 /** Largest share of false exits on any data set. */
 const MOST_FALSE = 0.05
 
-/** Prices after each print, as the engine computes them. */
+/** Prices of the exits after each print, as the engine computes them. */
 function shippedPrices(prints: readonly Print[]): Float64Array {
   const exitPrice = new ExitPrice()
   const robust = robustPrices(prints)
@@ -109,7 +110,8 @@ function shippedPrices(prints: readonly Print[]): Float64Array {
   })
 }
 
-/** Prints the summary of the shipped price. Returns whether its false exits are few enough on every data set. */
+/** Prints the summary of the rule that the engine uses. Returns whether its share of false exits is small enough on
+ *  every data set. */
 async function isShippedGood(paths: readonly string[]): Promise<boolean> {
   const sets = await dataSets(paths, FRESH_ROUNDS.slice(0, 1))
   const summaries = sets.map(({ blocks, step }) =>

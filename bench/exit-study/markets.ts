@@ -5,19 +5,19 @@ import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
 import { playMarket } from '../pools/exact-market.ts'
 import { median, type Print } from './prints.ts'
 
-/** Prints of a token, with the true price, which is known only afterwards. */
+/** Prints of a token, with its true price, which only the study knows. */
 export interface Block {
   readonly prints: readonly Print[]
   /** True price after each print. */
   readonly truth: readonly number[]
-  /** Number of the print with which the planted fall begins. */
+  /** Index of the first print of the planted fall: a permanent fall of a generated token. Absent in recordings. */
   readonly fallsAt?: number
 }
 
-/** The true price of a recording: the median of this many prints before and after. */
+/** The true price of a recorded token is the median of a print with this many prints before and after it. */
 const TRUTH_SIDE = 10
 
-/** Prints of a recording, whose truth is a centred median. */
+/** Prints of a recorded token, with a median of the prints around each print as its true price. */
 export function recorded(prints: readonly Print[]): Block {
   const prices = prints.map(({ price }) => price)
   const truth = prices.map((_price, at) => median(prices.slice(Math.max(0, at - TRUTH_SIDE), at + TRUTH_SIDE + 1)))
@@ -26,7 +26,7 @@ export function recorded(prints: readonly Print[]): Block {
 
 const MARKET_MINUTES = 15
 const MARKETS = 3
-/** The most active tokens of a market, with at least this number of prints. */
+/** Number of tokens that are taken from each market: the most active ones with at least `LEAST_PRINTS` prints. */
 const TOKENS = 40
 const LEAST_PRINTS = 60
 
@@ -40,7 +40,7 @@ export function sandboxBlocks(rounds: readonly number[]): Block[] {
   return seedsOf(rounds).flatMap((seed) => activeBlocks(sandboxRows(seed)))
 }
 
-/** Markets with whales, dumps and withdrawn liquidity. */
+/** Tokens of markets with whales (buyers of 5 to 40 SOL), large sales and withdrawn liquidity. */
 export function poolBlocks(rounds: readonly number[]): Block[] {
   return seedsOf(rounds).flatMap((seed) => activeBlocks(playMarket({ seed, minutes: MARKET_MINUTES }).rows))
 }
@@ -73,7 +73,7 @@ function activeBlocks(rows: readonly Row[]): Block[] {
     .map(recorded)
 }
 
-/** Kinds of noise on top of a constant-product pool. */
+/** Kinds of noise that are added to the trades of a generated constant-product pool. */
 export const NOISES = ['plain', 'legs', 'bursts', 'reversed', 'whales'] as const
 export type Noise = (typeof NOISES)[number]
 
@@ -93,7 +93,8 @@ const BURST_SHARE = 1 / 60
 const WHALE_SHARE = 1 / 6
 const UNDONE_SHARE = 0.8
 
-/** A constant-product pool with which a seeded crowd trades until a permanent fall, and after it. */
+/** Generates the prints of a constant-product pool: random trades from a seed, then a permanent fall, then more
+ *  trades. */
 class PoolPlay {
   readonly #noise: Noise
   readonly #rate: number
@@ -103,7 +104,7 @@ class PoolPlay {
   #sol: number
   #tokens: number
   #now = 0
-  /** Logarithm of the price change by the last whale, as far as the following trades have not undone it yet. */
+  /** Logarithm of the price change by the last large trade; 0 once another large trade has reversed the change. */
   #displaced = 0
 
   constructor(noise: Noise, rate: number, token: number) {
@@ -137,7 +138,7 @@ class PoolPlay {
     else this.#move(this.#usualMove())
   }
 
-  /** Moves the price by a trade of a lognormal size. A trade is at most 4 % of the pool. */
+  /** Draws a trade with a lognormal size of at most 4 % of the pool. Returns the change of the price's logarithm. */
   #usualMove(): number {
     const size = Math.min(0.04 * this.#sol, 0.3 * Math.exp(1.2 * this.#normal()))
     return (this.#random.next() < 0.5 ? 1 : -1) * 2 * Math.log1p(size / this.#sol)
@@ -163,7 +164,8 @@ class PoolPlay {
     return this.#random.next() < 0.5 ? factor : 1 / factor
   }
 
-  /** Changes the logarithm of the pool's price; the print is the trade's average price with the trader's fees. */
+  /** Changes the logarithm of the pool's price by this amount. Adds the trade's print, whose price is the average price
+   *  including the trader's fees. */
   #move(logarithm: number): void {
     const before = this.#sol / this.#tokens
     this.#sol *= Math.exp(logarithm / 2)
@@ -182,7 +184,8 @@ class PoolPlay {
     this.#truth.push(this.#sol / this.#tokens)
   }
 
-  /** A feed with times in whole seconds, and with the newest print first within each second. */
+  /** The prints as a feed would deliver them that has times in whole seconds and sends the newest print of each second
+   *  first. */
   #reversed(): Print[] {
     const seconds = Map.groupBy(this.#prints, ({ time }) => Math.floor(time / 1_000) * 1_000)
     return [...seconds].flatMap(([time, prints]) => prints.reverse().map((print) => ({ ...print, time })))

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isSized } from '../../src/market/price.ts'
 
-/** A sized print of a token. */
+/** A print of a token: a trade on the feed that is large enough to count for the robust price. */
 export interface Print {
   readonly price: number
   readonly time: number
 }
 
-/** Sized prints of each token in a file of the service's `trade` messages, one message per line. */
+/** Reads a file of the service's `trade` messages, one per line. Returns the prints of each token. */
 export async function readPrints(path: string): Promise<Print[][]> {
   const byMint = new Map<string, Print[]>()
   for await (const line of createInterface({ input: createReadStream(path) })) {
@@ -22,7 +22,7 @@ export async function readPrints(path: string): Promise<Print[][]> {
   return [...byMint.values()]
 }
 
-/** The lower of the two middle values if their number is even. */
+/** Median of the values; for an even number of values, the lower of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[(sorted.length - 1) >> 1] as number
@@ -33,7 +33,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
 }
 
-/** Prints with an equal time in reversed order. */
+/** The prints, with those of equal time in reversed order. */
 export function reversedInstants(prints: readonly Print[]): Print[] {
   const instants = Map.groupBy(prints, ({ time }) => time)
   return [...instants.values()].flatMap((instant) => instant.reverse())

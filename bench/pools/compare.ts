@@ -12,7 +12,8 @@ import { isRefusedBuy, type RefusedBuys, refusedBuys } from './refused.ts'
 import { rosterConfig } from './roster.ts'
 import { writeTape } from './tape.ts'
 
-/** Profit of a bot on one seed in the simulation and in the exact pools, lamports. */
+/** Profit of a bot on one market, lamports: as the backtest simulates it, and with the same fills in the exactly known
+ *  pools. */
 export interface Comparison {
   readonly bot: string
   readonly place: EntryPlace
@@ -26,11 +27,12 @@ export interface Comparison {
   readonly ledgers: ReadonlyMap<string, TokenLedger>
 }
 
-/** Time after which the tokens of a refused buy would have been sold. */
+/** For a buy that the fill model refused, the bought tokens are assumed to be sold after this time, ms. */
 const HOLD_MS = 20_000
 const PLACES = Object.keys(ENTRY_PLACES) as EntryPlace[]
 
-/** Runs all bots of the roster over one seeded market, and repeats each of their fills in the exact pools. */
+/** Backtests all bots of `roster.ts` on one seeded market, and repeats each of their fills in the exact pools of the
+ *  market. */
 export async function compareSeed(folder: string, options: ExactMarketOptions): Promise<Comparison[]> {
   const market = playMarket(options)
   const path = join(folder, `tape-${options.seed}.db`)
@@ -100,7 +102,7 @@ function ledgersOf(
   )
 }
 
-/** Difference between the exact and the simulated change of the wallet. */
+/** Exact minus simulated change of the wallet, lamports. */
 function correction(ledgers: ReadonlyMap<string, TokenLedger>): number {
   let sum = 0
   for (const { fills, exactValueLamports } of ledgers.values()) {

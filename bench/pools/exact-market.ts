@@ -11,7 +11,7 @@ import { Curve, type Swap } from '../../src/solana/bonding-curve.ts'
 import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
 import { type ExactPool, sellInto, withdraw } from './exact-pool.ts'
 
-/** A whole second, like the times of blocks. */
+/** Beginning of each market. It is a whole second, because block times are whole seconds. */
 const MARKET_START: Millis = 1_780_000_000_000
 
 export interface ExactMarketOptions {
@@ -28,7 +28,7 @@ export interface FeedRow {
 /** A seeded market whose pools are known exactly. */
 export interface ExactMarket {
   readonly seed: number
-  /** Rows that a recorder of the feed would have. */
+  /** Rows that a recorder of the feed would record. */
   readonly rows: readonly FeedRow[]
   /** Interruptions of the feed, in order. Trading continues during an interruption, and its rows are lost. */
   readonly gaps: readonly { readonly from: Millis; readonly to: Millis }[]
@@ -39,25 +39,26 @@ export interface ExactMarket {
 }
 
 const LAUNCHES_PER_SECOND = 0.3
-/** Plain pools that exist at the opening, and the share of a honeypot's launches. */
+/** Number of plain constant-product pools at the opening of the market. `HONEYPOTS_PER_LAUNCH`: launches of honeypots,
+ *  tokens that only their owner can sell, per other launch. */
 const PLAIN_POOLS = 16
 const HONEYPOTS_PER_LAUNCH = 0.03
 const SMALLEST_WHALE_SOL = 5
 const LARGEST_WHALE_SOL = 40
 /** A whale buys only a token that traded within this time. */
 const ACTIVE_MS = 15_000
-/** Mean times between two events of a kind, ms. */
+/** Mean times between two events of the same kind, ms. */
 const EVERY = { whale: 9_000, dump: 15_000, honeypot: 1_000 / LAUNCHES_PER_SECOND / HONEYPOTS_PER_LAUNCH }
 /** Share of the plain pools whose liquidity is withdrawn during the recording. */
 const WITHDRAWN_SHARE = 0.2
 const STAYING_PERMILLE = 40n
-/** Share of a plain pool's trades after which a pause follows. */
+/** Share of the trades of a plain pool that are followed by a pause. */
 const PAUSE_SHARE = 0.005
 const GAPS_PER_MINUTE = 0.1
 
-/** Plays a market from a seed: launches and their crowds, routers' wrong prints, sold-out curves that migrate, and
- *  creators that sell everything come from the sandbox. This function adds plain pools of any depth, whales, dumps,
- *  withdrawn liquidity, honeypots and interruptions of the feed. */
+/** Plays a market that a seed determines. The sandbox generates launches with their traders, wrong prices of routed
+ *  swaps, migrations of sold-out curves, and creators that sell everything. This function adds plain pools of any
+ *  depth, whales (buyers of 5 to 40 SOL), large sales, withdrawn liquidity, honeypots and interruptions of the feed. */
 export function playMarket({ seed, minutes }: ExactMarketOptions): ExactMarket {
   return new Play(seed, minutes * 60_000).run()
 }
@@ -173,7 +174,7 @@ class Play {
       this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(listing))
   }
 
-  /** Starts the traders of a plain pool. They buy as often as they sell, in bursts and pauses, and stop when the
+  /** Starts the traders of a plain pool. They buy and sell equally often, in bursts and with pauses, until the
    *  liquidity is withdrawn. */
   #trickle(listing: Listing, meanMs: number): void {
     const pauseMs = this.#draws.chance(PAUSE_SHARE) ? this.#draws.between(20_000, 120_000) : 0
@@ -218,7 +219,8 @@ class Play {
     this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
   }
 
-  /** Lets a holder of a plain pool's token sell 5 to 60 % of the amount that the pool can pay, or buy as much. */
+  /** Moves the price of a plain pool: a trader sells as many tokens as 3 to 60 % of the pool's tokens, or buys for such
+   *  a share of its SOL. */
   #dump(): void {
     if (this.#plain.length === 0) return
     const token = this.#draws.pick(this.#plain)

@@ -2,8 +2,8 @@ import type { Millis } from '../../src/base/units.ts'
 import { Curve, type Reserves, type Swap } from '../../src/solana/bonding-curve.ts'
 import { CURVE_FEE_BPS, POOL_START } from '../../src/solana/constants.ts'
 
-/** A change of a pool. Amounts are integers: lamports that entered with a buy, without the venue's fee; base units that
- *  came in with a sale; for a withdrawal of liquidity, the thousandths that remain. */
+/** A change of a pool. `amount`: for a buy, the lamports that the pool received, without the venue's fee; for a sale,
+ *  the base units that it received; for a withdrawal of liquidity, the thousandths that remain. */
 export interface PoolEvent {
   readonly kind: 'buy' | 'sell' | 'withdraw'
   readonly time: Millis
@@ -21,7 +21,7 @@ export interface ExactPool {
   readonly events: PoolEvent[]
 }
 
-/** Sells `tokens` base units for at most the SOL that the pool holds. */
+/** Sells `tokens` base units to the pool. If the pool has too little SOL, the seller receives all of it. */
 export function sellInto(curve: Curve, tokens: bigint): Swap {
   const swap = curve.quoteSell(tokens)
   const most = curve.realSol
@@ -34,19 +34,19 @@ export function sellInto(curve: Curve, tokens: bigint): Swap {
   return paid
 }
 
-/** Takes liquidity out of a pool without a trade: the price stays the same, and the depth falls. */
+/** Withdraws liquidity from a pool without a trade, so that its depth falls and its price stays the same. */
 export function withdraw(curve: Curve, stayingPermille: bigint): void {
   const { virtualSol, virtualTokens, realTokens } = curve.reserves
   const left = (amount: bigint): bigint => (amount * stayingPermille) / 1_000n
   curve.settle({ virtualSol: left(virtualSol), virtualTokens: left(virtualTokens), realTokens: left(realTokens) })
 }
 
-/** A pool that a bot's own trades have displaced. Every later event of the recorded history is applied to it: a buy
- *  pays in the same SOL, and a sale the same tokens. */
+/** A pool whose price a bot's own trades have moved. Every later event of the recorded history is applied to the moved
+ *  pool: a recorded buy pays the same SOL, and a recorded sale the same tokens. */
 export class DisplacedPool {
   readonly #pool: ExactPool
   readonly #curve: Curve
-  /** Number of the next recorded event. */
+  /** Index of the next recorded event. */
   #next: number
 
   /** `time`: the pool starts in its recorded state after the last event at or before this time. */
@@ -86,7 +86,7 @@ export class DisplacedPool {
     if (kind === 'withdraw') withdraw(curve, amount)
     else if (kind === 'sell') sellInto(curve, amount)
     else curve.applyBuy(curve.quoteBuy(spendFor(amount)))
-    // The trade that completed the recorded curve also completes the displaced curve.
+    // The trade that sold out the recorded curve also completes the moved curve, even if it still has tokens.
     if (after.complete && !curve.reserves.complete)
       curve.reserves = { ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true }
   }
@@ -97,7 +97,7 @@ function spendFor(lamports: bigint): bigint {
   return lamports + (lamports * CURVE_FEE_BPS + 9_999n) / 10_000n + 1n
 }
 
-/** Number of the first event that is later than `time`. */
+/** Index of the first event that is later than `time`. */
 function firstAfter(events: readonly PoolEvent[], time: Millis): number {
   let low = 0
   let high = events.length

@@ -3,14 +3,14 @@ import type { Fill } from '../../src/engine/order.ts'
 import { SLOT_MS } from '../../src/solana/constants.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
-/** Place of an order in the slot in which it landed: the share of the slot's trades that come before the order is
- *  unknown, so each result is computed for three shares. */
+/** Position of an order among the trades of the slot in which it landed, as the share of the slot that comes before the
+ *  order. The real position is unknown, so each result is computed for three positions. */
 export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
 export type EntryPlace = keyof typeof ENTRY_PLACES
 
-/** A simulated fill, and the same fill in the exact pool. Both are changes of the wallet by the trade, in lamports,
- *  including the fees of venue and service, but not the network fee. A simulated sale of tokens that cannot be sold has
- *  no proceeds and returns no rent. */
+/** A simulated fill, and the same fill in the exact pool. The lamports are the change of the wallet by the trade, with
+ *  the fees of venue and service, and without the network fee. If the tokens cannot be sold, the exact sale has no
+ *  proceeds and returns no rent. */
 export interface ComparedFill {
   readonly fill: Fill
   readonly simulatedLamports: number
@@ -24,7 +24,7 @@ export interface TokenLedger {
   /** Base units that the bot holds at the end, in the simulation and in the exact pool. */
   readonly simulatedTokens: bigint
   readonly exactTokens: bigint
-  /** Proceeds of selling the remaining tokens of the exact pool at the end of the recording. */
+  /** Proceeds in the exact pool if the bot sold its remaining tokens at the end of the recording. */
   readonly exactValueLamports: number
 }
 
@@ -53,7 +53,7 @@ export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: Ledge
       compared.push({ fill, simulatedLamports: -fill.tradeLamports, exactLamports: -paid, exactTokens: tokens })
       continue
     }
-    // The share of the balance that the bot sold.
+    // The simulated bot sold a share of its tokens. The same share of the exact tokens is sold.
     const tokens = fill.tokens === simulated ? exact : (exact * fill.tokens) / simulated
     const swap = displaced.sell(tokens)
     const rentBack = Math.max(0, -fill.rentLamports)
@@ -72,8 +72,8 @@ export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: Ledge
   }
 }
 
-/** The service takes its fee from the amount; the rest goes to the venue. A curve that sells out returns the rest
- *  of the amount. */
+/** Buys with the amount of a fill. The service takes its fee from the amount, and the venue receives the rest. If the
+ *  curve sells out, the buyer pays less. */
 function bought(displaced: DisplacedPool, { tradeLamports, costs }: Fill): { paid: number; tokens: bigint } {
   const toVenue = BigInt(tradeLamports - costs.serviceFeeLamports)
   const { sol, fee, tokens } = displaced.buy(toVenue)
@@ -81,5 +81,5 @@ function bought(displaced: DisplacedPool, { tradeLamports, costs }: Fill): { pai
   return { paid: tradeLamports - (unspent > ROUNDING_LAMPORTS ? unspent : 0), tokens }
 }
 
-/** Maximum error of a buy that integer arithmetic causes. */
+/** Maximum rounding error of a buy, lamports. */
 const ROUNDING_LAMPORTS = 2

@@ -1,7 +1,7 @@
-// `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: every bot of `roster.ts` in a
-// backtest and in the exact pools; it exits with 1 if the fill model flatters a bot. `--record` writes the figures into
-// the source of the report, `--rough` applies the bound for a few seeds, `--tape FILE` writes the tape of the first
-// seed and then ends.
+// `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: compares the simulated profit of
+// every bot of `roster.ts` with its profit in exactly known pools. Exits with 1 if the fill model may flatter a bot,
+// which means that the simulated profit is too high. `--record` writes the figures into the source of the report,
+// `--rough` applies a bound that suits few seeds, `--tape FILE` only writes the tape of the first seed.
 import { parseArgs } from 'node:util'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Comparison, compareSeed } from './compare.ts'
@@ -31,11 +31,11 @@ const [seeds, first, minutes, worst] = [values.seeds, values.first, values.minut
   number,
 ]
 if (!(seeds >= 1 && minutes > 0)) {
-  console.error('expected at least one seed and a length in minutes')
+  console.error('--seeds must be at least 1, and --minutes above 0')
   process.exit(2)
 }
 if (values.record && (seeds < 20 || minutes < 20 || values.bot !== undefined)) {
-  console.error('a record needs all bots, and at least 20 seeds of 20 minutes')
+  console.error('--record needs all bots (no --bot), and at least --seeds 20 and --minutes 20')
   process.exit(2)
 }
 

@@ -10,7 +10,7 @@ import type { Summary } from './summary.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RECORD = fileURLToPath(new URL('../../src/backtest/report/exact-pools.ts', import.meta.url))
-/** Files that decide how an order is filled, in addition to those of `src/simulation`. */
+/** Files outside of `src/simulation` that determine how an order is filled. */
 const BELOW = [
   'engine/accounting/fill-assumptions.ts',
   'market/price.ts',
@@ -20,7 +20,7 @@ const BELOW = [
 /** Files of `src/simulation` that do not affect fills. */
 const APART = new Set(['calibration.ts', 'simulated-clock.ts', 'tape-source.ts'])
 
-/** Hash of the fill model's code. Comments, types and layout do not count. */
+/** Hash of the fill model's code. Comments, types and formatting do not change the hash. */
 export function modelCode(root = ROOT): string {
   const own = globSync(`${root}src/simulation/*.ts`).filter((file) => !APART.has(basename(file)))
   const hash = createHash('sha256').update(JSON.stringify(DEFAULT_FILL_MODEL))
@@ -32,7 +32,7 @@ export function modelCode(root = ROOT): string {
   return hash.digest('hex')
 }
 
-/** The figures that the report prints. */
+/** Returns the figures of the comparison that a report prints. */
 export function recordOf(
   summaries: readonly Summary[],
   { seeds, date, code }: Pick<ExactPools, 'seeds' | 'date' | 'code'>,

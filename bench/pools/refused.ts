@@ -2,13 +2,13 @@ import type { Millis } from '../../src/base/units.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
-/** Buys that the model refused for their slippage, and their results in the exact pools. A model that refuses losing
- *  buys overstates the bot's result, although each of its fills is exact. */
+/** Buys that the fill model refused because of slippage, and their results in the exact pools. If these buys would have
+ *  lost money, the model overstates the bot's result, even if each of its fills is right. */
 export interface RefusedBuys {
   readonly refused: number
   /** Number of these buys that the exact pool would have filled within the slippage. */
   readonly fillable: number
-  /** Result of the fillable buys if they are sold after a fixed time, before network fees; lamports. */
+  /** Result of the fillable buys, lamports, if their tokens are sold after a fixed time; without network fees. */
   readonly resultLamports: number
 }
 
@@ -31,13 +31,14 @@ export function refusedBuys(
   }
 }
 
-/** Whether this is the last state of a buy that landed and failed for its slippage. */
+/** Whether this is the last state of a buy that landed and failed because of slippage. */
 export function isRefusedBuy({ side, state, code }: Attempt): boolean {
   return side === 'buy' && state === 'reverted' && code === 'SLIPPAGE_EXCEEDED'
 }
 
-/** Returns the result of a buy that the pool quotes at the time of sending, as a service does, and executes at the
- *  landing; undefined if the price moved by more than the slippage. */
+/** Returns the result of a refused buy in the exact pool, lamports. The pool quotes it at the time of sending, as a
+ *  service does, and executes it at the landing. Returns undefined if the price moved by more than the slippage in
+ *  between. */
 function resultOf(pool: ExactPool, attempt: Attempt, { holdMs, serviceFeePercent }: Terms): number | undefined {
   const { size, armedAt, slippagePercent, trail } = attempt
   const landedAt = trail?.findLast(({ state }) => state === 'landed' || state === 'reverted')?.at

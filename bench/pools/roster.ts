@@ -18,11 +18,12 @@ const held = (maxHoldSeconds: number) => ({ maxHoldSeconds })
 const BY_ITSELF = held(3_600)
 const USUAL = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 25, maxHoldSeconds: 120 }
 
-/** The bot for which the mean pessimism of the fill model has an upper bound. */
+/** The bot for which the fill model must not be too pessimistic on average: its entries are random, so they exploit no
+ *  fault of the model. */
 export const RANDOM_BOT = 'random-entries'
 
-/** The shipped strategies that trade by themselves, small and large, then bots that each exploit one possible fault of
- *  a fill model. `probe` trades on request only. */
+/** All bots: first the shipped strategies that trade by themselves (all but `probe`), each with small and with large
+ *  orders, then bots that each exploit one possible fault of a fill model. */
 const ROSTER: readonly Entry[] = [
   { name: 'dip-buyer', strategy: shipped('dip-buyer'), exits: USUAL },
   { name: 'dip-buyer-large', strategy: shipped('dip-buyer'), params: { sizeSol: 1 }, exits: USUAL },

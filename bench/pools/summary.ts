@@ -3,7 +3,8 @@ import type { Comparison } from './compare.ts'
 import type { EntryPlace } from './ledger.ts'
 import { RANDOM_BOT } from './roster.ts'
 
-/** Results of a bot for one entry place over all seeds; means per seed, SOL. */
+/** Results of a bot over all seeds, for one position of its orders in their slots (`place`). All numbers are means per
+ *  seed; amounts are in SOL. */
 export interface Summary {
   readonly bot: string
   readonly place: EntryPlace
@@ -11,18 +12,19 @@ export interface Summary {
   readonly tradedSol: number
   readonly simulatedSol: number
   readonly exactSol: number
-  /** Simulated profit minus exact profit, paired by seed. Above 0, the model flatters the bot. */
+  /** Simulated minus exact profit. If it is above 0, the fill model flatters the bot. */
   readonly differenceSol: number
-  /** Upper end of the two-sided 95 % interval of the mean difference: Student's t over the seeds. */
+  /** Upper end of the two-sided 95 % confidence interval of `differenceSol`, by Student's t over the seeds. */
   readonly upperSol: number
-  /** Buys that the model refused for slippage but the exact pool would have filled, and the result of these buys. */
+  /** Number of buys that the model refused because of slippage although the exact pool would have filled them.
+   *  `refusedSol`: result of these buys. */
   readonly refusedFillable: number
   readonly refusedSol: number
   /** Exact minus simulated profit, percent of the SOL traded. */
   readonly pessimismPercent: number
 }
 
-/** Upper bound of a random bot's pessimism, percent of the SOL that it traded. */
+/** Largest accepted `pessimismPercent` of the bot with random entries. */
 const MOST_PESSIMISM_PERCENT = 3
 
 export function summaryOf(comparisons: readonly Comparison[]): Summary[] {
@@ -45,29 +47,31 @@ export function summaryOf(comparisons: readonly Comparison[]): Summary[] {
   })
 }
 
-/** Returns one sentence for each bound that the figures exceed. */
+/** Returns one sentence for each bound that the figures exceed; an empty list means that the fill model passes. */
 export function misses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, upperSol, pessimismPercent }) => [
     ...(upperSol > 0
-      ? [`${bot}, ${place} of the slot: the model may flatter it by ${upperSol.toFixed(4)} SOL a seed`]
+      ? [`${bot}, ${place} of the slot: the model may flatter the bot by ${upperSol.toFixed(4)} SOL per seed`]
       : []),
     ...(bot === RANDOM_BOT && pessimismPercent > MOST_PESSIMISM_PERCENT
       ? [
-          `${bot}, ${place} of the slot: ${pessimismPercent.toFixed(2)} % of pessimism, ${MOST_PESSIMISM_PERCENT} % at most`,
+          `${bot}, ${place} of the slot: the model is too pessimistic by ${pessimismPercent.toFixed(2)} % of the SOL traded; ${MOST_PESSIMISM_PERCENT} % are allowed`,
         ]
       : []),
   ])
 }
 
-/** Maximum mean difference of a few short seeds, percent of the SOL traded. A larger difference means that something is
- *  broken. A few seeds are too few for a confidence interval. */
+/** Maximum mean difference in a run with a few short seeds, percent of the SOL traded. A larger difference shows a bug.
+ *  Such a run has too few seeds for a confidence interval. */
 const ROUGH_PERCENT = 3
 
-/** Like `misses`, for runs with too few seeds for a confidence interval. */
+/** Returns the same as `misses`, for runs with too few seeds for a confidence interval. */
 export function roughMisses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, pessimismPercent, fills }) => [
     ...(-pessimismPercent > ROUGH_PERCENT
-      ? [`${bot}, ${place} of the slot: flattered by ${(-pessimismPercent).toFixed(2)} % of the SOL traded`]
+      ? [
+          `${bot}, ${place} of the slot: the model flatters the bot by ${(-pessimismPercent).toFixed(2)} % of the SOL traded`,
+        ]
       : []),
     ...(bot === RANDOM_BOT && fills === 0 ? [`${bot} has no fill`] : []),
   ])
@@ -81,7 +85,8 @@ function upperBound(values: readonly number[]): number {
 /** 97.5th percentile of the normal distribution. */
 const Z = 1.959964
 
-/** The same percentile of Student's t (Cornish-Fisher expansion, two terms: 0.03 % low at 19 degrees of freedom). */
+/** 97.5th percentile of Student's t, by two terms of the Cornish-Fisher expansion. At 19 degrees of freedom it is 0.03
+ *  % too low. */
 function studentT(degrees: number): number {
   const first = (Z ** 3 + Z) / 4
   const second = (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / 96

@@ -9,7 +9,7 @@ import type { ExactMarket, FeedRow } from './exact-market.ts'
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 const BLOCK_ROWS = 4_096
 
-/** Writes the content of a recorder of the feed, as a journal: its rows and its gaps. */
+/** Writes the journal that a recorder of this market's feed would have written: its rows and gaps. */
 export async function writeTape(path: string, { rows, gaps, from, to }: ExactMarket): Promise<void> {
   const mints = new Mints()
   const journal = openJournal(path, {

@@ -1,7 +1,8 @@
 import type { Comparison } from './compare.ts'
 
-/** For each bot, the tokens that the model flattered most, with all fills. Tokens that the simulated bot still holds
- *  are left out. The fills show where the model may be wrong. */
+/** Returns lines with the `most` tokens of each bot whose simulated profit exceeds the exact profit most, and with all
+ *  their fills, which show where the fill model may be wrong. Tokens that the simulated bot still holds are left
+ *  out. */
 export function worstTokens(comparisons: readonly Comparison[], most: number): string[] {
   const bots = Map.groupBy(
     comparisons.filter(({ place }) => place === 'middle'),
@@ -22,7 +23,7 @@ export function worstTokens(comparisons: readonly Comparison[], most: number): s
       .sort((one, other) => other.difference - one.difference)
       .slice(0, most)
       .flatMap(({ seed, mint, ledger, difference }) => [
-        `${bot}, seed ${seed}, ${mint}: flattered by ${sol(difference)} SOL`,
+        `${bot}, seed ${seed}, ${mint}: simulated profit too high by ${sol(difference)} SOL`,
         ...ledger.fills.map(
           ({ fill, simulatedLamports, exactLamports, exactTokens }) =>
             `  ${fill.time} ${fill.side} ${fill.tokens} tokens for ${sol(simulatedLamports)} SOL; exact ${exactTokens} for ${sol(exactLamports)}`,
