@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { LocalRig } from './local-rig.ts'
 
-// Absurd numbers and shapes may end an order, but they must never end the process.
+// Absurd numbers and shapes in a node's answers may end an order, but they must never end the process.
 
 const MOST_U64 = 2n ** 64n - 1n
 /** A value that cannot be converted to a string. */
 const NO_TEXT = { toString: 1, valueOf: 1 }
 
 describe('a hostile builder', () => {
-  test.each(['buy', 'sell'] as const)('a %s above the possible supply is refused', async (side) => {
+  test.each(['buy', 'sell'] as const)('an answer with %s above the possible supply is refused', async (side) => {
     const rig = await LocalRig.open()
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -39,7 +39,7 @@ describe('a hostile node', () => {
     ['invalid accounts', { accounts: NO_TEXT }],
     ['an invalid inner instruction', { innerInstructions: [NO_TEXT] }],
   ]
-  test.each(answers)('a simulation with %s is not signed', async (_what, changed) => {
+  test.each(answers)('a transaction is not signed if its simulation has %s', async (_what, changed) => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
       const answer = honest() as { context: object; value: Record<string, unknown> }

@@ -20,8 +20,8 @@ import { decodeMessage } from '../../src/solana/transaction.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 
-// The service builds with an opaque program. The program trades honestly in every simulation, and steals once the
-// signed transaction is sent.
+// The service builds with an opaque program (Sluice cannot read its instructions). It trades honestly in every
+// simulation, and steals once the signed transaction is sent.
 
 const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   ...BUILT_IN_POLICY,
@@ -38,7 +38,7 @@ const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   guard,
 })
 
-/** The trade, in which the hostile program replaces the pool's program. */
+/** Returns the calls of the trade, with the hostile program in place of the pool's program. */
 function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call[] {
   const [loot, prey] = [THIEF, rig.user].map((owner) => tokenAccountAddress(owner, MINT)) as [string, string]
   return rig.trade(attempt).flatMap((call) => {
@@ -52,7 +52,7 @@ function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call
   })
 }
 
-/** A wallet that already holds tokens. */
+/** Returns a rig whose wallet already holds tokens. */
 async function ambushed(guard: BuilderPolicy['guard']): Promise<LocalRig> {
   const rig = await LocalRig.open()
   rig.execute(rig.buy(0.1))
@@ -66,18 +66,18 @@ async function ambushed(guard: BuilderPolicy['guard']): Promise<LocalRig> {
 
 const BOUND = 0.15
 const SALE_BOUND = 0.01
-/** Minimum output of a buy of 0.1 SOL after slippage, in base units. */
+/** The minimum output of a buy of 0.1 SOL after slippage, in base units. */
 const LEAST = 3_000_000_000_000n
-/** Base fee plus priority fee, lamports. */
+/** The base fee plus the priority fee, lamports. */
 const FEES = 15_000
 
 interface Outcome {
   kinds: string
   code: string | undefined
-  /** Change of the wallet. */
+  /** The change of the wallet's balance. */
   lamports: number
   tokens: bigint
-  /** Assets and rights that the thief gained. */
+  /** The assets and rights that the thief gained. */
   harm: string[]
 }
 
@@ -125,7 +125,7 @@ function account(rig: LocalRig, address: string): Buffer | undefined {
   return found && Buffer.from(found.data)
 }
 
-/** Amounts above slippage and bound. */
+/** Amounts that exceed the slippage and the bound, the most SOL that the order may cost. */
 const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
   'take tokens': 2_000_000_000_000n,
   'burn tokens': 2_000_000_000_000n,
@@ -145,7 +145,7 @@ test('an honest opaque program trades with guards', async () => {
   expect(rig.held()).toBe(0n)
 })
 
-test('orders through an opaque program go one at a time, sales first, so no order breaks the floor of the next', async () => {
+test('orders that use an opaque program are sent one at a time, sales first, so that no order breaks the balance floor of the next', async () => {
   const rig = await ambushed('required')
   rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0, headroomLamports: 0 }
   const [first, second, sale] = [rig.buy(0.1), rig.buy(0.12), rig.sell()]
@@ -154,7 +154,7 @@ test('orders through an opaque program go one at a time, sales first, so no orde
   for (const order of [first, second, sale]) expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
 })
 
-test('the signed bound covers the full loss that the floor allows', async () => {
+test('the signed bound covers the full loss that the balance floor allows', async () => {
   const rig = await ambushed('required')
   rig.reserved = {
     boundLamports: solToLamports(BOUND),
@@ -187,12 +187,12 @@ describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (sid
     side === 'buy' ? attack !== 'close the account' : attack !== 'take tokens' && attack !== 'burn tokens',
   )
 
-  test.each(possible)('"%s" succeeds without guards', async (attack) => {
+  test.each(possible)('the attack "%s" succeeds without guards', async (attack) => {
     const rig = await ambushed('off')
     expect((await trade(rig, side, attack, lootOf(attack))).harm).not.toEqual([])
   })
 
-  test.each(ATTACKS)('"%s" takes nothing beyond the bound with guards', async (attack) => {
+  test.each(ATTACKS)('the attack "%s" takes nothing beyond the bound if there are guards', async (attack) => {
     const rig = await ambushed('required')
     const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
     expect(harm).toEqual([])
@@ -207,7 +207,7 @@ describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (sid
     }
   })
 
-  test('SOL that other orders reserve is out of reach', async () => {
+  test('an attack cannot take SOL that other orders reserve', async () => {
     const rig = await ambushed('required')
     rig.reservedByOthers = solToLamports(1)
     const { lamports } = await trade(rig, side, 'take lamports', 900_000_000n)

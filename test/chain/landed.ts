@@ -10,11 +10,11 @@ export const POOL = keyOf(20)
 const TOKEN_ACCOUNT = keyOf(21)
 export const SIGNATURE = signatureOf(3)
 
-/** One account of a transaction: lamports before and after, and tokens if it is a token account. */
+/** An account that a transaction uses: its lamports before and after, and its tokens if it is a token account. */
 export interface Use {
   key: string
   lamports: [number, number]
-  /** Base units before and after; undefined while the account does not exist. */
+  /** Base units of the token before and after; undefined while the account does not exist. */
   tokens?: [bigint | undefined, bigint | undefined]
   mint?: string
   owner?: string
@@ -22,7 +22,7 @@ export interface Use {
 }
 
 export const wallet = (before: number, after: number): Use => ({ key: WALLET, lamports: [before, after] })
-/** The wallet's account of the traded token. */
+/** Returns the wallet's account of the traded token, as a transaction uses it. */
 export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'], more: Partial<Use> = {}): Use => ({
   key: TOKEN_ACCOUNT,
   lamports,
@@ -32,8 +32,10 @@ export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'],
   ...more,
 })
 
-/** One call of an instruction. `height` of an inner instruction: 2 if the message's own instruction called it, 3 one
- *  level deeper. */
+/**
+ * A call of an instruction. The `height` of an inner instruction is 2 if an instruction of the message called it, and 3
+ * one level deeper.
+ */
 export interface RawCall {
   program: string
   accounts: readonly string[]
@@ -51,7 +53,7 @@ interface More {
   calls?: readonly RawCall[]
 }
 
-/** Result of getTransaction with encoding `json`. */
+/** Returns a transaction in the form in which getTransaction with encoding `json` returns it. */
 export function landed(used: Use[], more: More = {}) {
   const { calls = [] } = more
   const named = calls

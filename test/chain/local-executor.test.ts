@@ -7,7 +7,7 @@ import { type Fault, LocalRig } from './local-rig.ts'
 const THIEF = 'So11111111111111111111111111111111111111112'
 
 describe('an order that the engine signs itself', () => {
-  test('an order is verified, guarded, signed, stored and sent, in this order, and lands', async () => {
+  test('an order is verified, guarded, signed, stored and sent, in this order, and its transaction lands', async () => {
     const rig = await LocalRig.open()
     const before = rig.lamports
     const one = rig.buy()
@@ -22,7 +22,7 @@ describe('an order that the engine signs itself', () => {
     expect(watch).toMatchObject({ watch: { bound: expect.any(Number), attempt: { state: 'signed' } } })
   })
 
-  test('a bought position can be sold completely, and no tokens remain on the chain', async () => {
+  test('a bought position can be sold completely, after which the wallet holds no tokens', async () => {
     const rig = await LocalRig.open()
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -74,7 +74,7 @@ describe('an order that the engine signs itself', () => {
   })
 })
 
-describe('a built transaction that does not match the order is not signed', () => {
+describe('a built transaction that does not match its order is not signed', () => {
   const cases: [what: string, code: string, retry: string, build: (rig: LocalRig, one: Attempt) => Built][] = [
     [
       'SOL goes to a stranger',
@@ -98,7 +98,7 @@ describe('a built transaction that does not match the order is not signed', () =
       (rig, one) => rig.built(one, { bytes: (bytes) => Buffer.concat([bytes, Uint8Array.of(0)]) }),
     ],
     [
-      'the price moved beyond the slippage',
+      'if the price moved beyond the slippage',
       'SLIPPAGE_EXCEEDED',
       'slippage',
       (rig, one) => {
@@ -123,7 +123,7 @@ describe('a built transaction that does not match the order is not signed', () =
     expect(rig.lamports).toBe(before)
   })
 
-  test('an unknown blockhash is waited for, and then the order is built again', async () => {
+  test('an unknown blockhash is waited for, and after that the transaction is built again', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) =>
       method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : honest()
@@ -135,7 +135,7 @@ describe('a built transaction that does not match the order is not signed', () =
     expect(rig.last(one)).toMatchObject({ code: 'BLOCKHASH_UNKNOWN', retry: 'wait' })
   })
 
-  test('an order that the wallet cannot pay, with fees and rent, is refused before any send', async () => {
+  test('an order that the wallet cannot pay for, including fees and rent, is refused before any send', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy(9.999)
     rig.reserved = { ...rig.reserved, boundLamports: 20e9 }
@@ -177,7 +177,7 @@ describe('a faulty RPC', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('an order is not signed if an RPC with an old height would report it as expired when it lands', async () => {
+  test('a transaction is not signed with an RPC whose old height would let the order expire before it lands', async () => {
     const rig = await LocalRig.open()
     await rig.slots(400)
     rig.build = async (attempt) => ({ ...rig.built(attempt), lastValidBlockHeight: undefined }) as Built
@@ -192,7 +192,7 @@ describe('a faulty RPC', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('an order whose sends are all refused is proved expired and not sent again', async () => {
+  test('an order whose sends are all refused is proved to have expired and is not sent again', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
       if (method === 'sendTransaction') throw -32005
@@ -214,7 +214,7 @@ describe('an RPC with slow calls', () => {
     (_method, _params, honest) =>
       new Promise((resolve) => void rig.clock.after(ms, () => resolve(honest())))
 
-  test('an RPC has 5 s for all checks; then the next RPC checks, and late answers lead to no signature', async () => {
+  test('an RPC has 5 s for all checks. After that the next RPC checks the transaction, and late answers of the first cause no signature', async () => {
     const rig = await LocalRig.open(2)
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -235,8 +235,8 @@ describe('an RPC with slow calls', () => {
 
   test.each([
     ['9.9 s each: signed after all checks', 9_900, 'signed'],
-    ['31 s each: refused after a minute, when the transaction has expired', 31_000, ''],
-  ])('and is the only one, %s', async (_what, ms, signed) => {
+    ['31 s each: refused after a minute, because the transaction has expired', 31_000, ''],
+  ])('if it is the only RPC, %s', async (_what, ms, signed) => {
     const rig = await LocalRig.open()
     rig.fault = slow(rig, ms)
     const one = rig.buy()
@@ -249,7 +249,7 @@ describe('an RPC with slow calls', () => {
   })
 })
 
-test('an RPC that reports a transaction as already processed has not failed', async () => {
+test('an RPC that answers that a transaction was already processed has not failed', async () => {
   const rig = await LocalRig.open()
   rig.fault = (method, _params, honest) => {
     if (method !== 'sendTransaction') return honest()
@@ -268,7 +268,7 @@ describe('the signer', () => {
     ['SIGNER_DOWN', 'wait'],
     ['SIGNER_CAP', 'never'],
     ['SIGNER_REFUSED', 'never'],
-  ] as const)('an answer of %s prevents the send, retry %s', async (code, retry) => {
+  ] as const)('an answer of %s by the signer prevents the send, with retry %s', async (code, retry) => {
     const rig = await LocalRig.open()
     rig.sign = async () => ({ ok: false, code, reason: 'a test' })
     const one = rig.buy()
@@ -279,7 +279,7 @@ describe('the signer', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('a request names the bound and claims the guards', async () => {
+  test('the request to the signer contains the bound and says that guards are appended', async () => {
     const rig = await LocalRig.open()
     const { sign } = rig
     const told: object[] = []
@@ -306,7 +306,7 @@ describe('an order that the engine withdraws', () => {
     [2, 'EXIT_UNPROVED'],
     [1, 'HALTED'],
     [2, 'HALTED'],
-  ] as const)('the order is not sent if check %s refuses it with %s', async (times, code) => {
+  ] as const)('an order is not sent if check %s before the send refuses it with %s', async (times, code) => {
     const rig = await LocalRig.open()
     let asked = 0
     rig.refusalOf = () => (++asked < times ? undefined : code)
@@ -320,7 +320,7 @@ describe('an order that the engine withdraws', () => {
   })
 })
 
-test('an order whose commit took longer than its lifetime is not sent, and is proved expired', async () => {
+test('an order whose commit to the journal took longer than its lifetime is not sent, and is proved to have expired', async () => {
   const rig = await LocalRig.open()
   let asked = 0
   rig.refusalOf = () => (++asked < 3 ? undefined : 'TTL')
@@ -359,7 +359,7 @@ describe('a buy whose position gets a full exit', () => {
 })
 
 describe('a crash of the process', () => {
-  test('an order that is not signed leaves no record and no trade', async () => {
+  test('an order whose transaction is not signed leaves no record and no trade', async () => {
     const rig = await LocalRig.open()
     rig.sign = () => new Promise(() => {})
     rig.execute(rig.buy())
@@ -371,13 +371,13 @@ describe('a crash of the process', () => {
   })
 
   test.each([
-    ['a sale, a minute later', 'sell', 60_000, true, undefined],
-    ['a buy, at once', 'buy', 0, true, undefined],
-    ['a buy, four seconds later', 'buy', 4_000, false, undefined],
-    ['a buy, at once, after a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
-    ['a buy, at once, after a halt', 'buy', 0, false, 'HALTED'],
+    ['a sale, restarted a minute later', 'sell', 60_000, true, undefined],
+    ['a buy, restarted at once', 'buy', 0, true, undefined],
+    ['a buy, restarted four seconds later', 'buy', 4_000, false, undefined],
+    ['a buy, restarted at once, after a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
+    ['a buy, restarted at once, after a halt', 'buy', 0, false, 'HALTED'],
   ] as const)(
-    'an order that is signed and not sent, %s: resumed: %s %s',
+    'an order that was signed but not sent before the crash is sent after the restart only if it is still allowed: %s, sent: %s, refusal: %s',
     async (_what, side, ms, isSentOn, refusal) => {
       const rig = await LocalRig.open()
       if (side === 'sell') {
@@ -402,7 +402,7 @@ describe('a crash of the process', () => {
   )
 })
 
-test('the balance floors of two orders of one wallet leave room for each other', async () => {
+test('the balance floors that two transactions of one wallet enforce leave room for each other', async () => {
   const rig = await LocalRig.open()
   rig.reserved = { ...rig.reserved, reservedLamports: 250_000_000 }
   const [one, two] = [rig.buy(0.1), rig.buy(0.2)]
@@ -412,7 +412,7 @@ test('the balance floors of two orders of one wallet leave room for each other',
   expect([rig.kinds(one), rig.kinds(two)]).toEqual(Array(2).fill('verified signed sent filled? filled!'))
 })
 
-test('an order has headroom for a later order that lands first', async () => {
+test('the balance floor of an order leaves room for a later order that lands first', async () => {
   for (const headroomLamports of [0, 500_000_000]) {
     const rig = await LocalRig.open()
     rig.reserved = { ...rig.reserved, headroomLamports }
@@ -428,7 +428,7 @@ test('an order has headroom for a later order that lands first', async () => {
   }
 })
 
-test('a second attempt with the same bytes is refused', async () => {
+test('a second attempt whose transaction has the same bytes is refused', async () => {
   const rig = await LocalRig.open()
   const [one, two] = [rig.buy(0.1), rig.buy(0.1)]
   rig.execute(one)

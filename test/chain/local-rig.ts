@@ -33,14 +33,14 @@ import { settled } from './scripted-chain.ts'
 const SLOT_MS = 400
 const ACCOUNT = 'live|test|chain|wallet'
 
-/** Allows only the program of the pool. */
+/** A policy that allows only the program of the pool. */
 const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   name: 'sandbox',
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
 }
 
-/** Replaces an answer of the node, throws an error code, or delays the answer by a promise. */
+/** A fault of the node: it replaces an answer, throws an error code, or delays the answer by a promise. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
 /** A wallet with the local executor on its own Solana runtime, in process and on simulated time. The test replaces
@@ -57,11 +57,11 @@ export class LocalRig {
   readonly steps: string[] = []
   readonly calls: string[] = []
   fault: Fault | undefined
-  /** Fault of the second node, which serves only the checks. */
+  /** The fault of the second node, which serves only the checks before signing. */
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
-  /** Lamports that a test reserves for orders that it does not execute. */
+  /** Lamports that other orders reserve; the test does not execute these orders. */
   reservedByOthers = 0
   refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
@@ -117,7 +117,7 @@ export class LocalRig {
     this.executor.execute(attempt, this.#hear(attempt))
   }
 
-  /** Crashes the process. The next process resumes these attempts from the journal. */
+  /** Crashes the process. The next process resumes these attempts, read from the journal. */
   async crash(...attempts: Attempt[]): Promise<void> {
     const watches = new Map<string, Watch>()
     for (const record of this.records) {
@@ -163,14 +163,14 @@ export class LocalRig {
     }
   }
 
-  /** The trade that was requested from the service. */
+  /** Returns the trade that the service was asked to build for the attempt. */
   asked({ side, size, mint, slippagePercent }: Attempt): AskedTrade {
     const terms = { wallet: this.user, mint, slippagePercent, priorityFeeLamports: null }
     if (side === 'buy' && size.kind === 'sol') return { ...terms, side, lamports: size.lamports }
     return { ...terms, side: 'sell', amount: { kind: 'all' } }
   }
 
-  /** An honest transaction for the attempt; `calls` and `bytes` change it. */
+  /** Returns an honest transaction for the attempt. `calls` and `bytes` change it. */
   built(
     attempt: Attempt,
     spoil: { calls?: (calls: Call[]) => Call[]; bytes?: (bytes: Uint8Array) => Uint8Array; height?: number } = {},
@@ -228,7 +228,7 @@ export class LocalRig {
       late: (_attempt, fill) => void this.late.push(fill),
       paid: () => {},
       standIn: () => {
-        throw new Error('nothing stands for what is signed here')
+        throw new Error('a locally signed attempt needs no replacement')
       },
       on: {
         ...{ gate: () => {}, foreign: () => {}, deficit: () => {}, landed: () => {}, notice: () => {} },

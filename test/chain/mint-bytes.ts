@@ -1,13 +1,13 @@
 import { PROGRAMS } from '../../src/solana/programs.ts'
 
-/** Content of a mint account. `extensions`: bytes by extension type. */
+/** The content of a mint account. `extensions` has the bytes of each extension by its type. */
 export interface MintShape {
   readonly mintAuthority?: boolean
   readonly freezeAuthority?: boolean
   readonly extensions?: readonly (readonly [type: number, value: Uint8Array])[]
 }
 
-/** Bytes of a mint of Token, or of Token-2022 if it has extensions. */
+/** Returns the bytes of a mint of Token, or of Token-2022 if it has extensions. */
 export function mintBytes({ mintAuthority = false, freezeAuthority = false, extensions }: MintShape = {}): Buffer {
   const base = Buffer.alloc(82)
   // If an authority is not set, the bytes after its flag are ignored.
@@ -27,7 +27,7 @@ export function mintBytes({ mintAuthority = false, freezeAuthority = false, exte
   return Buffer.concat([base, Buffer.alloc(83), Buffer.of(1), ...listed])
 }
 
-/** Returns an account in the shape of getAccountInfo with base64. */
+/** Returns an account in the form in which getAccountInfo with base64 returns it. */
 export function accountShape(data: Uint8Array, owner: string = PROGRAMS.token): object {
   const base64 = Buffer.from(data).toString('base64')
   return { lamports: 1_461_600, owner, executable: false, rentEpoch: 0, data: [base64, 'base64'] }

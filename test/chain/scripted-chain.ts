@@ -21,5 +21,5 @@ export class ScriptedChain {
   }
 }
 
-/** Lets all pending promises settle. */
+/** Waits until all pending promises are settled. */
 export const settled = (): Promise<void> => new Promise(setImmediate)

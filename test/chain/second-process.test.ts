@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { signatureOf } from './landed.ts'
 import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 
-/** A transaction of another process that trades with the same wallet looks like a transaction of the service. Here,
- *  `rig.trade()` makes it. */
+/**
+ * To the wallet, a transaction of another process that trades with the same wallet looks like a transaction of the
+ * service. Here, `rig.trade()` makes it.
+ */
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 const MINUTE_SLOTS = 150
 
 describe('a buy of another process with our wallet', () => {
-  test('a buy of a token that we have just bought is reported within seconds, long before it is final', async () => {
+  test('a foreign buy of a token that we have just bought is reported within seconds, long before it is final', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.trade())
@@ -20,7 +22,7 @@ describe('a buy of another process with our wallet', () => {
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[theirs, 'SERVICE_DUPLICATE']])
     expect(rig.foreign).toHaveLength(1)
   })
-  test('one of two executions before our answer is reported as foreign', async () => {
+  test('if two executions land before our answer, one of them is reported as foreign', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)
@@ -32,7 +34,7 @@ describe('a buy of another process with our wallet', () => {
     await rig.pass(4_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
-  test('a foreign buy is reported after our own failed', async () => {
+  test('a foreign buy is reported after our own buy failed', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.trade('buy', { fails: true }))
@@ -49,7 +51,7 @@ describe('a buy of another process with our wallet', () => {
     await rig.pass(4_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
-  test('a buy of a token that we did not order is reported once, after a hint of the feed', async () => {
+  test('a buy of a token that we did not order is reported once, after the feed showed it', async () => {
     const rig = await open()
     const theirs = rig.trade()
     rig.wallet.hint(MINT, theirs)
@@ -59,7 +61,7 @@ describe('a buy of another process with our wallet', () => {
     expect(rig.foreign).toHaveLength(1)
     expect(rig.classes()[theirs]).toBe('foreign')
   })
-  test('a trade of the feed that the chain does not have is ignored', async () => {
+  test('a trade on the feed that is not on the chain is ignored', async () => {
     const rig = await open()
     rig.wallet.hint(MINT, signatureOf(77))
     rig.transfer(STRANGER, WALLET, 0.01)
@@ -70,8 +72,8 @@ describe('a buy of another process with our wallet', () => {
 
 describe('before the first order', () => {
   test.each([
-    ['a trade of a minute ago suggests another process', 'trade', 1, 1],
-    ['a trade of three minutes ago suggests no other process', 'trade', 3, 0],
+    ['a trade of our wallet a minute ago suggests another process', 'trade', 1, 1],
+    ['a trade of our wallet three minutes ago suggests no other process', 'trade', 3, 0],
     ['a transfer of SOL is not a trade', 'transfer', 1, 0],
   ] as const)('%s', async (_what, did, minutes, told) => {
     const rig = new WalletRig()
@@ -82,7 +84,7 @@ describe('before the first order', () => {
     expect(rig.foreign).toHaveLength(told)
     expect(rig.gate).toEqual([true])
   })
-  test('the gate stays shut until the newest transactions are read', async () => {
+  test('no buy is allowed until the newest transactions of the wallet are read', async () => {
     const rig = new WalletRig()
     let isIll = true
     rig.faults = [
@@ -101,7 +103,7 @@ describe('before the first order', () => {
 })
 
 describe('the first buy after a start', () => {
-  test('is the only open buy until a second after it was seen', async () => {
+  test('the first buy is the only open buy until a second after its transaction was seen', async () => {
     const rig = await open()
     expect(rig.isSingle).toBe(true)
     await rig.pass(60_000)
@@ -112,7 +114,7 @@ describe('the first buy after a start', () => {
     await rig.pass(5_000)
     expect(rig.isSingle).toBe(false)
   })
-  test('is the only open buy for 10 s if it is not seen, even if its answer is lost', async () => {
+  test('the first buy is the only open buy for 10 s if its transaction is not seen, even if its answer is lost', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     await rig.pass(9_000)

@@ -10,7 +10,7 @@ interface Sent {
   readonly provider: number
 }
 
-/** Providers that answer after the given number of ms, or never. */
+/** Opens a sender with providers that answer after the given number of ms, or never if it is undefined. */
 function rig(answersMs: readonly (number | undefined)[]) {
   const clock = new SimulatedClock(0)
   const sent: Sent[] = []
@@ -32,7 +32,7 @@ function rig(answersMs: readonly (number | undefined)[]) {
   return { sent, pass, alarms, sender: new Sender({ providers, clock, alarm: (text) => alarms.push(text) }) }
 }
 
-test('a transaction goes to every provider at once, then to one provider each, after 0.5, 1, 2 and 2 s', async () => {
+test('a transaction goes to every provider at once, and is repeated at one provider after another, after 0.5, 1, 2 and 2 s', async () => {
   const { sent, pass, sender } = rig([10, 10])
   sender.send('bytes', 'x')
   await pass(8_000)
@@ -49,7 +49,7 @@ test('a transaction goes to every provider at once, then to one provider each, a
   ])
 })
 
-test('sending ends when the caller ends one transaction, and when the sender stops', async () => {
+test('repeats end when the caller stops one transaction, and when the sender is stopped', async () => {
   const { sent, pass, sender } = rig([10])
   const stop = sender.send('one', 'x')
   sender.send('two', 'x')
@@ -60,7 +60,7 @@ test('sending ends when the caller ends one transaction, and when the sender sto
   expect(sent.map(({ at, bytes }) => `${at} ${bytes}`)).toEqual(['0 one', '0 two', '500 two'])
 })
 
-test('a provider that does not answer has at most one open repeat', async () => {
+test('a provider that does not answer gets at most one repeat at a time', async () => {
   const { sent, pass, sender } = rig([undefined])
   for (let order = 0; order < 20; order++) sender.send(`order ${order}`, 'x')
   await pass(10_000)
@@ -68,7 +68,7 @@ test('a provider that does not answer has at most one open repeat', async () => 
   expect(sent.filter(({ at }) => at > 0)).toHaveLength(1)
 })
 
-test('a node that answers with another signature is reported once, and our own signature counts', async () => {
+test('if a node answers with another signature, this is reported once, and our own signature counts', async () => {
   const { alarms, pass, sender } = rig([10, 10])
   sender.send('bytes', 'another')
   await pass(3_000)

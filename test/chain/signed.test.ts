@@ -5,7 +5,7 @@ import { WalletRig } from './wallet-rig.ts'
 
 const open = async (): Promise<WalletRig> => new WalletRig().ready()
 const local = { executor: 'local', state: 'verified' } as const
-/** Blocks until a transaction that was signed now can no longer land. */
+/** The number of blocks until a transaction that was signed now can no longer land. */
 const VALID = 158
 
 /** Registers a signed attempt as the local executor does. `signature` is that of the sent transaction. */
@@ -16,7 +16,7 @@ function signAndSend(rig: WalletRig, attempt: Attempt, signature: string): void 
 }
 
 describe('attempts that the engine signs itself', () => {
-  test('an attempt is provisional within moments after it lands, and final with the chain', async () => {
+  test('the fill of an attempt is provisional moments after its transaction lands, and final with the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, rig.trade())
@@ -35,7 +35,7 @@ describe('attempts that the engine signs itself', () => {
     expect(rig.kinds(one)).toBe('signed sent reverted? reverted!')
   })
 
-  test('an attempt is expired once the chain is final past its bound, and no block earlier', async () => {
+  test('an attempt is expired once the chain is final past its last valid block, and no block earlier', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))
@@ -47,7 +47,7 @@ describe('attempts that the engine signs itself', () => {
     expect(watch?.bytes).toBeUndefined()
   })
 
-  test('an attempt never matches another transaction of its lane', async () => {
+  test('an attempt is never matched with another transaction of the same token and side', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))
@@ -57,7 +57,7 @@ describe('attempts that the engine signs itself', () => {
     expect(rig.late).toEqual([])
   })
 
-  test('two attempts of one order end independently, and get no stand-in', async () => {
+  test('two attempts of one order end independently of each other', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(4)
@@ -70,7 +70,7 @@ describe('attempts that the engine signs itself', () => {
     expect(rig.standIns).toEqual([])
   })
 
-  test('an attempt is final after a fork took it back and it landed again', async () => {
+  test('the fill of an attempt is final after a fork removed the transaction and it landed again', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     const signature = rig.trade()
@@ -82,7 +82,7 @@ describe('attempts that the engine signs itself', () => {
   })
 
   test.each(['signed', 'sent'] as const)(
-    'an attempt that is %s at a crash is found by its signature in the next process',
+    'an attempt that was %s before a crash is found by its signature in the next process',
     async (state) => {
       const rig = await open()
       const one = rig.buy(0.1, local)
@@ -96,7 +96,7 @@ describe('attempts that the engine signs itself', () => {
     },
   )
 
-  test('an attempt keeps the bound of the journal after a crash', async () => {
+  test('after a crash, an attempt keeps the last valid block that the journal recorded', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))

@@ -6,11 +6,11 @@ import { JITO_TIPS } from '../../src/orders/builder-policy.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { keyOf, landed, MINT, POOL, type RawCall, type Use, WALLET, WSOL } from './landed.ts'
 
-/** Parts of a landed trade, in lamports and base units. `answerOf` makes the answer of a node from them. */
+/** The parts of a landed trade, in lamports and base units. `answerOf` makes the answer of a node from them. */
 export interface Shape {
   readonly side: TradeSide
   readonly alone: number
-  /** One fee for each venue account: the first is random, and each next one is half of the one before. */
+  /** The fee of each venue account. The first is random, and each next one is half of the one before. */
   readonly venueFees: readonly number[]
   readonly service: number
   /** How the service takes its fee: by a transfer in the message, by its own program that calls the venue, or in
@@ -21,11 +21,11 @@ export interface Shape {
   readonly hasLimit: boolean
   /** State of the wallet's token account after the trade. */
   readonly account: 'opened' | 'kept' | 'closed'
-  /** Rent of a record that the venue opens at the wallet's cost. */
+  /** The rent of a record account that the venue opens at the wallet's cost. */
   readonly record: number
-  /** `direct`: the program moves its own SOL without an instruction, as curves do when they buy back. */
+  /** `direct`: the program moves its own SOL without an instruction, as bonding curves do when they buy tokens back. */
   readonly moves: 'transfers' | 'direct' | 'wrapped'
-  /** The account of wrapped SOL exists before and after the transaction, or only within it. */
+  /** Whether the account of wrapped SOL also exists before and after the transaction, or only within it. */
   readonly wrapped: 'kept' | 'transient'
   readonly tokens: number
   readonly withheld: number
@@ -58,7 +58,8 @@ export const shapes: fc.Arbitrary<Shape> = fc
     tokens: fc.integer({ min: 1_000, max: 1_000_000_000 }),
     withheld: fc.integer({ min: 0, max: 900 }),
   })
-  // Only possible combinations: a buy opens accounts, a sale closes them, and only instructions move the wallet's SOL.
+  // Only possible combinations are made: a buy opens accounts, a sale closes them, and only instructions move the
+  // wallet's SOL.
   .map((shape) => ({
     ...shape,
     account:
@@ -71,7 +72,7 @@ export const shapes: fc.Arbitrary<Shape> = fc
     taken: shape.taken === 'wrapped' && shape.moves !== 'wrapped' ? 'transfer' : shape.taken,
   }))
 
-/** Costs that the reader must find in the shape. */
+/** Returns the costs that the reader of fills must find in this shape. */
 export function costsOf(shape: Shape): FillCosts {
   const { alone, venueFees, service, priority, tip, account, record, withheld } = shape
   return {
@@ -90,7 +91,7 @@ export function costsOf(shape: Shape): FillCosts {
   }
 }
 
-/** Change of the wallet's wrapped SOL by the trade. */
+/** Returns the change of the wallet's wrapped SOL by the trade. */
 function wrappedChange({ side, alone, venueFees, service, taken }: Shape): number {
   const fee = taken === 'wrapped' ? service : 0
   return side === 'buy' ? -alone - sum(venueFees) - fee : alone - sum(venueFees) - fee
@@ -229,8 +230,10 @@ function callsOf(shape: Shape): RawCall[] {
   ]
 }
 
-/** Instructions that set the price of a compute unit and, optionally, the limit of units. With both, price times limit
- *  is the priority fee. */
+/**
+ * Returns instructions that set the price of a compute unit and, optionally, the limit of units. With both, price times
+ * limit is the priority fee.
+ */
 function budget(priority: number, hasLimit: boolean): RawCall[] {
   if (priority === 0) return []
   const price = Math.floor((priority * 1_000_000) / LIMIT)

@@ -22,7 +22,7 @@ const read = (uses: Use[], more: Parameters<typeof landed>[1] = {}): LandedTrans
 describe('a transaction that belongs to no order', () => {
   test.each<[what: string, uses: Use[], more: Parameters<typeof landed>[1], is: string, lamports: number]>([
     ['SOL from a stranger', [stranger(SOL, SOL - 6_000), wallet(SOL, SOL + 1_000)], {}, 'inflow', 1_000],
-    ['one lamport of dust', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
+    ['one lamport from a stranger', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
     [
       'tokens from a stranger',
       [stranger(SOL, SOL - 5_000), wallet(SOL, SOL), ownTokens([0n, 5n], [RENT, RENT])],
@@ -31,10 +31,22 @@ describe('a transaction that belongs to no order', () => {
       0,
     ],
     ['a tip', [wallet(SOL, SOL - 1_005_000)], {}, 'housekeeping', -1_005_000],
-    ['the largest expense without a trade', [wallet(SOL, SOL - 3_000_000)], {}, 'housekeeping', -3_000_000],
-    ['an expense one lamport larger', [wallet(SOL, SOL - 3_000_001)], {}, 'foreign', -3_000_001],
     [
-      'the fee of a failed transaction',
+      'the largest expense without a trade that is housekeeping',
+      [wallet(SOL, SOL - 3_000_000)],
+      {},
+      'housekeeping',
+      -3_000_000,
+    ],
+    [
+      'an expense one lamport above the largest housekeeping',
+      [wallet(SOL, SOL - 3_000_001)],
+      {},
+      'foreign',
+      -3_000_001,
+    ],
+    [
+      'the fee of a failed transaction of the wallet',
       [wallet(SOL, SOL - 5_000)],
       { error: 'AccountNotFound' },
       'housekeeping',
@@ -67,7 +79,7 @@ describe('a transaction that belongs to no order', () => {
   })
 })
 
-describe('how the attempt of a transaction is found', () => {
+describe('which attempt a transaction belongs to', () => {
   const baseline = { slot: 99, height: 90 }
   const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
     const one = new WatchedAttempt(attempt)
@@ -86,14 +98,29 @@ describe('how the attempt of a transaction is found', () => {
   const mint: Use = { key: MINT, lamports: [1, 1], looked: 'readonly' }
 
   test.each<[what: string, transaction: LandedTransaction, ones: WatchedAttempt[], id: string]>([
-    ['a buy whose attempt has no answer', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
-    ['a buy at the slippage limit plus fees', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
-    ['a buy of another amount, if the attempt has no answer', bought(0.5), [watched(buy('a'), 'lost')], 'a'],
-    ['a buy of another amount, if the attempt was acknowledged', bought(0.5), [watched(buy('a'), 'acked')], 'a'],
-    ['a buy of another amount is manual if the attempt was refused', bought(0.5), [watched(buy('a'), 'refused')], ''],
-    ['a buy of another amount is manual if the attempt has executed', bought(0.5), [watched(buy('a'), 'executed')], ''],
-    ['a buy whose attempt was refused', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
-    ['a second execution of an executed attempt', bought(0.1), [watched(buy('a'), 'executed')], 'a'],
+    ['a buy belongs to the attempt without an answer', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy at the slippage limit plus fees belongs to the attempt', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy of another amount belongs to an attempt without an answer', bought(0.5), [watched(buy('a'), 'lost')], 'a'],
+    ['a buy of another amount belongs to an acknowledged attempt', bought(0.5), [watched(buy('a'), 'acked')], 'a'],
+    [
+      'a buy of another amount belongs to no attempt if the attempt was refused',
+      bought(0.5),
+      [watched(buy('a'), 'refused')],
+      '',
+    ],
+    [
+      'a buy of another amount belongs to no attempt if the attempt has executed',
+      bought(0.5),
+      [watched(buy('a'), 'executed')],
+      '',
+    ],
+    ['a buy of the same amount belongs to a refused attempt', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
+    [
+      'a second buy of the same amount belongs to the executed attempt',
+      bought(0.1),
+      [watched(buy('a'), 'executed')],
+      'a',
+    ],
     [
       'an attempt without an answer has priority over a refused one',
       bought(0.1),
@@ -113,7 +140,7 @@ describe('how the attempt of a transaction is found', () => {
       'b',
     ],
     [
-      'of two attempts without an answer, the one with the matching amount',
+      'of two attempts without an answer, the one with the matching amount is chosen',
       bought(0.4),
       [watched(buy('a'), 'lost'), watched(buy('b', 0.4), 'lost')],
       'b',
@@ -121,35 +148,35 @@ describe('how the attempt of a transaction is found', () => {
     ['another direction', sold, [watched(buy('a'), 'lost')], ''],
     ['a sale', sold, [watched(sellAttempt(MINT, { id: 'a', baseline }), 'lost')], 'a'],
     [
-      'a sale of exactly the ordered amount',
+      'a sale of exactly the ordered amount belongs to the attempt',
       sold,
       [watched(sellAttempt(MINT, { id: 'a', baseline, size: { kind: 'tokens', tokens: 5n, decimals: 6 } }), 'refused')],
       'a',
     ],
     ['another mint', bought(0.1), [watched(buyAttempt(keyOf(66), 0.1, { baseline }), 'lost')], ''],
     [
-      'a buy older than the baseline of the attempt',
+      'a buy older than the wallet state read before the attempt belongs to no attempt',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: { slot: 100, height: 1 } }), 'lost')],
       '',
     ],
     [
-      'a buy that is new enough for an attempt without a baseline',
+      'a buy that is new enough belongs to an attempt whose earlier wallet state is unknown',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_400_000 }), 'lost')],
       'a',
     ],
     [
-      'a buy that is too old for an attempt without a baseline',
+      'a buy that is too old does not belong to an attempt whose earlier wallet state is unknown',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_500_000 }), 'lost')],
       '',
     ],
-    ['a failed transaction of this mint', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
-    ['a failed transaction of another mint', failed(), [watched(buy('a'), 'lost')], ''],
-    ['a failed transaction while no attempt is open', failed([mint]), [watched(buy('a'), 'executed')], ''],
+    ['a failed transaction of this mint belongs to the attempt', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
+    ['a failed transaction of another mint does not', failed(), [watched(buy('a'), 'lost')], ''],
+    ['a failed transaction does not while no attempt is open', failed([mint]), [watched(buy('a'), 'executed')], ''],
     [
-      'a failed transaction that could be a buy or a sale',
+      'a failed transaction that could be the buy or the sale',
       failed([mint]),
       [watched(buy('a'), 'lost'), watched(sellAttempt(MINT, { id: 'b', baseline }), 'lost')],
       '',
@@ -158,7 +185,7 @@ describe('how the attempt of a transaction is found', () => {
     expect(laneMatch(transaction, WALLET, ones, 1_782_611_400_000, false)?.watched.attempt.id ?? '').toBe(id)
   })
 
-  test('a known signature identifies the attempt at any amount', () => {
+  test('a transaction whose signature the attempt has belongs to it with any amount', () => {
     const one = watched(buy('a'), 'executed')
     expect(laneMatch(bought(0.5), WALLET, [one], 0, true)?.watched).toBe(one)
     expect(laneMatch(failed(), WALLET, [one], 0, true)?.reading.kind).toBe('reverted')

@@ -9,7 +9,7 @@ import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL
 import { answerOf, costsOf, type Shape, shapes } from '../trade-shapes.ts'
 
 const RENT = 2_039_280
-/** The longest manual run had 20,000 samples. */
+/** The number of random samples; the longest manual run had 20,000. */
 const RUNS = runs(100)
 const buy = buyAttempt(MINT, 0.1)
 const sell = sellAttempt(MINT)
@@ -23,7 +23,7 @@ const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => 
 })
 const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
 
-/** Tokens, trade, fee, rent, change of the wallet, wrapped lamports. */
+/** The tokens, the trade, the fee, the rent, the change of the wallet's balance, and the wrapped lamports. */
 type Money = [bigint, number, number, number, number, number?]
 
 test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
@@ -49,7 +49,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 105_000, 0, -100_105_000],
   ],
   [
-    'a buy whose fee another wallet paid',
+    'a buy whose fee is paid by another wallet',
     buy,
     [
       { key: POOL, lamports: [50_000, 45_000] },
@@ -153,7 +153,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
 })
 
 describe('itemized costs of a fill', () => {
-  test('the costs match the trade and add up to the change of the wallet', () => {
+  test("the costs of a fill match the trade and add up to the change of the wallet's balance", () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const reading = read(answerOf(shape), shape.side === 'buy' ? buy : sell)
@@ -164,7 +164,7 @@ describe('itemized costs of a fill', () => {
     )
   })
 
-  test('the costs add up with random balance changes and damaged instructions', () => {
+  test('the costs of a fill add up, for random changes of balances and damaged instructions', () => {
     const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
     fc.assert(
       fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {
@@ -197,7 +197,7 @@ describe('itemized costs of a fill', () => {
         return { transaction: { ...transaction, message } }
       },
     ],
-  ])('%s: the fees stay in the trade and are listed as unknown', (_what, spoiled) => {
+  ])("%s: the fees remain part of the trade's amount and are listed as unknown", (_what, spoiled) => {
     const answer = answerOf(SIMPLE)
     const reading = read({ ...answer, ...spoiled(answer) })
     const unknown = { venueFeeLamports: 0, serviceFeeLamports: 0, unknown: ['venueFee', 'serviceFee'] }
@@ -205,7 +205,7 @@ describe('itemized costs of a fill', () => {
     expectSum(reading)
   })
 
-  test('SOL that a program with its own token account keeps is the fee of venue and service', () => {
+  test('SOL that stays with a program with its own token account is counted as the fee of venue and service', () => {
     const uses = [
       wallet(1_000_000_000, 898_495_000),
       ownTokens([0n, 5_000n], [RENT, RENT]),
@@ -277,7 +277,7 @@ describe('an answer without a fill', () => {
   ])('%s', (_name, answer, attempt) => {
     expect(read(answer, attempt).kind).toBe('other')
   })
-  test('no answer of a node throws', () => {
+  test('reading the answer of a node never throws', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (answer, meta) => {
         expect(read(answer).kind).toBe('other')
@@ -287,7 +287,7 @@ describe('an answer without a fill', () => {
   })
 })
 
-test('a fill in a block without a time gets the time when the fill was seen', () => {
+test('a fill in a block without a time gets the time at which we saw the fill', () => {
   expect(read(landed(bought, { time: null }))).toMatchObject({ fill: { time: 5 } })
 })
 
@@ -301,12 +301,12 @@ test.each<[unknown, string]>([
   [{ InstructionError: [2, { Custom: 60021 }] }, 'REVERTED'],
   [{ InstructionError: [6002, 'InvalidAccountData'] }, 'REVERTED'],
   ['AccountNotFound', 'REVERTED'],
-])('%j is %s, and its fee is paid', (error, code) => {
+])('the error %j is read as %s, and the fee of the transaction is counted', (error, code) => {
   expect(codeOf(error)).toBe(code)
   expect(read(landed([wallet(10_000, 5_000)], { error }))).toEqual({ kind: 'reverted', feeLamports: 5_000, code })
 })
 
-test('an error that is nested too deeply to be printed is a revert without a text', () => {
+test('an error that is nested too deeply to be printed is read as a revert without a text', () => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
   expect([codeOf(deep), errorText(deep)]).toEqual(['REVERTED', ''])
 })

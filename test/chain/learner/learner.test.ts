@@ -18,7 +18,7 @@ import { type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount }
 
 const folder = temporaryFolder()
 
-/** A sample that is read without a node. */
+/** Returns a sample that was read without a node. */
 function sampleOf(draft: Draft, simulated?: Sample['simulated']): Sample {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)
@@ -31,7 +31,7 @@ function sampleOf(draft: Draft, simulated?: Sample['simulated']): Sample {
   return { asked: draft.asked, transaction, steps, simulated: simulated ?? { inner: [], changes: [] }, problem: '' }
 }
 
-/** The learned policy after a round trip through the file that a user accepts. */
+/** Returns the learned policy, read back from the file that a user accepts. */
 function policyFrom(findings: Findings): BuilderPolicy {
   const loaded = loadPolicy(folder.write('learned.yaml', policyText(proposalOf(findings).policy)))
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -45,11 +45,11 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   const drafts = [1, 2, 3, 4, 5].map((seed) => honest(shape, seed))
   const learned = policyFrom(findingsOf(drafts.map((draft) => sampleOf(draft))))
 
-  test('a policy learned from the shape accepts the shape', () => {
+  test('a policy that was learned from transactions of this shape accepts transactions of this shape', () => {
     expect(drafts.flatMap((draft) => codes(draft, learned))).toEqual([])
   })
 
-  test('a policy learned from the shape refuses every addition', () => {
+  test('a policy that was learned from transactions of this shape refuses every addition', () => {
     const [draft] = drafts as [Draft & { drawn: Drawn }]
     const more = (instruction: Draft['instructions'][number]): Draft => ({
       ...draft,
@@ -65,7 +65,7 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   })
 })
 
-test('fees are detected as percentage, as fixed amount or as neither, and known tip accounts as tips', () => {
+test('the learner tells fees by percentage from fixed fees and other amounts, and knows tip accounts', () => {
   const of = (fee: (amount: bigint) => bigint) => {
     const drafts = [1, 2, 3].map((seed) => {
       const drawn = draw(seed)
@@ -96,7 +96,7 @@ describe('an unknown program', () => {
     return { ...honest('pump buy', seed), instructions: [call], facts }
   }
 
-  test('is described by the positions of mint and wallet, and requires guards', () => {
+  test('the program is described by the positions of mint and wallet, and requires guards', () => {
     const findings = findingsOf([1, 2, 3].map((seed) => sampleOf(opaque(seed))))
     const router = address('router').toBase58()
     const found = { id: router, decode: 'opaque', buy: ['0908070605040302'], sell: [], mint: 1, wallet: 3 }
@@ -107,7 +107,7 @@ describe('an unknown program', () => {
     expect(codes(opaque(4, 0), policy)).toContain('WRONG_MINT')
   })
 
-  test('is reported with the accounts at risk; the policy lists accounts with SOL, and none that names the wallet', () => {
+  test('the report lists the accounts at risk, and the policy lists accounts with SOL but none that names the wallet', () => {
     const draft = opaque(1)
     const [fees, record, gone] = ['venue fees', 'record', 'gone'].map((name) => address(name).toBase58()) as string[]
     const named = { ...plainAccount(5n, address('venue').toBase58()), data: draft.payer.toBytes() }
@@ -129,14 +129,14 @@ describe('an unknown program', () => {
     expect(findingsText(findings).join('\n')).toContain(`${fees} holds SOL, in all`)
   })
 
-  test('without fixed positions of mint and wallet cannot be described by a policy', () => {
+  test('a program without fixed positions of mint and wallet cannot be described by a policy', () => {
     const findings = findingsOf([sampleOf(opaque(1)), sampleOf(opaque(2, 0))])
     const { policy, unsaid } = proposalOf(findings)
     expect(policy.programs).toBe(undefined)
     expect(unsaid).toEqual([expect.stringContaining('which a policy cannot describe')])
   })
 
-  test('with a co-signer cannot be guarded, and the proposal warns about it', () => {
+  test('a program with a co-signer cannot be guarded, and the proposal warns about it', () => {
     const draft = opaque(1)
     const gives = parts.transfer(CO_SIGNER.publicKey, draft.payer, 5_000)
     const signed = { ...draft, coSigners: [CO_SIGNER], instructions: [...draft.instructions, gives] }
@@ -177,7 +177,7 @@ describe('samples read from a node', () => {
     return sample
   }
 
-  test('a sample contains tables, inner calls, opened accounts and records', async () => {
+  test('a sample contains the lookup tables, inner calls, opened accounts and records of its transaction', async () => {
     const script = scriptFor()
     script.inner = [PROGRAMS.pumpFees, address('inner').toBase58()]
     script.after.set(parts.ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: 5n }))
@@ -199,7 +199,7 @@ describe('samples read from a node', () => {
     expect(findingsText(findings).join('\n')).toContain("the wallet's account of the token: 0.00203928 SOL, in all")
   })
 
-  test('a sample that fails or cannot be simulated has unknown inner calls, and the proposal warns about it', async () => {
+  test('if a sample failed or cannot be simulated, its inner calls are unknown and the proposal warns about it', async () => {
     const script = scriptFor()
     script.err = { InstructionError: [2, { Custom: 6002 }] }
     const sample = (await read(script)) as Sample
@@ -215,7 +215,7 @@ describe('samples read from a node', () => {
     expect(await read(silent)).toMatch(/simulateTransaction/)
   })
 
-  test('a node without inner instructions causes a warning about innerPrograms', async () => {
+  test('a node that reports no inner instructions causes a warning about innerPrograms', async () => {
     const script = scriptFor()
     script.inner = null
     const { unsaid } = proposalOf(findingsOf([(await read(script)) as Sample]))
@@ -223,7 +223,7 @@ describe('samples read from a node', () => {
   })
 })
 
-test('the upgrade authority of each program is read', async () => {
+test('the learner reads the upgrade authority of each program', async () => {
   const script = nodeScript()
   const [fixed, changeable, given, gone] = ['fixed', 'changeable', 'given up', 'gone'].map((name) => address(name))
   const loader = 'BPFLoaderUpgradeab1e11111111111111111111111'
@@ -255,7 +255,7 @@ test('the upgrade authority of each program is read', async () => {
   expect(await readUpgraders(scriptedNode(script), asked)).toEqual(new Map())
 })
 
-test('the fee of a sale by an opaque program is capped in SOL, because its proceeds cannot be read', () => {
+test('the fee of a sale by an opaque program is capped in SOL, because the proceeds of the sale cannot be read', () => {
   const { user, mint, sale } = draw(1)
   const call = parts.instruction(address('router'), [1, 2, 3, 4, 5, 6, 7, 8], [mint, parts.signer(user)])
   const facts = { rentLamports: RENT, guardLamports: 100_000_000n, walletLamports: 10n ** 10n }

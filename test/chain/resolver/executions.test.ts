@@ -8,7 +8,7 @@ import { fillOf } from '../../support/gateway-world.ts'
 
 const never = (): never => expect.fail('no other call is expected')
 
-test('a trade of our wallet that the feed only hinted at is not given to an attempt that another transaction executed', () => {
+test('a trade of our wallet that is known only from the feed is not assigned to an attempt that another transaction executed', () => {
   const watches = new WatchList(() => {})
   const said: string[] = []
   const executions = new Executions({

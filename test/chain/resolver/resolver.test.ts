@@ -7,12 +7,14 @@ import { signatureOf } from '../landed.ts'
 import { lagging, MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
-/** Number of slots after which a lost answer is proved: the late wait (300), VALID_BLOCKS, the blocks that are not
- *  final, and a margin, because one slot in 25 has no block. */
+/**
+ * The number of slots after which the outcome of a lost answer is proved: the wait for a late execution (300),
+ * VALID_BLOCKS, the blocks that are not final, and a margin, because one slot in 25 has no block.
+ */
 const PROOF_SLOTS = 300 + 200 + 32 + 60
 
 describe('lost answers', () => {
-  test('an executed order is found within 5 s, and is final once the chain is', async () => {
+  test('an executed order is found within 5 s, and its fill is final once the chain is', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.trade()
@@ -23,7 +25,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { orderId: one.orderId, attemptId: one.id, mint: MINT } })
   })
-  test('an order that never executed is absent once the chain is final past 120 s and 200 blocks, and reports its progress', async () => {
+  test('an order that never executed is proved absent once the chain is final past 120 s and 200 blocks, and reports its progress until then', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -38,7 +40,7 @@ describe('lost answers', () => {
     expect(rig.wallet.resolver.watches.all()).toHaveLength(1)
     expect(rig.late).toEqual([])
   })
-  test('an order that executes late but within the bound is filled', async () => {
+  test('an order that executes late, but before its last possible block, is filled', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -46,7 +48,7 @@ describe('lost answers', () => {
     await rig.slots(340)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('an order that executes beyond the bound is proved absent, and then causes a late fill', async () => {
+  test('an order that executes after its last possible block is proved absent, and then causes a late fill', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -59,7 +61,7 @@ describe('lost answers', () => {
     ])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('an execution after the watch of its order ended is classified as foreign', async () => {
+  test('an execution after its order is no longer watched is classified as foreign', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     const signature = rig.trade('buy', {}, 2_400)
@@ -67,7 +69,7 @@ describe('lost answers', () => {
     expect(rig.late).toEqual([])
     expect(rig.foreign.map((row) => row.signature)).toEqual([signature])
   })
-  test('an order that executed twice gets both fills booked, the second as a duplicate', async () => {
+  test('if an order executes twice, both fills are booked, the second one as a duplicate', async () => {
     const rig = await open()
     const one = rig.buy()
     const [first, second] = [rig.trade('buy', {}, 2), rig.trade('buy', {}, 20)]
@@ -77,7 +79,7 @@ describe('lost answers', () => {
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { signature: first } })
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[second, 'SERVICE_DUPLICATE']])
   })
-  test('an order can still execute after a failed transaction of its token, whose fee is reported once', async () => {
+  test('an order whose token has a failed transaction can still execute, and the fee of that transaction is reported once', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -91,7 +93,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect([rig.late, rig.paid.length]).toEqual([[], 1])
   })
-  test('an order is absent, not reverted, if only a failed transaction of its token landed', async () => {
+  test('an order is absent, not reverted, if the only transaction of its token failed', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -120,14 +122,14 @@ describe('lost answers', () => {
     rig.trade('buy', { fails: true })
     await rig.slots(120)
     expect(rig.paid).toHaveLength(1)
-    // Simulates that the classifications of the audit did not reach the disk.
+    // Simulates a crash before the classifications of transactions reached the disk.
     for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
     await rig.crash({ ...one, state: 'unknown' })
     await rig.slots(PROOF_SLOTS)
     expect(rig.paid).toHaveLength(1)
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)? absent$/)
   })
-  test('trades of the feed that are not on the chain, or not ours, are ignored', async () => {
+  test('trades on the feed that are not on the chain, or not ours, change nothing', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -137,7 +139,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)* absent$/)
     expect([rig.late, rig.foreign]).toEqual([[], []])
   })
-  test('an order that executed with another amount is filled with the amount on the chain', async () => {
+  test('an order that executed with another amount is filled with the amount that is on the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     rig.trade('buy', { lamports: 3e8 })
@@ -152,7 +154,7 @@ describe('lost answers', () => {
 })
 
 describe('a full exit with several open attempts', () => {
-  /** Two attempts whose answers are lost. The wallet holds tokens. */
+  /** Returns two attempts whose answers are lost. The wallet holds tokens. */
   const twice = async (): Promise<{ rig: WalletRig; one: Attempt; other: Attempt }> => {
     const rig = await open()
     rig.trade('buy')
@@ -165,7 +167,7 @@ describe('a full exit with several open attempts', () => {
   }
   const standIn = (rig: WalletRig): string => rig.standIns.map((one) => rig.kinds(one)).join(', ')
 
-  test('a fill with an unknown signature proves the order at once, and each attempt still waits for its own bound', async () => {
+  test('a fill with an unknown signature ends the order at once, but each attempt waits until it can no longer execute', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -179,7 +181,7 @@ describe('a full exit with several open attempts', () => {
     expect([rig.kinds(one), rig.kinds(other)]).toEqual(['unknown absent', 'unknown absent'])
     expect([rig.late, rig.standIns.length, rig.classes()[signature]]).toEqual([[], 1, 'ours'])
   })
-  test('both sales are booked once, and neither is late, if the second attempt sells tokens that arrived later', async () => {
+  test('both sales are booked once, and neither as a late fill, if the second attempt sells tokens that arrived later', async () => {
     const { rig, one, other } = await twice()
     rig.trade('sell')
     await rig.slots(20)
@@ -190,7 +192,7 @@ describe('a full exit with several open attempts', () => {
     expect(standIn(rig)).toBe('filled? filled!, filled? filled!')
     expect([rig.kinds(one), rig.kinds(other), rig.late]).toEqual(['unknown', 'unknown', []])
   })
-  test('a fork takes back the fill that was seen, and changes no other attempt', async () => {
+  test('a fork reverses the fill that was seen, and changes no other attempt', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -201,7 +203,7 @@ describe('a full exit with several open attempts', () => {
     expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
   })
   test.each([8, 60])(
-    'an answer with the signature %i slots later proves its attempt, and the other attempt waits',
+    'an answer with the signature, %i slots later, proves its attempt, and the other attempt still waits',
     async (slots) => {
       const { rig, one } = await twice()
       const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
@@ -215,14 +217,14 @@ describe('a full exit with several open attempts', () => {
       expect(rig.late).toEqual([])
     },
   )
-  test('a signature from the feed proves the order and ends neither attempt', async () => {
+  test('a signature from the feed proves that the order executed, and ends neither attempt', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     rig.wallet.resolver.hint(MINT, signature)
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
   })
-  test('after the answer and a crash, the stand-in ends with the attempt that it stood for', async () => {
+  test('after an answer and a crash, the attempt recorded for an unknown execution ends together with the answered attempt', async () => {
     const { rig, one } = await twice()
     const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
     const resolution = rig.send(late)
@@ -249,7 +251,7 @@ describe('a full exit with several open attempts', () => {
 })
 
 describe('wrong answers', () => {
-  test('an order is found by its lane if the answer has an unknown signature', async () => {
+  test("if the answer has an unknown signature, the execution is found by the order's token and side", async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -258,14 +260,14 @@ describe('wrong answers', () => {
     expect(rig.kinds(one)).toBe('acked filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { signature } })
   })
-  test('the signature of a stranger leaves the order unknown, then absent', async () => {
+  test('if the answer has the signature of a stranger, the order is unknown and then absent', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).acked(rig.transfer(STRANGER, STRANGER, 0.1))
     await rig.slots(320)
     expect(rig.kinds(one)).toMatch(/^acked unknown absent$/)
   })
-  test('the signature of an older trade of ours does not prove the order', async () => {
+  test('the signature of an older trade of ours does not prove that the order executed', async () => {
     const rig = await open()
     const older = rig.trade()
     await rig.slots(120)
@@ -274,7 +276,7 @@ describe('wrong answers', () => {
     await rig.slots(320)
     expect(rig.kinds(one)).toBe('acked unknown absent')
   })
-  test('an answer with the signature of a buy to a sale does not keep the buy from its fill', async () => {
+  test('if the answer to a sale has the signature of a buy, the buy still gets its fill', async () => {
     const rig = new WalletRig()
     rig.trade()
     await rig.slots(400) // long enough that no other process is assumed to trade
@@ -287,7 +289,7 @@ describe('wrong answers', () => {
     expect([rig.kinds(sale), rig.kinds(buy)]).toEqual(['acked unknown', 'unknown filled? filled!'])
     expect(rig.foreign).toEqual([])
   })
-  test('a late report that an order was not sent takes back the fill that was assigned to the order', async () => {
+  test('a late report that an order was not sent takes back the fill that had been assigned to this order', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)
@@ -311,7 +313,7 @@ describe('wrong answers', () => {
   })
 })
 
-test('an acknowledged order that the network lost is absent 200 blocks after the answer', async () => {
+test('an acknowledged order that the network lost is proved absent 200 blocks after the answer', async () => {
   const rig = await open()
   const one = rig.buy()
   rig.send(one).acked(rig.trade('buy', {}, Number.POSITIVE_INFINITY))
@@ -320,7 +322,7 @@ test('an acknowledged order that the network lost is absent 200 blocks after the
   expect(waited).toBeLessThan(200 + 32 + 60)
 })
 
-test('a refused attempt that executed causes a late fill', async () => {
+test('an attempt that was refused, but executed, causes a late fill', async () => {
   const rig = await open()
   const one = rig.buy()
   const signature = rig.trade('buy', {}, 30)
@@ -352,7 +354,7 @@ test('an execution after a refusal and a retry belongs to the retry, unless ther
 })
 
 describe('forks', () => {
-  test('a confirmed fill that is dropped permanently is taken back, then proved absent', async () => {
+  test('a confirmed fill that a fork drops permanently is taken back, and then proved absent', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -365,7 +367,7 @@ describe('forks', () => {
     await rig.slots(220)
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
-  test('a confirmed fill that is dropped and lands again is final', async () => {
+  test('a confirmed fill that a fork drops, and that lands again, becomes final', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -375,7 +377,7 @@ describe('forks', () => {
     await rig.slots(160)
     expect(rig.kinds(one)).toBe('acked filled? unknown filled? filled!')
   })
-  /** A fill whose transaction fails in the block that a fork moves it to. */
+  /** Creates a fill whose transaction fails in the block to which a fork moves it, and returns its signature. */
   const failsAgain = (rig: WalletRig): string => {
     const tokens = rig.market.token(MINT)?.curve.quoteBuy(100_000_000n).tokens ?? 0n
     return rig.trade('buy', { tokens })
@@ -386,7 +388,7 @@ describe('forks', () => {
     rig.ledger.fork(signature, 1)
     await rig.slots(60)
   }
-  test('a fill that lands again and fails is taken back and reverted', async () => {
+  test('a fill whose transaction lands again and fails is taken back, and the attempt is reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = failsAgain(rig)
@@ -394,7 +396,7 @@ describe('forks', () => {
     await fork(rig, signature)
     expect(rig.kinds(one)).toMatch(/^acked filled\? unknown (reverted\? )?reverted!$/)
   })
-  test('a fill that lands again and fails after a restart is taken back and reverted', async () => {
+  test('a fill whose transaction lands again and fails after a restart is taken back, and the attempt is reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = failsAgain(rig)
@@ -406,7 +408,7 @@ describe('forks', () => {
     expect(rig.kinds(one)).toMatch(/^acked filled\?( filled\?)? unknown( reverted\? unknown)? absent$/)
     expect(rig.paid).toHaveLength(1)
   })
-  test('a fill without an answer that lands again and fails proves nothing, so the bound decides', async () => {
+  test('a fill without an answer that lands again and fails proves nothing, so the order waits until it can no longer execute', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -418,7 +420,7 @@ describe('forks', () => {
     await rig.slots(PROOF_SLOTS)
     expect(rig.kinds(one)).toMatch(/ unknown absent$/)
   })
-  test('a fill that lands again at once with another result is taken back and reported again', async () => {
+  test('a fill that lands again at once with another result is taken back, and its new result is reported', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -431,12 +433,12 @@ describe('forks', () => {
   })
 })
 
-describe('the amount identifies which of two unknown sales of a lane executed', () => {
+describe('of two sales with unknown outcome in one token, the amount shows which one executed', () => {
   const PART: Size = { kind: 'percent', percent: 37.5 }
   test.each<[what: string, size: Size, sold: (held: bigint) => bigint, isPart: boolean]>([
     ['a share', PART, (held) => (held * 3_750n) / 10_000n, true],
     ['a share that the service rounded', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
-    ['a full sale next to a share', PART, (held) => held, false],
+    ['a full sale next to a sale of a percentage', PART, (held) => held, false],
     [
       'a number of tokens that was sent as a percentage',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
@@ -444,7 +446,7 @@ describe('the amount identifies which of two unknown sales of a lane executed', 
       true,
     ],
     [
-      'a full sale next to a number of tokens',
+      'a full sale next to a sale of a number of tokens',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
       (held) => held,
       false,
@@ -465,7 +467,7 @@ describe('the amount identifies which of two unknown sales of a lane executed', 
 })
 
 describe('a wallet that other processes also use', () => {
-  test('dust and spam are classified, and do not prevent the proof of absence', async () => {
+  test('small foreign transfers are classified, and do not prevent the proof that an order is absent', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -475,7 +477,7 @@ describe('a wallet that other processes also use', () => {
     expect(dust.map((signature) => rig.classes()[signature])).toEqual(dust.map(() => 'inflow'))
     expect(rig.foreign).toEqual([])
   })
-  test('manual trades are foreign, are reported once, and are not taken for an order', async () => {
+  test('manual trades are classified as foreign, are reported once, and are not mistaken for an order', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -486,7 +488,7 @@ describe('a wallet that other processes also use', () => {
     expect(rig.foreign.map(({ signature }) => signature)).toEqual([byHand])
     expect(rig.classes()).toMatchObject({ [byHand]: 'foreign', [tip]: 'housekeeping' })
   })
-  test('of a manual buy and an execution, the one within the bounds of the order is its fill', async () => {
+  test('of a manual buy and an execution, the fill of the order is the one within its bounds', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const signature = rig.trade('buy', {}, 2)
@@ -500,7 +502,7 @@ describe('a wallet that other processes also use', () => {
 })
 
 describe('unreliable nodes', () => {
-  test('a node 200 slots behind proves no absence before its own finality reaches the bound', async () => {
+  test("a node 200 slots behind the chain proves no order absent until its own final slot passes the order's last one", async () => {
     const rig = new WalletRig()
     rig.faults = [lagging(rig, () => 200)]
     await rig.slots(300)
@@ -537,7 +539,7 @@ describe('unreliable nodes', () => {
       await rig.until(() => rig.kinds(one) === 'unknown absent', PROOF_SLOTS + 150)
     },
   )
-  test('a node that lags behind an execution proves no absence', async () => {
+  test('a node that has not seen the execution yet does not prove the order absent', async () => {
     const rig = new WalletRig()
     let behind = 0
     rig.faults = [lagging(rig, () => behind)]
@@ -552,7 +554,7 @@ describe('unreliable nodes', () => {
     await rig.slots(100)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('a node 100 slots behind that alternates with a current node does not change the outcome', async () => {
+  test('a node 100 slots behind that takes turns with a current node does not change the outcome', async () => {
     const rig = new WalletRig()
     const old = lagging(rig, () => 100)
     let turn = 0
@@ -568,7 +570,7 @@ describe('unreliable nodes', () => {
     await rig.slots(PROOF_SLOTS + 200)
     expect(rig.kinds(other)).toBe('unknown absent')
   })
-  test('a node whose index lost a signature proves no absence while the balance differs', async () => {
+  test('a node whose index lost a signature proves no order absent while the balance differs', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -598,7 +600,7 @@ describe('unreliable nodes', () => {
     expect(rig.kinds(one)).toMatch(/^unknown undecided filled/)
     expect(rig.outcomes(one).at(-1)).toMatchObject({ kind: 'filled', final: true, fill: { signature } })
   })
-  test('a node whose history begins after the order proves no absence, and the order is held', async () => {
+  test('a node whose history begins after the order proves nothing, and the order is held for the operator', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -612,7 +614,7 @@ describe('unreliable nodes', () => {
     await rig.slots(200)
     expect(rig.kinds(one)).toBe('unknown undecided absent')
   })
-  test('an order does not expire by the clock if the chain makes no blocks for hours', async () => {
+  test('an order does not expire while the chain makes no blocks, even for hours', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -624,7 +626,7 @@ describe('unreliable nodes', () => {
     await rig.slots(PROOF_SLOTS)
     expect(rig.kinds(one)).toBe('unknown absent')
   })
-  test('a node whose getTransaction answers null for a listed signature proves no absence', async () => {
+  test('a node whose getTransaction answers null for a signature in its list proves no order absent', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -640,7 +642,7 @@ describe('unreliable nodes', () => {
     await rig.slots(160)
     expect(rig.kinds(one)).toMatch(/^unknown filled.*!$/)
   })
-  test('an unreadable transaction delays only the orders that it could belong to', async () => {
+  test('a transaction that cannot be read delays only the orders to which it could belong', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -692,7 +694,7 @@ describe('unreliable nodes', () => {
 })
 
 describe('crashes', () => {
-  test('an order that was sent without a record of the answer is unknown and found by its lane', async () => {
+  test('an order that was sent, and whose answer was not recorded, is unknown and found by its token and side', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one)
@@ -701,7 +703,7 @@ describe('crashes', () => {
     await rig.slots(50)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('the wait for a late execution begins once, even if the process crashes several times', async () => {
+  test('the wait for a late execution starts once, even if the process crashes several times', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -725,7 +727,7 @@ describe('crashes', () => {
     await rig.slots(300)
     expect(rig.kinds(one)).toBe('unknown absent')
   })
-  test('a fill that a fork took back during the downtime is taken back after the restart', async () => {
+  test('if a fork reversed a fill while the process was down, the fill is taken back after the restart', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -739,7 +741,7 @@ describe('crashes', () => {
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
   test.each([false, true])(
-    'a signature that two orders were answered with belongs to the order that was seen to execute; resumed last: %s',
+    'if two answers name one signature, it belongs to the order that was seen to execute; this order is resumed last: %s',
     async (isLast) => {
       const rig = await open()
       rig.trade('buy')
@@ -760,7 +762,7 @@ describe('crashes', () => {
       expect(rig.late).toEqual([])
     },
   )
-  test('an order whose seen execution finally belongs to another order is unknown again', async () => {
+  test('an order is unknown again if the execution that was seen finally belongs to another order', async () => {
     const rig = await open()
     const [one, other] = [rig.buy(), rig.buy()]
     rig.lose(one)
@@ -774,7 +776,7 @@ describe('crashes', () => {
     expect(rig.kinds(waits)).toMatch(/unknown absent$/)
     expect(rig.late).toEqual([])
   })
-  test('an ended attempt is still watched after a restart and can cause a late fill', async () => {
+  test('after a restart, an ended attempt is still watched and can cause a late fill', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one).refused({ kind: 'refused', code: 'INVALID_PARAMETERS', reason: '', retry: 'never' })
@@ -787,7 +789,7 @@ describe('crashes', () => {
     await rig.slots(100)
     expect(rig.late).toHaveLength(1)
   })
-  test('with an older copy of the journal, unrecorded trades are foreign and reported once, and no order becomes unknown', async () => {
+  test('if the journal is an older copy, trades missing from it are foreign and reported once, and no order becomes unknown', async () => {
     const rig = await open()
     const copy = [...rig.records]
     const one = rig.buy()
@@ -804,7 +806,7 @@ describe('crashes', () => {
     await rig.slots(100)
     expect(rig.foreign).toHaveLength(1)
   })
-  test('the first audit finds an execution that landed during the downtime', async () => {
+  test("the wallet's first audit after a start finds an execution that landed while the process was down", async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -817,7 +819,7 @@ describe('crashes', () => {
   })
 })
 
-/** A node whose answers always describe the chain at one slot. */
+/** Lets a node answer with the state of the chain at one slot. */
 function standingStill(rig: WalletRig, slot: number) {
   const { height } = rig.ledger.head('finalized')
   const still = { slot: slot - 32, height: height - 10 }

@@ -47,7 +47,7 @@ async function pass(ms: number): Promise<void> {
 const kinds = (): string =>
   outcomes.map((one) => ('final' in one ? `${one.kind}${one.final ? '!' : '?'}` : one.kind)).join(' ')
 
-test('provisional at confirmed, final at finalized, each read from the chain; then silence', async () => {
+test('a fill is provisional at confirmed and final at finalized, is read from the chain each time, and then nothing is asked any more', async () => {
   follow()
   expect(outcomes).toEqual([])
   await pass(1_000)
@@ -71,7 +71,7 @@ test('provisional at confirmed, final at finalized, each read from the chain; th
   ])
 })
 
-test('every 500 ms while one is unseen, every 2 s until it is final', async () => {
+test('the follower asks every 500 ms while a signature is unseen, and every 2 s until it is final', async () => {
   follow()
   await pass(2_000)
   expect(chain.count('getSignatureStatuses')).toBe(5)
@@ -82,7 +82,7 @@ test('every 500 ms while one is unseen, every 2 s until it is final', async () =
   expect(chain.count('getSignatureStatuses') - before).toBe(5)
 })
 
-test('an unseen one is never given up, asked for less often, and searched for in the history', async () => {
+test('an unseen signature is never given up, is asked for less often, and is searched for in the history', async () => {
   follow()
   await pass(59_999)
   expect(
@@ -95,7 +95,7 @@ test('an unseen one is never given up, asked for less often, and searched for in
   expect(outcomes).toEqual([])
 })
 
-test('one that the node has forgotten before we saw it final is found in its history', async () => {
+test("a signature that the node forgot before we saw it final is found in the node's history", async () => {
   follow()
   see('confirmed')
   await pass(1_000)
@@ -112,14 +112,14 @@ test('one that the node has forgotten before we saw it final is found in its his
   expect(kinds()).toBe('filled? filled!')
 })
 
-test('all of them in one call', async () => {
+test('one call asks for up to 256 signatures', async () => {
   const many = Array.from({ length: 300 }, (_, index) => signatureOf(index % 256) + index)
   for (const signature of many) follow(signature)
   await pass(0)
   expect(chain.calls.map(([, params]) => (params[0] as string[]).length)).toEqual([256, 44])
 })
 
-test('reverted, with its fee and its code', async () => {
+test('a failed transaction is reported as reverted, with its fee and its error code', async () => {
   transaction = landed([wallet(10_000, 5_000)], { error: { InstructionError: [1, { Custom: 6042 }] } })
   see('finalized')
   follow()
@@ -137,7 +137,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    'a transaction that nobody can read',
+    'a transaction that cannot be read is reported',
     () => {
       chain.methods.getTransaction = () => {
         throw -32_015
@@ -152,7 +152,7 @@ test.each<[string, () => void]>([
   expect(outcomes).toEqual([expect.objectContaining({ kind: 'unknown', signature: SIGNATURE })])
 })
 
-test('a fork that moves it into another slot is read again; one that takes it back is waited for', async () => {
+test('a transaction that a fork moves into another slot is read again, and one that a fork removes is waited for', async () => {
   see('confirmed', 100)
   follow()
   await pass(0)
@@ -168,7 +168,7 @@ test('a fork that moves it into another slot is read again; one that takes it ba
   expect(outcomes[2]).toMatchObject({ fill: { tokens: 4_000n, slot: 140 } })
 })
 
-test('a node that knows the status before the transaction is asked again, and errors are waited out', async () => {
+test('a node that knows the status before the transaction is asked again, and errors are retried', async () => {
   see('confirmed')
   transaction = null
   follow()
@@ -185,7 +185,7 @@ test('a node that knows the status before the transaction is asked again, and er
 })
 
 test.each([null, 5, {}, { value: 5 }, { value: ['x'] }, { value: [{}] }])(
-  'statuses of %j are no statuses',
+  'statuses of %j are not accepted as statuses',
   async (answer) => {
     chain.methods.getSignatureStatuses = () => answer
     follow()
@@ -194,7 +194,7 @@ test.each([null, 5, {}, { value: 5 }, { value: ['x'] }, { value: [{}] }])(
   },
 )
 
-test('cancelled: nothing comes any more, and nothing runs', async () => {
+test('after a cancellation nothing is reported and no timer runs', async () => {
   const cancel = follow()
   const other = follow(keyOf(1))
   await pass(0)

@@ -14,7 +14,7 @@ function nodesOf(...answerMs: number[]): { clock: SimulatedClock; rpcs: CheckRpc
         new Promise((resolve) => void clock.after(ms, () => resolve({ ok: true, value: index }))),
   )
   const rpcs = new CheckRpcs(nodes, clock)
-  /** A check of two consecutive calls. */
+  /** A check that consists of two consecutive calls. */
   const check = async (): Promise<unknown[]> => {
     const { rpc, end } = rpcs.begin()
     const answers = [await rpc('first', []), await rpc('second', [])]

@@ -8,7 +8,10 @@ import { CLOCK_SYSVAR } from '../../../src/solana/programs.ts'
 import { ScriptedChain, settled } from '../scripted-chain.ts'
 
 const START = 1_790_000_000_000
-/** Lifetime of a transaction, in blocks. VALID_BLOCKS is larger by the margin for a node whose head lags behind. */
+/**
+ * Lifetime of a transaction, in blocks. VALID_BLOCKS is longer by a margin, because the newest block (head) that a node
+ * reports may be old.
+ */
 const LIFE = 150
 const HEIGHT = 900
 
@@ -21,11 +24,11 @@ interface Node {
   readonly clock?: boolean
   /** Error of the block times: ms by which they are too old. */
   readonly oldMs?: number
-  /** Whether the height of the node is frozen. */
+  /** Whether the block height that the node reports never changes. */
   readonly stands?: boolean
 }
 
-/** A chain with a block each `slotMs` from START on, its nodes, and a machine with a wrong clock. */
+/** A chain with a block every `slotMs` from START on, its nodes, and a machine with a wrong clock. */
 class World {
   readonly clock: SimulatedClock
   readonly slotMs: number
@@ -105,12 +108,18 @@ class Asked {
     return this
   }
 
-  /** Blocks by which a bound from the reported head exceeds the necessary bound; negative: too low. */
+  /**
+   * The number of blocks by which the last valid block, computed from the reported head, exceeds the necessary one;
+   * negative if it is too low.
+   */
   get room(): number {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
   }
 
-  /** Time by which a bound from the reported head ends later than a bound from a current node, ms. */
+  /**
+   * How much later the last valid block, computed from the reported head, is reached than one computed from a current
+   * node's head, ms.
+   */
   get laterMs(): number {
     return (this.room - (VALID_BLOCKS - LIFE)) * this.#world.slotMs
   }
@@ -127,7 +136,7 @@ test.each([
   [200, 2_000],
   [200, -2_000],
 ])(
-  'slots of %i ms, a clock %i ms behind: a head that lags more than the bound allows is not used',
+  'with slots of %i ms and our clock %i ms behind, a reported head that is too old is not used',
   async (slotMs, behind) => {
     for (const ms of [0, 1, 499, 999]) {
       const lags: number[] = []
@@ -142,7 +151,8 @@ test.each([
   },
 )
 
-// With incomplete nodes the bound is never too low, and is reached at most a minute later than with a complete node.
+// With an incomplete node, the last valid block is never too low, and is reached at most a minute later than with a
+// complete node.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a good node', {}, {}],
   ['no times of the newest 5 slots', { untold: 5 }, {}],
@@ -152,24 +162,28 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['no time at all', { untold: Number.POSITIVE_INFINITY }, {}],
   ['no time at all, short slots', { untold: Number.POSITIVE_INFINITY }, { slotMs: 200 }],
   ['no time at all, and 150 blocks behind', { untold: Number.POSITIVE_INFINITY, lag: 150 }, {}],
-  ['block times 15 s old', { oldMs: 15_000 }, {}],
-  ['block times 15 s old, and 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
+  ['block times that are 15 s too old', { oldMs: 15_000 }, {}],
+  ['block times that are 15 s too old, and 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
   ['120 blocks behind', { lag: 120 }, {}],
   ['our clock 30 s ahead', {}, { offsetMs: 30_000 }],
   ['our clock 60 s ahead', {}, { offsetMs: 60_000 }],
   ['our clock 30 s behind', {}, { offsetMs: -30_000 }],
   ['our clock a day behind', {}, { offsetMs: -86_400_000 }],
-])('%s: the bound is high enough, and is reached at most a minute later', async (_name, node, machine) => {
-  const world = new World(machine)
-  const asked = await world.ask(world.node(node)).within(120)
-  expect(asked.told).toBeDefined()
-  expect(asked.room).toBeGreaterThanOrEqual(0)
-  expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-  // Every answer arrives before the best bound is final, so only its height delays the proof.
-  expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
-})
+])(
+  'with %s, the last valid block is late enough, and is reached at most a minute later',
+  async (_name, node, machine) => {
+    const world = new World(machine)
+    const asked = await world.ask(world.node(node)).within(120)
+    expect(asked.told).toBeDefined()
+    expect(asked.room).toBeGreaterThanOrEqual(0)
+    expect(asked.laterMs).toBeLessThanOrEqual(60_000)
+    // Every answer arrives before the best possible last block is final. Only the height in the answer can therefore
+    // delay the proof.
+    expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
+  },
+)
 
-test('a slow clock is detected by the block times of a current node, and then a lagging node is not used', async () => {
+test('the block times of a current node show that our clock is slow, and a node that lags is not used from then on', async () => {
   const world = new World({ offsetMs: -30_000 })
   let lag = 0
   const nodes = [world.node(), world.node({ lag: 90 })]
@@ -191,7 +205,7 @@ test('a slow clock is detected by the block times of a current node, and then a 
   expect(height + VALID_BLOCKS - LIFE).toBeGreaterThanOrEqual(then)
 })
 
-test('a frozen node without block times is never used, and the reason names both', async () => {
+test('a node without block times whose height never changes is not used, and the reason names both defects', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ untold: Number.POSITIVE_INFINITY, stands: true })).within(300)
   expect(asked.told).toBeUndefined()
@@ -200,27 +214,27 @@ test('a frozen node without block times is never used, and the reason names both
   )
 })
 
-test('a node with old block times is waited for, and is not treated as a node without block times', async () => {
+test('a node with old block times is waited for, and is not treated like a node without block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
   expect(world.reasons.at(-1)).toMatch(/^the RPC has no block as new as the request: .*clock is ahead/)
 })
 
-test('the second provider answers at once if the first has no block times', async () => {
+test('the second provider is used at once if the first one has no block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ untold: Number.POSITIVE_INFINITY }), world.node()).within(0)
   expect(asked.told).toMatchObject({ height: HEIGHT, afterMs: 0 })
   expect(world.reasons).toEqual([''])
 })
 
-test('a healthy node is only asked for its head and the time of the head', async () => {
+test('a healthy node is asked only for its newest block and the time of this block', async () => {
   const world = new World()
   await world.ask(world.node()).within(0)
   expect(world.calls).toEqual(['getEpochInfo', 'getBlockTime'])
 })
 
-test('a request from inside a callback is answered', async () => {
+test('a request that is made inside a callback is answered', async () => {
   const world = new World()
   const { head } = await world.ask(world.node()).within(0)
   const heights: number[] = []

@@ -37,7 +37,7 @@ function ask(mint = MINT): (MintFacts | undefined)[] {
   return heard
 }
 
-test('each mint is read once for all callers, and reported once', async () => {
+test('each mint is read once for all callers, and its traits are reported once', async () => {
   const [one, other] = [ask(), ask()]
   expect([one, other]).toEqual([[], []])
   await settled()
@@ -70,7 +70,7 @@ test.each<[string, () => unknown]>([
   ],
   ['an invalid account', () => ({ lamports: 'many' })],
   ['no account', () => undefined],
-])('%s: the reader returns undefined and gives up after half a minute', async (_what, answer) => {
+])('after %s, the reader returns undefined and gives up after half a minute', async (_what, answer) => {
   account = answer
   const heard = ask()
   await pass(31_000)
@@ -95,7 +95,7 @@ test('mints that may be bought soon are read in advance, four at a time', async 
   expect(ask(mints[5])).toEqual([PLAIN])
 })
 
-test('a stopped reader calls no callback', async () => {
+test('the reader calls no callback after it was stopped', async () => {
   const heard = ask()
   reader.stop()
   await settled()

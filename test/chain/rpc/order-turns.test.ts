@@ -3,7 +3,7 @@ import { Turns } from '../../../src/chain/rpc/order-turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Orders that had a turn, in the order of their turns, and the callbacks that end the turns. */
+/** Returns the orders that got a turn, in this order, and the callbacks that end their turns. */
 function world() {
   const clock = new SimulatedClock()
   const turns = new Turns(clock)
@@ -42,7 +42,7 @@ test('orders take turns, and exits go first', async () => {
   expect(going).toEqual(['buy 1', 'sale', 'buy 2'])
 })
 
-test('an order that does not land delays entries and exits by at most 3 s each', async () => {
+test('an order whose transaction does not land delays other entries and exits by at most 3 s each', async () => {
   const { going, ask, pass } = world()
   for (const [order, isExit] of [
     ['buy 1', false],
@@ -59,7 +59,7 @@ test('an order that does not land delays entries and exits by at most 3 s each',
   expect(going.at(-1)).toBe('buy 2')
 })
 
-test('attempts of one order share a turn, which ends with the last attempt', async () => {
+test('attempts of one order share a turn, which ends when the last attempt ends', async () => {
   const { going, ends, ask, pass } = world()
   ask('sale', true)
   ask('other', false)

@@ -23,7 +23,9 @@ const account = (owner: string, data: Uint8Array, lamports = 5_000_000_000n): Ac
 })
 const mint = account(PROGRAMS.token, mintBytes())
 
-/** A pump.fun curve of the current size: reserves of 30 SOL and 1.073e9 tokens, both virtual, and 5 SOL paid in. */
+/**
+ * Returns a pump.fun curve of the current size: reserves of 30 SOL and 1.073e9 tokens, both virtual, and 5 SOL paid in.
+ */
 function curve(change: (data: Buffer) => void = () => {}, bytes = 151): AccountState {
   const data = Buffer.alloc(bytes)
   data.write('17b7f83760d8ac60', 'hex')
@@ -57,7 +59,7 @@ const PUMP = [PROGRAMS.bondingCurve]
 const code = (found: object | 'migrated'): unknown => (found === 'migrated' || !('code' in found) ? found : found.code)
 
 describe('a bonding curve', () => {
-  it('is at the derived address of pump.fun, and of each program that a policy names', () => {
+  it('the curve of a mint is at the derived address of pump.fun, and of each program that a policy names', () => {
     const named = curveProgramsOf([
       { id: POOL_PROGRAM, decode: 'pump' },
       { id: PROGRAMS.pumpSwap, decode: 'pump-swap' },
@@ -96,12 +98,12 @@ describe('a bonding curve', () => {
     ['nothing', null],
     ['an account of a foreign program', account(ODD, mintBytes())],
     ['a token account', vault(MINT, 1n)],
-  ])('of a mint that is %s', (_what, instead) => {
+  ])('a curve or pool of a mint that is %s is refused', (_what, instead) => {
     expect(code(readCurve([instead, curve()], PUMP))).toBe('POOL_UNREADABLE')
     expect(code(readPool([instead, pool(), base, quote], MINT))).toBe('POOL_UNREADABLE')
   })
 
-  it('the curve of the sandbox has the price of its market', () => {
+  it("the curve of the sandbox has the same price as the sandbox's market", () => {
     const market = new Curve()
     market.moveTo(3e-7)
     const owned = account(POOL_PROGRAM, encodePool(MINT, market), 10n ** 15n)

@@ -53,7 +53,7 @@ async function gathered(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await settled()
 }
 
-test('concurrent requests share one call, and each price names its slot', async () => {
+test('requests at the same time share one call, and each price has the slot at which it was read', async () => {
   for (const mint of [MINT, OTHER]) onCurve(mint)
   for (const mint of [MINT, OTHER, MINT]) reader.ask(mint)
   await gathered()
@@ -62,7 +62,7 @@ test('concurrent requests share one call, and each price names its slot', async 
   expect(told).toEqual([MINT, OTHER].map((mint) => [mint, { ...reading, decimals: 6 }]))
 })
 
-test('a request during a call causes a second call after it', async () => {
+test('a request that arrives during a call is answered by a second call', async () => {
   onCurve(MINT)
   reader.ask(MINT)
   clock.advanceTo(clock.now() + 100)
@@ -81,7 +81,7 @@ test('no call names more accounts than a node accepts', async () => {
   expect(told).toHaveLength(120)
 })
 
-test('a token without a curve is looked up in its pool, and at both addresses again if it has no pool either', async () => {
+test('if a token has no curve, its pool is read, and if it has no pool either, both addresses are read again', async () => {
   accounts.set(MINT, accountShape(mintBytes()))
   reader.ask(MINT)
   await gathered()
@@ -125,7 +125,7 @@ test.each<[what: string, answer: () => unknown]>([
   ['the answer is invalid', () => 'pools'],
   ['the slot is missing', () => ({ context: {}, value: [null, null, null] })],
   ['an account is invalid', () => ({ context: { slot: 1 }, value: [7, 7, 7] })],
-])('if %s, the reader reports POOL_SILENT, and the next request is read', async (_what, answer) => {
+])('if %s, the reader reports POOL_SILENT, and reads the pool again for the next request', async (_what, answer) => {
   onCurve(MINT)
   const usual = chain.methods.getMultipleAccounts as (params: readonly unknown[]) => unknown
   chain.methods.getMultipleAccounts = (params) => answer() ?? usual(params)
@@ -139,7 +139,7 @@ test.each<[what: string, answer: () => unknown]>([
   expect(told[1]).toEqual([MINT, expect.objectContaining({ slot: 77 })])
 })
 
-test('a stopped reader reports nothing', async () => {
+test('the reader reports nothing after it was stopped', async () => {
   onCurve(MINT)
   reader.ask(MINT)
   reader.stop()

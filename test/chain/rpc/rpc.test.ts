@@ -43,7 +43,7 @@ const parts = (urls = [FIRST, SECOND]): Parameters<typeof openRpc>[0] => ({
 })
 const open = (urls?: string[]) => openRpc(parts(urls))
 
-test('a call is paced and sent as JSON-RPC', async () => {
+test("a call waits for its turn under the provider's rate and is sent as JSON-RPC", async () => {
   expect(await open()('getSlot', [{ commitment: 'confirmed' }])).toEqual({ ok: true, value: 'first' })
   expect(requests[0]).toMatchObject({ method: 'POST', url: FIRST, headers: { 'content-type': 'application/json' } })
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
@@ -60,7 +60,7 @@ test('null is a valid result', async () => {
   expect(await open()('getTransaction', ['x'])).toEqual({ ok: true, value: null })
 })
 
-test('an error of the call is returned without a retry', async () => {
+test('an error that belongs to the call is returned without a retry', async () => {
   answers[FIRST] = reply({ error: { code: -32_602, message: 'Invalid params' } })
   expect(await open()('getSlot', [])).toEqual({ ok: false, code: -32_602, message: 'Invalid params' })
   expect(requests).toHaveLength(1)
@@ -85,7 +85,7 @@ test.each<[string, (id: number) => HttpResult]>([
   expect(requests.map(({ url }) => (url === FIRST ? 1 : 2))).toEqual([1, 2, 2, 1])
 })
 
-test('pauses grow with consecutive failures, and Retry-After is honoured', async () => {
+test('the pauses of a provider grow with consecutive failures, and Retry-After is respected', async () => {
   const rpc = open([FIRST])
   const rests: number[] = []
   answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
@@ -121,7 +121,7 @@ test('the next provider is called if the first does not answer within 10 s', asy
   expect(await answer).toEqual({ ok: true, value: 'second' })
 })
 
-test('without any answer, the error names no address', async () => {
+test('if no provider answers, the error contains no address', async () => {
   answers = { [FIRST]: () => ({ kind: 'unsent', reason: `connect ${FIRST}` }), [SECOND]: reply({}, 500) }
   const rpc = open()
   for (let round = 0; round < 2; round++) {
@@ -132,7 +132,7 @@ test('without any answer, the error names no address', async () => {
   expect(await open([])('getSlot', [])).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
 })
 
-test('a provider that lags behind a requested slot is not paused for other calls', async () => {
+test('a provider that is behind the requested slot is not paused for other calls', async () => {
   const behind = reply({ error: { code: RPC_BEHIND, message: 'Minimum context slot has not been reached' } })
   const rpc = open()
   answers[FIRST] = behind
@@ -149,17 +149,20 @@ test.each([
   [-32_007, 'Slot 5 was skipped, or missing due to ledger jump to recent snapshot'],
   [-32_009, 'Slot 5 was skipped, or missing in long-term storage'],
   [-32_014, 'Block status not yet available for slot 5'],
-])('%i is an error of the slot: the next provider is called, and the first is not paused', async (code, message) => {
-  const rpc = open()
-  answers[FIRST] = reply({ error: { code, message } })
-  expect(await rpc('getBlockTime', [5])).toEqual({ ok: true, value: 'second' })
-  answers[FIRST] = result('first')
-  expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'first' })
-  answers = { [FIRST]: reply({ error: { code, message } }), [SECOND]: () => ({ kind: 'lost', reason: 'x' }) }
-  expect(await rpc('getBlockTime', [5])).toEqual({ ok: false, code, message })
-})
+])(
+  '%i is an error about the slot: the next provider is called, and the first provider is not paused',
+  async (code, message) => {
+    const rpc = open()
+    answers[FIRST] = reply({ error: { code, message } })
+    expect(await rpc('getBlockTime', [5])).toEqual({ ok: true, value: 'second' })
+    answers[FIRST] = result('first')
+    expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'first' })
+    answers = { [FIRST]: reply({ error: { code, message } }), [SECOND]: () => ({ kind: 'lost', reason: 'x' }) }
+    expect(await rpc('getBlockTime', [5])).toEqual({ ok: false, code, message })
+  },
+)
 
-test('a provider of another chain is only asked for its genesis hash', async () => {
+test('a provider that serves another chain gets no call except for its genesis hash', async () => {
   const rpcs = openRpcs(parts())
   rpcs.pin('second')
   expect(await rpcs.each[0]?.('getBalance', [])).toMatchObject({ ok: false, code: RPC_OTHER_CLUSTER })
@@ -178,7 +181,7 @@ test('the next provider is called if the first serves another chain', async () =
   expect(await rpcs.any('getBalance', [])).toEqual({ ok: true, value: 'second' })
 })
 
-test('a provider whose chain is unknown is asked for it again', async () => {
+test('a provider whose chain is unknown is asked again for its genesis hash', async () => {
   const rpcs = openRpcs(parts([FIRST]))
   rpcs.pin('first')
   answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })

@@ -9,7 +9,8 @@ import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The engine's side of a conversation, without a process: the signer may be hostile, and the test sets the time.
+// The engine's end of a connection to the signer, without a process: the signer may be hostile, and the test sets the
+// time.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
@@ -37,7 +38,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** An engine whose signers are simulated by `behave`, once per connection. */
+/** Returns an engine whose signers are simulated by `behave`, which is called once for each connection. */
 async function engine(behave: (far: Duplex, dialled: number) => void, retries = RESTARTS) {
   const clock = new ManualClock()
   const told: string[] = []
@@ -59,9 +60,9 @@ test.each<[string, (far: Duplex) => void]>([
   ['a signature of another message', (far) => far.write(signed(1, buy(1_000, 1).signature))],
   ['an answer without a request', (far) => far.write(signed(2))],
   ['a second hello', (far) => far.write(hello)],
-  ['a frame of 4 GiB', (far) => far.write(Buffer.from([255, 255, 255, 255, 1]))],
+  ['a length prefix of 4 GiB', (far) => far.write(Buffer.from([255, 255, 255, 255, 1]))],
   ['an answer of an unknown kind', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
-  ['half an answer and the end', (far) => far.end(signed(1).subarray(0, 40))],
+  ['half an answer, then the end of the connection', (far) => far.end(signed(1).subarray(0, 40))],
   ['the end of the connection', (far) => far.end()],
 ])('an invalid answer disconnects the signer, and nothing is signed: %s', async (_name, behave) => {
   const { signer, told } = await engine((far, dialled) => {
@@ -96,7 +97,7 @@ test('the reason of a refusal cannot control a terminal', async () => {
   await signer.close()
 })
 
-test('without an answer for two seconds, the connection is closed, open requests fail, and the engine reconnects', async () => {
+test('if no answer arrives for two seconds, the engine closes the connection, open requests fail, and the engine connects again', async () => {
   const { signer, clock, far } = await engine((other) => void other.write(hello))
   const waiting = [signer.sign(request), signer.sign(buy(1_000, 1).request)]
   clock.pass(2_000)
@@ -107,7 +108,7 @@ test('without an answer for two seconds, the connection is closed, open requests
   await signer.close()
 })
 
-test('a signer is restarted at most three times a minute', async () => {
+test('the engine restarts a signer at most three times a minute', async () => {
   const { signer, clock, far, told } = await engine((other) => void other.write(hello))
   for (let deaths = 1; deaths <= 3; deaths++) {
     far.at(-1)?.end()
@@ -126,7 +127,7 @@ test('a signer is restarted at most three times a minute', async () => {
   const answer = signer.sign(request)
   far.at(-1)?.write(signed(1))
   expect(await answer).toEqual({ ok: true, signature })
-  // A new minute begins.
+  // A new minute begins, so three more restarts are allowed.
   const before = far.length
   far.at(-1)?.end()
   await settle()
@@ -134,7 +135,7 @@ test('a signer is restarted at most three times a minute', async () => {
   await signer.close()
 })
 
-test('a socket without a listener is retried each second, and its failure is reported once', async () => {
+test('a socket without a listening process is tried again each second, and the failure is reported once', async () => {
   const { signer, clock, far, told } = await engine((other, dialled) => {
     if (dialled === 1 || dialled === 8) other.write(hello)
     else other.end()
@@ -150,7 +151,7 @@ test('a socket without a listener is retried each second, and its failure is rep
   await signer.close()
 })
 
-test('a request during a restart waits for it', async () => {
+test('a request that is made during a restart of the signer waits for the restart', async () => {
   let begin = () => {}
   const { signer, far } = await engine((other, dialled) => {
     if (dialled === 1) other.write(hello)
@@ -175,7 +176,7 @@ test.each<[string, (far: Duplex) => void, RegExp]>([
   ['a failure', (far) => far.write(encodeAnswer({ kind: 'failed', exitCode: 4, reason: 'a reason' })), /^a reason$/],
   ['the end of the connection', (far) => far.end(), /it ended/],
   ['another protocol', (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])), /another protocol version/],
-])('a conversation that begins with %s fails', async (_name, behave, because) => {
+])('a connection that begins with %s fails', async (_name, behave, because) => {
   await expect(engine(behave)).rejects.toThrow(because)
 })
 
@@ -183,7 +184,7 @@ test.each<[string, Partial<SignRequest>]>([
   ['a message of a megabyte', { message: new Uint8Array(1_000_000) }],
   ['a negative bound', { boundLamports: -1n }],
   ['a name of several lines', { orderId: 'a\nb' }],
-])('what cannot be asked is refused, and asks nothing: %s', async (_name, changed) => {
+])('an invalid request is refused before it is sent to the signer: %s', async (_name, changed) => {
   const { signer } = await engine((far) => {
     far.write(hello)
     far.on('data', () => expect.unreachable())

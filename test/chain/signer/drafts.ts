@@ -22,7 +22,7 @@ export function requestOf(draft: Draft, boundLamports: bigint): SignRequest {
 
 export const boundOf = (draft: Draft) => verifyDraft(draft).verdict?.bound as bigint
 
-/** Smallest bound at which the transaction is signed. */
+/** Returns the smallest bound at which the signer signs the transaction. */
 export function leastBoundOf(draft: Draft, user: PublicKey): bigint {
   const said = /^(\d+) lamports would leave/.exec(refusalOf(requestOf(draft, 0n), rulesOf(user)) ?? '')
   return BigInt(said?.[1] as string)

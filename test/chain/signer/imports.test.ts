@@ -5,7 +5,7 @@ import { readSources } from '../../support/architecture.ts'
 
 const sources = new Map(readSources('src').map((one) => [one.path, one]))
 
-/** Modules that a module loads at run time; type imports do not count. */
+/** Returns the modules that a module loads at run time. Imports of types do not count. */
 function loads(tree: ts.SourceFile): string[] {
   return tree.statements.flatMap((statement) => {
     if (ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)
@@ -16,7 +16,7 @@ function loads(tree: ts.SourceFile): string[] {
   })
 }
 
-test('the process that holds the key loads Node and few files of ours, and no package', () => {
+test('the process that holds the key loads only Node and a few files of ours, and no package', () => {
   const strangers: string[] = []
   const seen = new Set<string>()
   const walk = (path: string): void => {

@@ -14,7 +14,7 @@ function read(text: string, wanted?: string, mode = 0o600) {
   return readKeyFile(folder.write(`${++files}.json`, text, mode), wanted)
 }
 
-test('a file of solana-keygen gives the wallet', () => {
+test('a file of solana-keygen gives the keys of the wallet', () => {
   const key = read(JSON.stringify(bytes), wallet)
   expect(key.wallet).toBe(wallet)
   expect(Buffer.from(key.publicKey).equals(pair.publicKey.toBytes())).toBe(true)
@@ -25,7 +25,7 @@ const other = bytes.with(40, (bytes[40] as number) ^ 1)
 
 test.each<[string, string, RegExp]>([
   ['an empty file', '', /64 bytes/],
-  ['a file that is not JSON', 'secret words of a person', /64 bytes/],
+  ['a file that is not JSON', 'a text with secret words', /64 bytes/],
   ['a JSON string', JSON.stringify('5Kd3NBUAdUnhyzenEwVLy9pBKxSwXvE9FMPyR4UKZvpe6E3AgLr'), /64 bytes/],
   ['a JSON object', JSON.stringify({ secretKey: bytes }), /64 bytes/],
   ['the seed alone', JSON.stringify(bytes.slice(0, 32)), /64 bytes/],
@@ -33,12 +33,12 @@ test.each<[string, string, RegExp]>([
   ['a number above a byte', JSON.stringify(bytes.with(3, 256)), /64 bytes/],
   ['a negative number', JSON.stringify(bytes.with(3, -1)), /64 bytes/],
   ['a fraction', JSON.stringify(bytes).replace(',', '.0,'), /64 bytes/],
-  ['two numbers without a comma', `[${bytes.join(',').replace(',', ' ')}]`, /64 bytes/],
+  ['two numbers without a comma between them', `[${bytes.join(',').replace(',', ' ')}]`, /64 bytes/],
   ['a comma at the end', `[${bytes.join(',')},]`, /64 bytes/],
   ['text after the array', `${JSON.stringify(bytes)}x`, /64 bytes/],
   ['a public key of another pair', JSON.stringify(other), /public key/],
   ['a file that is too long', ' '.repeat(5_000), /not a keypair file/],
-])('refused, and never shown: %s', (_name, text, because) => {
+])('a key file is refused, and its content is never shown: %s', (_name, text, because) => {
   let said = ''
   try {
     read(text)
@@ -56,9 +56,12 @@ test('the key of another wallet is refused, and the message names both wallets',
   )
 })
 
-test.each([0o640, 0o604, 0o620, 0o666, 0o610])('a file that others may touch is refused: %o', (mode) => {
-  expect(() => read(JSON.stringify(bytes), wallet, mode)).toThrow(/others can read it \(mode 0\d+\); run: chmod 600/)
-})
+test.each([0o640, 0o604, 0o620, 0o666, 0o610])(
+  'a key file that other users may read or write is refused: %o',
+  (mode) => {
+    expect(() => read(JSON.stringify(bytes), wallet, mode)).toThrow(/others can read it \(mode 0\d+\); run: chmod 600/)
+  },
+)
 
 test('a missing file and a folder are refused', () => {
   expect(() => readKeyFile(join(folder.path, 'nothing'), undefined)).toThrow('no such file')

@@ -9,7 +9,7 @@ const folder = temporaryFolder()
 afterEach(() => vi.restoreAllMocks())
 let count = 0
 
-/** A file in a folder of its own. */
+/** Writes a file into a new folder, and returns its path. */
 function fileWith(mode: number, folderMode: number): string {
   const own = join(folder.path, `own ${++count}`)
   mkdirSync(own)
@@ -33,7 +33,7 @@ test.each<[string, number, number, boolean]>([
   else expect(check).toThrow(/other users can write to it .* chmod go-w/)
 })
 
-test('a link does not bypass the check, and a missing file passes it', () => {
+test('a link to a file does not bypass the check, and a missing file passes it', () => {
   const link = join(folder.path, 'link.yaml')
   symlinkSync(fileWith(0o666, 0o700), link)
   expect(() => refuseChangeable(link)).toThrow(/other users can write to it/)

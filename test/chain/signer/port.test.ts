@@ -25,7 +25,7 @@ const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** A clock that shortens the retry interval. */
+/** A clock with a shorter interval between retries. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(ms > 1_000 ? 5 * ms : 100, run) }
 let names = 0
 
@@ -40,7 +40,7 @@ interface Opened {
   kill(): Promise<unknown>
 }
 
-/** A signer that is a child of this process. The tested code restarts it. */
+/** Starts a signer as a child of this process. The tested code restarts it. */
 async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const parts = launch(changed)
   const lines: Line[] = []
@@ -53,7 +53,7 @@ async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   return { signer, kill: async () => lines.at(-1)?.cut() }
 }
 
-/** A signer at a socket. The test restarts it. */
+/** Starts a signer that listens at a socket. The test restarts it. */
 async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const socketPath = join(folder.path, `${++names}.sock`)
   const parts = { ...launch(changed), socketPath }
@@ -74,9 +74,9 @@ async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
 
 describe.each([
   ['a child', child],
-  ['a process at a socket', atSocket],
+  ['a signer in a process of its own, at a socket', atSocket],
 ])('%s', (_name, open) => {
-  test('gives the signatures of web3.js to concurrent requests, refuses, and keeps its caps over restarts', async () => {
+  test('concurrent requests get the signatures that web3.js makes, bad requests are refused, and the caps hold over restarts', async () => {
     const caps = { perTransaction: 200_000n, perHour: 900_000n, perDay: null }
     const { signer, kill } = await open({ caps })
     expect(signer.wallet).toBe(WALLET)
@@ -106,10 +106,10 @@ describe.each([
   })
 })
 
-test('a signer that is killed between requests has signed each one or none of it, and recovers', async () => {
+test('if a signer is killed among requests, each request is either signed or not, and the signer recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
-  // If this process was paused, all requests are answered before the kill. In this case, the signer is killed again.
+  // If this process was paused, all requests may be answered before the kill. In this case, the signer is killed again.
   for (let isInTheMiddle = false; !isInTheMiddle; ) {
     const asked = buys.map(({ request }) => signer.sign(request))
     await asked[0]
@@ -175,27 +175,30 @@ test('the signer can use only its own files, key and state; it has no child proc
   expect(process.spawnargs.join(' ')).not.toContain([...PAIR.secretKey].slice(0, 4).join(','))
 })
 
-test.skipIf(process.platform !== 'linux')('its environment is empty, and it ends when its engine does', async () => {
-  const started = launchSigner(launch())
-  const gone = new Promise((resolve) => started.once('exit', resolve))
-  const stream = started.stdio[3] as Duplex
-  await new Promise((resolve) => stream.once('data', resolve))
-  expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
-  // Signals to the whole process group do not end the signer before its engine.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) started.kill(signal)
-  stream.write(Buffer.from([20, 0, 0]))
-  stream.end()
-  expect(await gone).toBe(0)
-})
+test.skipIf(process.platform !== 'linux')(
+  "the signer's environment is empty, and the signer ends when its engine ends",
+  async () => {
+    const started = launchSigner(launch())
+    const gone = new Promise((resolve) => started.once('exit', resolve))
+    const stream = started.stdio[3] as Duplex
+    await new Promise((resolve) => stream.once('data', resolve))
+    expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
+    // Signals to the whole process group do not end the signer before its engine.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) started.kill(signal)
+    stream.write(Buffer.from([20, 0, 0]))
+    stream.end()
+    expect(await gone).toBe(0)
+  },
+)
 
-test('a frame of 4 GiB ends the signer, which logs the reason', async () => {
+test('a length prefix of 4 GiB ends the signer, which logs the reason', async () => {
   const started = launchSigner(launch())
   const gone = new Promise((resolve) => started.once('exit', resolve))
   ;(started.stdio[3] as NodeJS.WritableStream).write(Buffer.from([255, 255, 255, 255, 0]))
   expect(await gone).toBe(1)
 })
 
-test('a socket is open to owner and group; hostile engines are disconnected, and the others continue', async () => {
+test('the socket is open to owner and group; hostile engines are disconnected, and the others continue', async () => {
   const socketPath = join(folder.path, `${++names}.sock`)
   const listening = await listenAsSigner({ ...launch(), socketPath }, clock)
   expect(statSync(socketPath).mode & 0o777).toBe(0o660)
@@ -232,14 +235,17 @@ test('a file that is not a socket, or a socket open to all users, is refused', a
   server.close()
 })
 
-test.skipIf(process.platform !== 'linux')('it can dump no core, which would hold the key', async () => {
-  const child = launchSigner(launch())
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  const stream = child.stdio[3] as Duplex
-  await new Promise((resolve) => stream.once('data', resolve))
-  const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8')
-  expect(limits).toMatch(/Max core file size +0 +0 /)
-  expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('process.ts')
-  stream.destroy()
-  await gone
-})
+test.skipIf(process.platform !== 'linux')(
+  "the signer's process can write no core dump, which would contain the key",
+  async () => {
+    const child = launchSigner(launch())
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    const stream = child.stdio[3] as Duplex
+    await new Promise((resolve) => stream.once('data', resolve))
+    const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8')
+    expect(limits).toMatch(/Max core file size +0 +0 /)
+    expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('process.ts')
+    stream.destroy()
+    await gone
+  },
+)

@@ -11,14 +11,17 @@ import { boundOf, leastBoundOf, requestOf, rulesOf } from './drafts.ts'
 
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 3)
 
-test.each(Object.keys(SHAPES))('a transaction that the verifier accepts is signed at its bound: %s', (shape) => {
-  for (let seed = 0; seed < 2 * EACH; seed++) {
-    const draft = honest(shape, seed)
-    expect(refusalOf(requestOf(draft, boundOf(draft)), rulesOf(draft.drawn.user)), `seed ${seed}`).toBeUndefined()
-  }
-})
+test.each(Object.keys(SHAPES))(
+  'the signer signs a transaction that the verifier accepts, at exactly its bound: %s',
+  (shape) => {
+    for (let seed = 0; seed < 2 * EACH; seed++) {
+      const draft = honest(shape, seed)
+      expect(refusalOf(requestOf(draft, boundOf(draft)), rulesOf(draft.drawn.user)), `seed ${seed}`).toBeUndefined()
+    }
+  },
+)
 
-/** Families of attacks that only the verifier can refuse, because the signer knows neither the order nor the policy. */
+/** Kinds of attacks that only the verifier can refuse, because the signer knows neither the order nor the policy. */
 const BEYOND_THE_SIGNER = [
   'SyncNative of an account of a stranger',
   'seeded accounts that the trade does not need',
@@ -46,12 +49,12 @@ const BEYOND_THE_SIGNER = [
   'the signature of the wallet is already set',
 ]
 
-test('every family that only the verifier refuses exists', () => {
+test('every kind of attack in the list of those that only the verifier refuses exists', () => {
   expect(Object.keys(FAMILIES)).toEqual(expect.arrayContaining(BEYOND_THE_SIGNER))
 })
 
 test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(name)))(
-  'the signer alone refuses this family, with the tightest bound: %s',
+  'the signer alone refuses this kind of attack, at the tightest bound: %s',
   (name) => {
     for (let seed = 0; seed < EACH; seed++) {
       const draft = spoiled(name, seed)

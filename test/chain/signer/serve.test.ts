@@ -6,13 +6,13 @@ import { serve } from '../../../src/chain/signer/serve.ts'
 import { buy, PAIR } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The signer's side of a conversation, without a process: the engine may be hostile.
+// The signer's end of a connection, without a process: the engine may be hostile.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
 const hello = encodeAnswer({ kind: 'hello', publicKey: KEY })
 
-/** A signer that signs everything, and the bytes that its engine receives. */
+/** Returns a signer that signs everything, and the bytes that its engine receives. */
 function signerAlone() {
   const [near, far] = socketPair()
   const heard: Buffer[] = []
@@ -27,7 +27,7 @@ function signerAlone() {
   return { near, far, asked, over, heard: () => Buffer.concat(heard).subarray(hello.length) }
 }
 
-test('a request is read correctly, however its bytes are split', () => {
+test('the signer reads a request correctly, however its bytes are split', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 8 })
   const names = fc.stringMatching(/^[ -~]{0,40}$/)
   const anyRequest = fc.record({
@@ -51,7 +51,7 @@ test('a request is read correctly, however its bytes are split', () => {
   fc.assert(property, { numRuns: 30 })
 })
 
-test('an invalid request closes the connection and reaches no decision', async () => {
+test('an invalid request closes the connection and is not decided', async () => {
   const whole = encodeRequest(1, request)
   const spoilt: [string, Uint8Array][] = [
     ['4 GiB', Buffer.from([255, 255, 255, 255])],
@@ -85,7 +85,7 @@ test('random bytes are never signed, and only close the connection', async () =>
   await fc.assert(property, { numRuns: 30 })
 })
 
-test('half a request waits for its rest, and the end of the stream closes the connection', async () => {
+test('half a request waits for its second half, and the end of the stream closes the connection', async () => {
   const { near, asked, over } = signerAlone()
   near.write(encodeRequest(1, request).subarray(0, 100))
   await settle()
@@ -108,7 +108,7 @@ test('an engine with endless requests does not block other engines', async () =>
   for (const one of [near, other.near]) one.destroy()
 })
 
-test('requests of a disconnected engine are neither counted nor signed', async () => {
+test('requests of an engine that was disconnected are neither counted nor signed', async () => {
   const { near, asked } = signerAlone()
   near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
   await settle()
@@ -120,7 +120,7 @@ test('requests of a disconnected engine are neither counted nor signed', async (
   expect(atItsEnd).toBeLessThan(100)
 })
 
-test('an engine that sends but does not read its answers is no longer read', async () => {
+test('the signer stops reading from an engine that does not read its answers', async () => {
   const { near, far, asked } = signerAlone()
   near.removeAllListeners('data').pause()
   const one = encodeRequest(1, request)

@@ -13,7 +13,7 @@ const { user } = draft.drawn
 const rules = rulesOf(user)
 const bound = boundOf(draft)
 
-test('the bound counts every lamport that can be read: buy, transfers, priority fee, base fee', () => {
+test('the bound counts every lamport that is visible in the transaction: buy, transfers, priority fee, base fee', () => {
   const least = leastBoundOf(draft, user)
   expect(refusalOf(requestOf(draft, least), rules)).toBeUndefined()
   expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the bound of the order is ${least - 1n} lamports`)
@@ -50,43 +50,47 @@ const revoke = parts.instruction(parts.TOKEN, [5], [own, parts.signer(user)])
 const nobodyCloses = parts.instruction(parts.TOKEN, [6, 3, 0], [own, parts.signer(user)])
 
 test.each<[string, Draft['instructions'], boolean]>([
-  ['the floor at the end', [floor], true],
-  ['the floor, then the tokens', [floor, tokens], true],
-  ['the tokens, then the floor', [tokens, floor], true],
-  ['the floor, the tokens, and rights taken back', [floor, tokens, revoke, nobodyCloses], true],
+  ['the guard of the balance floor at the end', [floor], true],
+  ['the balance floor, then the token guard', [floor, tokens], true],
+  ['the token guard, then the balance floor', [tokens, floor], true],
+  ['both guards, and rights that are revoked', [floor, tokens, revoke, nobodyCloses], true],
   [
-    'a right that is given',
+    'both guards, and a right that is granted',
     [floor, tokens, parts.instruction(parts.TOKEN, [6, 3, 1, ...user.toBytes()], [own, parts.signer(user)])],
     false,
   ],
   ['only the tokens', [tokens], false],
-  ['the floor, and something behind it', [floor, parts.syncNative(parts.ata(user, parts.WSOL))], false],
+  [
+    'the balance floor, and another instruction after it',
+    [floor, parts.syncNative(parts.ata(user, parts.WSOL))],
+    false,
+  ],
 ])('guards: %s', (_name, guards, isGuarded) => {
   const guarded = { ...draft, instructions: [...draft.instructions, ...guards] }
   const refusal = refusalOf({ ...requestOf(guarded, bound), guarded: true }, rules)
   expect(refusal === undefined).toBe(isGuarded)
 })
 
-test('a lookup table hides no payment and no closing', () => {
+test('a lookup table hides neither a payment nor the closing of an account', () => {
   const thief = new PublicKey(8)
   const paid = { ...draft, version: 0 as const, tables: [tableOf('x', [thief])] }
   const hidden = { ...paid, instructions: [...draft.instructions, parts.transfer(user, thief, 10n ** 12n)] }
   expect(refusalOf(requestOf(hidden, bound), rules)).toMatch('would leave')
-  // In a lookup table, the wallet's account of wrapped SOL counts as foreign.
+  // In a lookup table, the wallet's account of wrapped SOL counts as a foreign account.
   const wrapping = { ...paid, tables: [tableOf('y', [parts.ata(user, parts.WSOL)])] }
   const wrapped = {
     ...wrapping,
     instructions: [...draft.instructions, parts.transfer(user, parts.ata(user, parts.WSOL), bound)],
   }
   expect(refusalOf(requestOf(wrapped, bound), rules)).toMatch('would leave')
-  // The rent goes to an account of the table, which is not a signer.
+  // The rent goes to an account of the lookup table, which is not a signer.
   const closing = parts.closeAccount(parts.ata(user, draft.drawn.mint), thief, user)
   expect(refusalOf(requestOf({ ...paid, instructions: [...draft.instructions, closing] }, bound), rules)).toMatch(
     'closed',
   )
 })
 
-test('an order is one trade', () => {
+test('an order contains exactly one trade', () => {
   const nothing = {
     ...draft,
     instructions: [SystemProgram.transfer({ fromPubkey: user, toPubkey: user, lamports: 1 })],
@@ -122,7 +126,7 @@ test.each<[string, Draft['instructions'], RegExp | undefined]>([
   ],
   ['that is only a compute budget', parts.budget(20_000, 0), /0 trades/],
   ['with a fee beyond the bound', [...parts.budget(200_000, 1_000_000), closing()], /would leave the wallet/],
-])('a message that closes accounts, %s, is signed or refused by its rules', (_name, instructions, because) => {
+])('a message %s that only closes accounts is signed or refused by its rules', (_name, instructions, because) => {
   const refusal = refusalOf(requestOf({ ...draft, instructions }, 5_000n), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
   else expect(refusal).toMatch(because)
@@ -136,7 +140,7 @@ const wsol = parts.ata(user, parts.WSOL)
 const other = (index: number) => keypair(`signer ${index}`).publicKey
 const takes = (account: PublicKey) => parts.instruction(parts.TOKEN, [18, ...user.toBytes()], [account, parts.WSOL])
 
-/** Opens an account by a seed and initializes it for the wallet. */
+/** Returns instructions that open an account by a seed and initialize it for the wallet. */
 function seeded(changed: Partial<Parameters<typeof SystemProgram.createAccountWithSeed>[0]> = {}, seed = 'x') {
   const how = {
     ...{ fromPubkey: user, basePubkey: user, seed, space: 165, programId: parts.TOKEN, lamports: Number(RENT) },
@@ -205,7 +209,7 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
     [parts.instruction(parts.TOKEN, [6, 3, 1, ...thief.toBytes()], [own, parts.signer(user)])],
     /number 6/,
   ],
-])('one rule decides on %s', (_name, added, because) => {
+])('one rule accepts or refuses %s', (_name, added, because) => {
   const message = { ...draft, instructions: [...draft.instructions, ...added] }
   const refusal = refusalOf(requestOf(message, plenty), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
@@ -213,21 +217,21 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
 })
 
 test.each<[string, TransactionInstruction[], bigint]>([
-  ['SOL to a stranger', [parts.transfer(user, thief, 7)], 7n],
-  ['SOL from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
+  ['SOL that goes to a stranger', [parts.transfer(user, thief, 7)], 7n],
+  ['SOL that goes from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
   ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
   ['SOL of a co-signer, and the base fee of that signature', [parts.transfer(co, thief, 7)], 5_000n],
   ['a seeded account with its rent', seeded(), 0n],
   ['a seeded account with more', seeded({ lamports: Number(RENT) + 7 }), 7n],
   ['SOL put into it later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
-])('the bound counts %s', (_name, added, more) => {
+])('the change of the bound equals %s', (_name, added, more) => {
   // With a compute price, each instruction would add to the priority fee.
   const plain = { ...draft, instructions: draft.instructions.slice(2) }
   const message = { ...plain, instructions: [...plain.instructions, ...added] }
   expect(leastBoundOf(message, user) - leastBoundOf(plain, user)).toBe(more)
 })
 
-test('wrapped SOL that a trade takes is counted once, wrapped by this message or before it', () => {
+test('wrapped SOL that a trade takes is counted once, whether it was wrapped by this message or earlier', () => {
   const { mint } = draft.drawn
   const swap = parts.pumpSwap('buy', { user, mint, one: 1n, two: 1_000_000n })
   const least = (...wrapping: TransactionInstruction[]) =>

@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = 1_800_000_000_000
 
-/** A counter file, opened again by each `open`, on a clock that the test sets. */
+/** Returns a file of counters, opened again by each `open`, and a clock that the test sets. */
 function rig(caps: Partial<Caps>) {
   const path = join(folder.path, `${++files}.caps`)
   const clock = { now: START }
@@ -36,13 +36,13 @@ test('the caps of a transaction, an hour and a day are exact to the lamport', ()
   expect(spending.take(100n)).toBeUndefined()
 })
 
-test('a refused amount is not counted', () => {
+test('an amount that is refused is not counted', () => {
   const spending = rig({ perHour: 10n }).open()
   for (let count = 0; count < 5; count++) expect(spending.take(11n)).toBeDefined()
   expect(spending.take(10n)).toBeUndefined()
 })
 
-test('a restart keeps every count, because each is on disk before it is granted', () => {
+test('a restart keeps every counted amount, because each one is on disk before it is granted', () => {
   const { path, open } = rig({ perDay: 30n })
   for (let count = 0; count < 3; count++) {
     // The earlier process was killed and closed nothing.
@@ -52,7 +52,7 @@ test('a restart keeps every count, because each is on disk before it is granted'
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a clock that goes back before a start frees no cap, and the reason names it', () => {
+test('a clock that was set back before a start frees no part of a cap, and the reason names the clock', () => {
   const { clock, open } = rig({ perHour: 10n })
   expect(open().take(10n)).toBeUndefined()
   clock.now -= 3 * HOUR
@@ -63,7 +63,7 @@ test('a clock that goes back before a start frees no cap, and the reason names i
   expect(open().take(1n)).toBeUndefined()
 })
 
-test('a clock that goes back during a run frees no cap', () => {
+test('a clock that is set back during a run frees no part of a cap', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   expect(spending.take(10n)).toBeUndefined()
@@ -71,7 +71,7 @@ test('a clock that goes back during a run frees no cap', () => {
   expect(spending.take(1n)).toMatch('the clock is 180 minutes behind')
 })
 
-test('a new minute replaces the old one in its slot of the file', () => {
+test('in the file, the count of a new minute replaces the count of the minute whose place it takes', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
@@ -80,7 +80,7 @@ test('a new minute replaces the old one in its slot of the file', () => {
   expect(spending.take(1n)).toMatch('of an hour would be 11')
 })
 
-test('no window of an hour or a day exceeds its cap, across restarts', () => {
+test('no hour and no day exceeds its cap, across restarts', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 40 * MINUTE }),
     lamports: fc.bigInt({ min: 1n, max: 60n }),
@@ -102,7 +102,7 @@ test('no window of an hour or a day exceeds its cap, across restarts', () => {
       expect(within(HOUR)).toBeLessThanOrEqual(100n)
       expect(within(DAY)).toBeLessThanOrEqual(400n)
     }
-    // One minute after the day, the full cap is available again.
+    // One minute after the day has passed, the full cap is available again.
     clock.now += DAY + MINUTE
     expect(spending.take(50n)).toBeUndefined()
     spending.close()
@@ -131,7 +131,7 @@ test.each<[string, (path: string) => void, RegExp]>([
   expect(open).toThrow(because)
 })
 
-test('a file of another wallet is refused', () => {
+test('a counter file that belongs to another wallet is refused', () => {
   const { open } = rig({})
   open().take(5n)
   expect(() => open(new Uint8Array(32).fill(4))).toThrow('another wallet')

@@ -13,7 +13,7 @@ const read = new Map<string, AccountState | null>([
 ])
 const amount = (accountIndex: number, value: string) => ({ accountIndex, uiTokenAmount: { amount: value } })
 
-test('the start balances of the simulation replace the balances that were read earlier', () => {
+test('balances that the simulation reports for its start replace the balances that were read earlier', () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9')] }
   const began = startStatesOf(value, [wallet, own, other, 'program'], read)
   expect(began.get(wallet)).toEqual({ ...plainAccount(7n), executable: false })
@@ -24,14 +24,14 @@ test('the start balances of the simulation replace the balances that were read e
 })
 
 test.each([
-  ['reports no start balances', {}],
+  ['reports no balances for the start', {}],
   ['reports too few balances', { preBalances: [7, 3, 0] }],
   ['reports invalid balances', { preBalances: [7, '3', -1, 1] }],
-])('if the node %s, the accounts that were read earlier count', (_what, value) => {
+])('if the node %s, the accounts that were read earlier are used', (_what, value) => {
   expect(startStatesOf(value, [wallet, own, other, 'program'], read)).toBe(read)
 })
 
-test('an impossible number of tokens is ignored, and the account that was read earlier counts', () => {
+test('an impossible number of tokens is ignored, and the account that was read earlier is used', () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9'.repeat(20))] }
   const began = startStatesOf(value, [wallet, own, other, 'program'], read)
   expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 5n })

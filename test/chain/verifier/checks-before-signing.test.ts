@@ -20,7 +20,7 @@ import {
 
 type Case = Draft & { drawn: Drawn }
 
-/** A clock whose waits end at once. `passed` receives the length of each wait. */
+/** A clock on which every wait ends at once. `passed` receives the length of each wait. */
 const clockOf = (passed: (ms: number) => void): Clock => ({
   now: () => 0,
   after: (ms, run) => {
@@ -41,7 +41,7 @@ async function look(draft: Draft, script: NodeScript, passed: (ms: number) => vo
 const SOL = 1_000_000_000n
 const thief = address('thief')
 
-/** A node on which the honest buy costs nearly the permitted maximum. */
+/** Returns a node on which the honest buy costs nearly the permitted maximum. */
 function buying(draft: Case): NodeScript {
   const { user, mint, amount, tokens } = draft.drawn
   const script = nodeScript()
@@ -53,7 +53,7 @@ function buying(draft: Case): NodeScript {
   return script
 }
 
-/** A node on which the honest sale brings slightly more than its minimum output. */
+/** Returns a node on which the honest sale brings slightly more than its minimum output. */
 function selling(draft: Case): NodeScript {
   const { user, mint, most, tokens } = draft.drawn
   const script = nodeScript()
@@ -85,12 +85,12 @@ describe('with a simulation', () => {
     expect(codesOf(await look(draft, script))).toEqual(['AMOUNT_OVER'])
   })
 
-  test('a node a few slots behind learns the blockhash in time', async () => {
+  test('a node that is a few slots behind learns the blockhash in time', async () => {
     const draft = honest('pump buy', 4)
     expect(codesOf(await look(draft, { ...buying(draft), blockhashValid: 'later' }))).toEqual([])
   })
 
-  describe('while the node does not show the tokens of a sale', () => {
+  describe("a sale on a node that does not show the wallet's tokens yet", () => {
     const draft = honest('pump sell of a share', 4)
     const account = ata(draft.drawn.user, draft.drawn.mint).toBase58()
     const behind = (more: Partial<NodeScript> = {}) => {
@@ -100,7 +100,7 @@ describe('with a simulation', () => {
       return { script, catchUp: () => script.before.set(account, held) }
     }
 
-    test('a node a few slots behind learns of the tokens in time', async () => {
+    test('a node that is a few slots behind learns of the tokens in time', async () => {
       const { script, catchUp } = behind()
       let waits = 0
       const examined = await look(draft, script, () => {
@@ -118,12 +118,12 @@ describe('with a simulation', () => {
       expect(script.asked.filter((method) => method === 'getMultipleAccounts')).toHaveLength(5)
     })
 
-    test('a node that does not know the blockhash either is behind, and the sale is built again', async () => {
+    test("a node that does not know the blockhash either is behind, and the sale's transaction is built again", async () => {
       const { script } = behind({ blockhashValid: false })
       expect(codesOf(await look(draft, script))).toEqual(['BLOCKHASH_UNKNOWN'])
     })
 
-    test('once the tokens are known, a sale with another defect is refused only for that defect', async () => {
+    test('once the node shows the tokens, a sale with another defect is refused only for this defect', async () => {
       const { script, catchUp } = behind()
       const stolen = { ...draft, instructions: [...draft.instructions, transfer(draft.drawn.user, thief, SOL)] }
       expect(codesOf(await look(stolen, script, catchUp))).toEqual(['SOL_TRANSFER'])
@@ -225,7 +225,7 @@ describe('with a simulation', () => {
     expect(codesOf(await look(draft, script))).toEqual(['SIMULATION_LOSS'])
   })
 
-  test('a sale is refused if it brings far more than its minimum, because a third party could take the difference', async () => {
+  test('a sale is refused if it brings far more than its minimum output, because a third party could take the difference', async () => {
     const draft = honest('pump sell of a share', 4)
     const script = selling(draft)
     const { user, most } = draft.drawn
@@ -233,7 +233,7 @@ describe('with a simulation', () => {
     expect(codesOf(await look(draft, script))).toEqual(['MIN_OUT'])
   })
 
-  test('a refused transaction is not simulated, and a node without inner instructions causes a warning', async () => {
+  test('a refused transaction is not simulated, and a node that reports no inner instructions causes a warning', async () => {
     const draft = honest('pump buy', 4)
     const script = buying(draft)
     await look({ ...draft, asked: { ...draft.asked, mint: thief.toBase58() } }, script)
@@ -274,7 +274,7 @@ describe('lookup tables', () => {
     expect(codesOf(await look(draft, script))).toContain('LOOKUP_TABLE')
   })
 
-  test('the entries of the table on the chain count, so an account of a thief is found', async () => {
+  test('the addresses of the lookup table on the chain are used, so an account of a thief is found', async () => {
     const draft = honest(shape, 4)
     const script = buying(draft)
     const { user, mint } = draft.drawn
@@ -283,7 +283,7 @@ describe('lookup tables', () => {
     expect(codesOf(await look(draft, script))).toContain('ACCOUNT_FOREIGN')
   })
 
-  test('a transaction with a lookup table is refused without an RPC', async () => {
+  test('without an RPC, a transaction with a lookup table is refused', async () => {
     const draft = honest(shape, 4)
     const decoded = decodeTransaction(compile(draft).bytes)
     if (!decoded.ok) throw new Error(decoded.reason)
@@ -315,7 +315,7 @@ test.each(['delegate', 'closeAuthority'] as const)(
   },
 )
 
-describe('a program without a layout', () => {
+describe('a program without a layout, whose instructions cannot be read', () => {
   const opaque = (most: bigint): Case => {
     const draft = honest('pump buy', 4)
     const program = {
@@ -332,7 +332,7 @@ describe('a program without a layout', () => {
     return { ...draft, policy: { ...draft.policy, programs: [program], maxWalletLamports } }
   }
 
-  test('is accepted if the wallet holds at most the limit, and the bound is the whole balance', async () => {
+  test('the transaction is accepted if the wallet holds at most the limit, and its bound is the whole balance', async () => {
     const draft = opaque(10n * SOL)
     const examined = await look(draft, buying(draft))
     expect(codesOf(examined)).toEqual([])
@@ -340,7 +340,7 @@ describe('a program without a layout', () => {
     expect(examined.notUnderstood).toEqual([expect.stringContaining(thief.toBase58())])
   })
 
-  test('is refused if the wallet holds more, if the trade brings no tokens, or if it is not the ordered trade', async () => {
+  test('the transaction is refused if the wallet holds more, if the trade brings no tokens, or if it is not the ordered trade', async () => {
     const rich = opaque(10n * SOL - 1n)
     expect(codesOf(await look(rich, buying(rich)))).toEqual(['OPAQUE_UNBOUNDED'])
     const draft = opaque(10n * SOL)
@@ -355,7 +355,7 @@ describe('a program without a layout', () => {
     expect(codesOf(await look(other, buying(other)))).toEqual(['INSTRUCTION_UNKNOWN', 'WRONG_MINT', 'ACCOUNT_FOREIGN'])
   })
 
-  test('is refused if the simulation pays more than ordered', async () => {
+  test('the transaction is refused if the simulation pays more than ordered', async () => {
     const draft = opaque(10n * SOL)
     if (draft.asked.side !== 'buy') throw new Error('a buy is meant')
     // The order with its slippage. Tip, fees and rent add less than 0.05 SOL.
@@ -386,7 +386,7 @@ describe('a program without a layout', () => {
     }
   })
 
-  test('is refused if the simulation sells more than ordered', async () => {
+  test('the transaction is refused if the simulation sells more than ordered', async () => {
     const draft = honest('pump sell of a share', 4)
     const { user, mint, tokens } = draft.drawn
     const program = {
@@ -408,7 +408,7 @@ describe('a program without a layout', () => {
     expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
   })
 
-  // The program may leave its accounts unchanged in a simulation, so the simulation proves nothing.
+  // In a simulation the program may leave its accounts unchanged. The simulation therefore proves nothing about them.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
     ['tokens of another mint', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n })],
@@ -425,7 +425,7 @@ describe('a program without a layout', () => {
       ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 0n }),
     ],
     ['tokens of another owner', undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
-  ])('that receives %s: %s', async (_what, code, state) => {
+  ])('the transaction is refused or accepted if the program receives %s: %s', async (_what, code, state) => {
     const draft = opaque(10n * SOL)
     const script = buying(draft)
     script.before.set(handed, state(draft.drawn))

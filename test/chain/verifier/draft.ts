@@ -14,7 +14,7 @@ import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
 import type { AskedTrade } from '../../../src/orders/trade-request.ts'
 import { decodeTransaction } from '../../../src/solana/transaction.ts'
 
-/** A transaction before compilation, with its order, policy and facts. Mutators change any part. */
+/** A transaction before compilation, with its order, the policy, and what the chain shows. Tests change any part. */
 export interface Draft {
   name: string
   payer: PublicKey
@@ -45,7 +45,7 @@ export function tableOf(name: string, addresses: PublicKey[]): AddressLookupTabl
   })
 }
 
-/** The bytes that a builder sends: our signature is empty, those of the co-signers are filled. */
+/** Returns the bytes that a builder sends: our signature is empty, and those of the co-signers are filled in. */
 export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] } {
   const { payer, blockhash, instructions, tables, version, coSigners, finish } = draft
   const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions })
@@ -63,7 +63,7 @@ export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] }
   }
 }
 
-/** Verifies in the same way as `verify-tx` without an RPC, but knows the lookup tables. */
+/** Verifies a draft in the same way as `verify-tx` without an RPC, but knows the lookup tables. */
 export function verifyDraft(draft: Draft): { refusals: readonly Refusal[]; verdict?: Verdict } {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)

@@ -13,11 +13,11 @@ import { ata } from './parts.ts'
 import { mintAccount, type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount } from './scripted-node.ts'
 import { type Hostile, OLD_BUYS } from './spoil.ts'
 
-/** Number of drafts of each family. A manual run uses SLUICE_MUTANTS=1000. */
+/** The number of drafts of each kind. A manual run uses SLUICE_MUTANTS=1000. */
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 10)
 const SOL = 1_000_000_000n
 
-/** Examines a draft like the local executor, with guards that would allow a loss of 0.13 SOL. */
+/** Examines a draft as the local executor does, with guards that would allow a loss of 0.13 SOL. */
 async function look(draft: Hostile, baits: readonly Bait[]): Promise<{ examined: Examination; script: NodeScript }> {
   const decoded = decodeTransaction(compile(draft).bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -62,7 +62,7 @@ describe('accounts that the wallet controls', () => {
   )
 })
 
-describe('an opaque program may receive harmless accounts', () => {
+describe('an opaque program may receive accounts that give it no rights over the wallet', () => {
   const accepted = async (make: (draft: Hostile) => Bait[], change: (draft: Hostile) => void = () => {}) => {
     for (let seed = 0; seed < EACH; seed++) {
       const { draft, thief } = draftOf(seed)

@@ -12,12 +12,12 @@ import { compile } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 import { ata } from './parts.ts'
 
-/** Number of transactions of each shape. With 100, the test covers 1,300 transactions. */
+/** The number of transactions of each shape. With 100, the test covers 1,300 transactions. */
 const EACH = Number(process.env.SLUICE_HONEST ?? 20)
 const SHAPE_NAMES = Object.keys(SHAPES)
 const U64 = bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
-/** Instructions with their accounts by address. */
+/** Returns the instructions with their accounts as addresses. */
 function stepsOf({ message }: TransactionBytes, accounts: readonly string[]): object[] {
   return message.instructions.map(({ program, accounts: places, data }) => ({
     program: accounts[program],
@@ -90,7 +90,7 @@ describe('guards', () => {
     expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * EACH * 0.5)
   })
 
-  test('a transaction with other signers, or without room in its packet, gets no guards', () => {
+  test('a transaction gets no guards if it has other signers or no room for them in its packet', () => {
     const { bytes, accounts } = compile(honest('pump buy', 1))
     const decoded = decodeTransaction(bytes)
     if (!decoded.ok) throw new Error(decoded.reason)

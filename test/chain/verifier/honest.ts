@@ -12,7 +12,7 @@ export const RENT = 2_039_280n
 export const FEES = address('service fees')
 export const CO_SIGNER = keypair('co-signer')
 
-/** A policy that a user who knows the builder would write. */
+/** A policy that a user who knows this builder would write. */
 const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   feeAccounts: [{ address: FEES.toBase58(), maxPercent: 1, maxLamports: lamports(40_000_000) }],
@@ -20,14 +20,14 @@ const POLICY: BuilderPolicy = {
   coSigners: [CO_SIGNER.publicKey.toBase58()],
 }
 
-/** Random parts of a draft. */
+/** The random parts of a draft. */
 export interface Drawn {
   random: Random
   user: PublicKey
   mint: PublicKey
   asked: AskedTrade & { side: 'buy' }
   sale: AskedTrade & { side: 'sell' }
-  /** Lamports of a buy; `most` includes the slippage. */
+  /** The lamports of a buy. `most` includes the slippage. */
   amount: bigint
   most: bigint
   tokens: bigint
@@ -51,7 +51,7 @@ export function draw(seed: number): Drawn {
 
 type Shape = (drawn: Drawn) => Pick<Draft, 'instructions' | 'asked'> & Partial<Draft>
 
-/** Accounts of an instruction that may be in a lookup table. */
+/** Returns the accounts of an instruction that may be in a lookup table. */
 function unsigned({ keys }: TransactionInstruction, but: readonly PublicKey[]): PublicKey[] {
   return keys
     .filter(({ isSigner, pubkey }) => !isSigner && !but.some((one) => one.equals(pubkey)))
@@ -207,7 +207,7 @@ export function honest(shape: string, seed: number): Draft & { drawn: Drawn } {
 }
 
 const seededKeys = new Map<string, PublicKey>()
-/** Synchronous form of web3.js's createWithSeed; the address test compares both. */
+/** The synchronous form of web3.js's createWithSeed. The test of addresses compares both. */
 export function seededAccount(user: PublicKey, seed: string, owner = parts.TOKEN): PublicKey {
   const key = `${user} ${seed} ${owner}`
   const known = seededKeys.get(key) ?? seededOf(user, seed, owner)
