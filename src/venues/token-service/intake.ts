@@ -137,16 +137,16 @@ export class EventHash {
     this.word(this.#words[1] as number)
   }
 
-  /** Hashes a base58 key or signature by its length, its first four characters and its last twelve. This suffices
-   *  because these characters depend on every byte of the decoded value. */
+  /** Hashes the length and all bytes of a text, four at a time. If the length is not a multiple of four, the last four
+   *  bytes overlap the ones before. */
   text({ bytes, view }: Bytes, start: number, end: number): void {
     this.word(end - start)
-    if (end - start < 16) {
+    if (end - start < 4) {
       for (let at = start; at < end; at++) this.word(bytes[at] as number)
       return
     }
-    this.word(view.getInt32(start, true))
-    for (let at = end - 12; at < end; at += 4) this.word(view.getInt32(at, true))
+    for (let at = start; at < end - 4; at += 4) this.word(view.getInt32(at, true))
+    this.word(view.getInt32(end - 4, true))
   }
 }
 

@@ -508,6 +508,16 @@ describe('rows', () => {
     expect([rows.length, feed.counts.duplicates]).toEqual([4, 0])
   })
 
+  test('trades whose signatures differ in one character at any place are different events', () => {
+    goLive('trades')
+    const { signature } = trade() as { signature: string }
+    const others = [...signature].map(
+      (was, at) => signature.slice(0, at) + (was === '2' ? '3' : '2') + signature.slice(at + 1),
+    )
+    service.last.say(...others.map((other) => trade({ signature: other })))
+    expect([rows.length, feed.counts.duplicates]).toEqual([signature.length, 0])
+  })
+
   test('the window of duplicates is bounded', () => {
     goLive('trades')
     service.last.say(trade())
