@@ -55,7 +55,7 @@ function backupsOf(path: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** Waits until a file, or the list of files in a folder, is on the disk. */
+/** Waits until a file is on the disk. If the path is a folder, waits for its list of files. */
 export function flush(path: string): void {
   const file = openSync(path, 'r')
   try {

@@ -19,14 +19,15 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** Number of pages in the log at which SQLite makes a checkpoint itself. Such a checkpoint delays the commit of an
- *  order. So the writer makes its own checkpoints while it is idle, and this one is the last resort. */
+/** Number of pages in the write-ahead log at which SQLite itself copies the log into the file (a checkpoint). This
+ *  delays the commit of an order. So the writer makes its own checkpoints while it is idle, and rarely reaches this
+ *  number. */
 const CHECKPOINT_PAGES = 8192
-/** Length of the log when it is extended: twice the bytes that are written between two checkpoints. */
+/** Length to which the write-ahead log is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
 export interface OpenOptions {
-  /** If false, commits are neither awaited nor durable. This suits results that can be computed again. */
+  /** If false, commits are neither awaited nor durable. For results that can be computed again. */
   readonly durable?: boolean
   /** If false, an older journal is not copied before it is migrated. */
   readonly backup?: boolean
@@ -56,8 +57,8 @@ export function openForWriting(
   })
 }
 
-/** Prepares the write-ahead log for a process that trades: copies its content into the file and extends the log to its
- *  full length. The log is not truncated first, because another program could take the freed space meanwhile. */
+/** Prepares the write-ahead log for a process that trades: copies the log's content into the file, and extends the log
+ *  to its full length. The log is not truncated in between, because another program could take the freed space. */
 export function makeRoomInLog(db: Database.Database): void {
   try {
     db.pragma('wal_checkpoint(RESTART)')
@@ -68,9 +69,9 @@ export function makeRoomInLog(db: Database.Database): void {
   }
 }
 
-/** Extends the log with zeros to its full length. Then a commit needs no allocation by the file system, which would
- *  take a fifth of the commit's time, and it succeeds on a full disk. SQLite ignores bytes behind the current log.
- *  Returns false if the disk has no space. */
+/** Extends the log with zeros to its full length. A later commit then succeeds on a full disk, and is a fifth faster,
+ *  because the file system need not allocate space. SQLite ignores bytes behind the current log. Returns false if the
+ *  disk has no space. */
 export function topUpLog(db: Database.Database): boolean {
   const path = `${db.name}-wal`
   if (db.memory || !existsSync(path) || statSync(path).size >= LOG_BYTES) return true
@@ -91,8 +92,8 @@ export function topUpLog(db: Database.Database): boolean {
  *  not. */
 export class OlderJournal extends SluiceError {}
 
-/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and if there is no
- *  journal. Throws OlderJournal if the journal has an older schema, unless `older` allows one. */
+/** Opens a journal that another process may be writing. Throws SluiceError as `openForWriting` does, and also if there
+ *  is no journal. Throws OlderJournal if the journal has an older schema, unless `older` is set. */
 export function openForReading(path: string, { older = false } = {}): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
   guarded(path, () => {
@@ -186,7 +187,8 @@ function refuseOther(path: string, db: Database.Database): void {
     )
 }
 
-/** Throws if SQLite has not applied a setting. SQLite does not report this, and commits would then not be durable. */
+/** Reads the settings back, and throws if SQLite has not applied one. SQLite does not report this, and commits would
+ *  then not be durable. */
 function readBack(path: string, db: Database.Database, durable: boolean): void {
   const mode = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })

@@ -17,7 +17,7 @@ import { guarded } from './database.ts'
 
 /** Thrown if another process holds the lock. */
 export class InUse extends SluiceError {
-  /** Description of the holder: `process 12, started 2026-07-01T12:00:00.000Z`. */
+  /** Text about the process that holds the lock: `process 12, started 2026-07-01T12:00:00.000Z`. */
   readonly holder: string
 
   constructor(what: string, holder: string) {
@@ -30,15 +30,15 @@ export class InUse extends SluiceError {
  *  close it and release its lock. */
 const held = new Set<Database.Database>()
 
-/** A lock that is held until `release` or the end of the process. The operating system releases it even after kill
+/** A lock that is held until `release` or until the process ends. The operating system also releases it after kill
  *  -9. */
 export interface Lock {
   release(): void
 }
 
-/** A lock that remembers whether its resource was ever used. */
+/** A lock that stores whether its resource, such as a wallet, was ever used. */
 export interface MarkedLock extends Lock {
-  /** Permanently false once a holder has called `markUsed`. */
+  /** Whether no process has ever called `markUsed`. */
   readonly isUnused: boolean
   /** Marks the resource as used. The mark is durable when the call returns. */
   markUsed(): void

@@ -16,7 +16,8 @@ export interface MigrationReport {
 const POLL_MS = 100
 
 /** Migrates a journal as `bringUpToDate` does. The migration runs in a thread of its own, because SQLite copies a
- *  journal in one call. This thread reports the progress by the size of the copy. */
+ *  journal in one call that blocks. Meanwhile this thread reports the progress, which it takes from the size of the
+ *  copy. */
 export async function migrateInThread({ path, backup }: MigrationStart, report: MigrationReport): Promise<Migration> {
   const from = migratesFrom(path)
   if (from === undefined) return bringUpToDate(path, { backup })

@@ -24,7 +24,7 @@ import { openReader } from './reader/reader.ts'
 import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 import { COMES_BACK_ABOVE, freeBytesOf, SPACE_LIMITS, usageOf } from './writer/space.ts'
 
-/** Pages of one step of the copy, 16 MiB. */
+/** Number of pages that one step of the copy copies, 16 MiB. */
 const PAGES = 2048
 
 /** Open state that a start on the copy would restore. */
@@ -34,8 +34,8 @@ export interface CopiedState {
   readonly lastTime: Millis
   readonly positions: number
   readonly openOrders: number
-  /** Number of rows that are missing or whose checksum does not match. The copy takes over these defects of the
-   *  journal. */
+  /** Number of rows that are missing or whose checksum does not match, in the journal and therefore also in the
+   *  copy. */
   readonly findings: number
 }
 
@@ -60,13 +60,15 @@ export interface OnlineBackupOptions {
   readonly freeBytes?: number
 }
 
-/** Copies a journal while a process may be writing it, checks the copy, and then gives the copy its name. The target is
- *  either untouched or a complete copy of mode 0600 in a single file.
+/**
+ * Copies a journal while a process may be writing it, checks the copy, and then gives the copy its name. The target is
+ * either untouched or a complete copy of mode 0600 in a single file.
  *
- *  SQLite's online backup restarts at each commit of another process, and a trading process commits five times a
- *  second. Therefore the copy reads from one snapshot. Throws SluiceError: exit 2 for a target that exists, exit 4 for
- *  a target that a process writes, exit 1 if the space does not suffice, if the journal is corrupt, or if a journal
- *  with changed rows would replace another one. */
+ * The copy reads from one snapshot. Without one, SQLite's online backup would restart at each commit of another
+ * process, and a trading process commits five times a second. Throws SluiceError: exit 2 for a target that exists, exit
+ * 4 for a target that a process writes, exit 1 if the space does not suffice, if the journal is corrupt, or if a
+ * journal with changed rows would replace another one.
+ */
 export async function backUpOnline(from: string, to: string, options: OnlineBackupOptions = {}): Promise<OnlineBackup> {
   if (!existsSync(from)) throw noJournalAt(from)
   const db = openForReading(from, { older: true })
@@ -102,7 +104,8 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
   }
 }
 
-/** Checks that the target may be written. Locks a target at which a process may run. */
+/** Checks that the target may be written. If a journal is there, locks it against a process that would write it, and
+ *  returns the lock. */
 function lockTarget(from: string, to: string, replace: boolean): Lock | undefined {
   const folder = dirname(to)
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -127,8 +130,8 @@ function lockTarget(from: string, to: string, replace: boolean): Lock | undefine
   }
 }
 
-/** Keeps an existing backup if rows of the journal were changed or are missing, because the backup may be the last good
- *  copy. */
+/** Throws SluiceError instead of replacing an existing backup if rows of the journal were changed or are missing,
+ *  because the backup may be the last good copy. */
 function refuseWorse(from: string, to: string, { state }: OnlineBackup): void {
   const findings = state?.findings ?? 0
   if (findings === 0 || !existsSync(to)) return
@@ -213,7 +216,8 @@ function sizesOf(partial: string, days: readonly TapeDay[]): Pick<OnlineBackup, 
   return { bytes: statSync(partial).size, days: days.length, dayBytes }
 }
 
-/** Reads every row of the copy, which does not have its name yet, and of its archived days, which do. */
+/** Reads every row of the copy and of the archived days in the backup. The copy still has its temporary name
+ *  `partial`. */
 function stateOf(partial: string, to: string): CopiedState {
   const folder = archiveFolder(to)
   if (existsSync(folder)) symlinkSync(folder, `${partial}.tape`)

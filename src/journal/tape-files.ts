@@ -41,16 +41,16 @@ export function openTape(paths: readonly string[]): OpenTape {
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** Part of the joined tape: recordings of different journals that overlap in time, or a single recording. */
+/** A part of the joined tape: either a single recording, or recordings of several journals that overlap in time. */
 interface Group {
   readonly stretch: Stretch
   /** Number of stretches of each journal. */
   readonly counts: readonly number[]
 }
 
-/** The tapes of several journals as one tape. Recordings of different times follow each other. Recordings of the same
- *  time are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where every
- *  recorder has one. `rows` counts a row twice if two journals contain it. */
+/** The tapes of several journals as one tape. Recordings of different times follow each other. Recordings that overlap
+ *  are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where each of
+ *  these recordings has one. `rows` counts a row twice if two journals contain it. */
 class JoinedMarket implements Market {
   readonly stretches: readonly Stretch[]
   readonly rows: number
@@ -90,8 +90,8 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** Feed events of each group. A single stretch keeps its own events; the events of overlapping stretches are
-   *  merged. */
+  /** Feed events of each group. A group with a single stretch (recording) keeps its own events; the events of
+   *  overlapping stretches are merged. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
     for (const group of this.#groups) {
@@ -144,7 +144,7 @@ function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, 
     if (next.value.kind !== 'began') yield next.value
 }
 
-/** A reader of the next rows of one journal within its part of a group. */
+/** Reads the rows of one journal within a group, in order. */
 class Head {
   rows: Rows | undefined
   readonly #tape: Iterator<MarketItem>

@@ -4,7 +4,7 @@ import type { MarketItem, SourceNews } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 
-/** A feed event, and the time of the rows that it precedes. */
+/** A feed event. It precedes the rows that have its time. */
 export interface News {
   readonly at: number
   readonly told: Told
@@ -17,10 +17,9 @@ type Interval = readonly [Millis, Millis]
 export class UnitedFeed {
   /** Intervals in which at least one recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
-  /** Times since which the current recorder receives each key. */
+  /** For each key, the time since which the recorder whose history is being added receives it. */
   #since = new Map<string, Millis>()
-  /** Intervals in which the current recorder received each key. `#gaps` are the intervals in which it missed the
-   *  key. */
+  /** Intervals in which that recorder received each key. `#gaps` are the intervals in which it missed the key. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
   readonly #answers: News[] = []
@@ -74,7 +73,7 @@ export class UnitedFeed {
     return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
   }
 
-  /** Adds an answer of a source, unless an earlier recorder has answers from this time. */
+  /** Adds an answer of a source, unless the recorders before it have answers up to this time. */
   #answer(time: Millis, news: SourceNews): void {
     const key = `${news.bot} ${news.name}`
     const data = news.data ?? this.#data.get(key)

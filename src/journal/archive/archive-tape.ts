@@ -21,17 +21,17 @@ import { removeEmpty, removePartials, writeDay, writeSum } from './write-day.ts'
 /** Rows that one transaction moves while no process writes the journal. */
 const ROWS_A_STEP = 262_144
 const POLL_MS = 250
-/** Time after which a running process that moves nothing counts as one that cannot move anything. */
+/** If the running process moves no block for this long, the command gives up waiting for it. */
 const MOST_IDLE_MS = 60_000
 
 export interface ArchiveOptions {
   /** Last day to archive, `2026-11-22`; if absent, all closed days. */
   readonly until?: string | undefined
-  /** Whether days of open positions and orders are archived, too. */
+  /** Whether days are archived too that open positions and orders still need. */
   readonly held?: boolean
-  /** Whether the file of the journal gives its free pages back to the disk. No process may be running then. */
+  /** Whether the journal's file shrinks by its free pages. No process may be running then. */
   readonly shrink?: boolean
-  /** Called when a day's file is being written, and when its blocks are leaving the journal. */
+  /** Called with the progress while a day's file is written, and while its blocks leave the journal. */
   readonly step?: (what: 'write' | 'move', day: string, done: number, of: number) => void
 }
 
@@ -49,7 +49,7 @@ export async function archiveTape(path: string, options: ArchiveOptions = {}): P
   const db = openForReading(path)
   const lock = lockArchive(archiveFolder(path))
   try {
-    // If the process ends meanwhile, its successor moves the blocks, and must not find the journal locked.
+    // If the process ends meanwhile, the next process moves the blocks, so the journal must not be locked here.
     const isWritten = isRunning(path)
     removePartials(archiveFolder(path))
     const identity = journalIdentity(db)
@@ -79,7 +79,8 @@ function write(db: Database, identity: string, day: ClosedDay, { step }: Archive
   writeDay(db, identity, day, (done) => step?.('write', day.day, done, of))
 }
 
-/** Days whose blocks are partly in the journal, because a command or a process was ended. */
+/** Days that are partly moved, because a command or a process was ended: some of their blocks are still in the
+ *  journal. */
 function resumable(db: Database, path: string): string[] {
   const days = db.prepare<[], TapeDay>('SELECT * FROM tape_day WHERE whole = 0 ORDER BY day').all()
   for (const day of days) {

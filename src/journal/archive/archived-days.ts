@@ -3,12 +3,13 @@ import type { Seq } from '../../base/units.ts'
 import { MapWindow } from '../tape/block-row.ts'
 import { type BlockHead, dayPath, differenceOf, HEAD, openDay, type TapeDay, UnreadableDay } from './day-file.ts'
 
-/** An archived block, and the day in whose file its columns are. */
+/** What the journal keeps of an archived block, and the day whose file has the block's columns. */
 export type ArchivedHead = BlockHead & { readonly day: string }
 
-/** Number of heads that are read at a time. */
+/** Number of heads (what the journal keeps of an archived block) that are read at a time. */
 const HEADS_A_PAGE = 256
-/** Number of days' files that stay open. Readings of two places of the tape may alternate. */
+/** Maximum number of days' files that stay open. There are several, because two readers may read different days by
+ *  turns. */
 const MOST_OPEN = 4
 
 /** The archived blocks of a journal. Opens the file of a day when one of its blocks is needed. */
@@ -32,8 +33,8 @@ export class ArchivedDays {
     this.#day = db.prepare('SELECT * FROM tape_day WHERE day = ?')
   }
 
-  /** Yields the archived blocks with rows between two seqs, in order. Each page is read at once, because a memory map
-   *  cannot be released while a statement is open. */
+  /** Yields the archived blocks with rows between two seqs, in order. They are read in pages, each by one call, because
+   *  a memory map cannot be released while a statement is open. */
   *heads(from: Seq, to: Seq): Generator<ArchivedHead, void, undefined> {
     for (let next = from; ; ) {
       const page = this.#heads.all(next, to, HEADS_A_PAGE)
@@ -43,12 +44,13 @@ export class ArchivedDays {
     }
   }
 
-  /** Archived block with the row of a seq, or the next one. */
+  /** Returns the archived block that contains a seq, otherwise the next archived block. */
   headAt(seq: Seq): ArchivedHead | undefined {
     return this.#heads.get(seq, Number.MAX_SAFE_INTEGER, 1)
   }
 
-  /** Statement of a query on the file of a day. Throws UnreadableDay if the file is missing or was changed. */
+  /** Returns a prepared statement for a query on the file of a day. Throws UnreadableDay if the file is missing or was
+   *  changed. */
   statement(day: string, sql: string): Statement<unknown[], object> {
     return this.#fileOf(day).statement(sql)
   }
@@ -109,7 +111,7 @@ class OpenFile {
     return statement
   }
 
-  /** Releases mapped pages after some rows. */
+  /** Counts a row that was read. After some rows, the memory map releases its pages. */
   took(row: object): void {
     this.#window?.took(row)
   }

@@ -24,15 +24,15 @@ export function bytesToCopy(days: readonly TapeDay[], to: string): number {
 }
 
 interface CopyOptions {
-  /** Whether another file with the name of a day is replaced. */
+  /** Whether a different file with the name of a day's file is replaced. */
   readonly replace?: boolean
-  /** Receives the bytes that are copied, and all bytes. */
+  /** Receives the number of bytes copied so far, and the total number. */
   readonly copied?: (bytes: number, of: number) => void
 }
 
 /** Copies the files of archived days to the folder of a backup, and reads every byte of each. A file that the backup
- *  has already is only read. Days whose files cannot be read are left out; the check of the copy counts them. Throws
- *  SluiceError if another file has the name of a day, unless `replace`. */
+ *  already has is only read. Days whose files cannot be read are left out; the check of the copy counts them. Throws
+ *  SluiceError if a different file has the name of a day's file, unless `replace` is set. */
 export function copyDays(
   from: string,
   to: string,

@@ -1,5 +1,5 @@
 // The file of one archived day: a SQLite file of mode 0400 with the tables `block` and `run` of a journal, the views
-// that decode them, and one row that says to which journal and to which part of its tape the file belongs.
+// that decode them, and one row that identifies the journal and the part of its tape to which the file belongs.
 
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
@@ -30,16 +30,16 @@ export interface Manifest {
   readonly tape: string
 }
 
-/** An archived day as the journal records it. */
+/** What the journal records about an archived day. */
 export interface TapeDay extends Omit<Manifest, 'tape'> {
   readonly bytes: number
   /** SHA-256 of the file. */
   readonly sha256: string
-  /** 0 while blocks move between the journal and the file. */
+  /** 1 once all blocks are in the file; 0 while they move between the journal and the file. */
   readonly whole: 0 | 1
 }
 
-/** The columns of a block that its journal keeps. */
+/** The columns that the journal keeps of a block that has moved to a day's file. */
 export interface BlockHead {
   readonly last_seq: Seq
   readonly segment: number
@@ -85,8 +85,8 @@ export function dayPath(journal: string, day: string): string {
   return join(archiveFolder(journal), `${day}.db`)
 }
 
-/** Path of the file with the SHA-256 of a day's file, in the form that `sha256sum --check` reads. It is written last,
- *  so the day's file is complete if it exists. */
+/** Path of the file with the SHA-256 of a day's file, in the form that `sha256sum --check` reads. This file is written
+ *  last, so the day's file is complete if this file exists. */
 export function sumPath(dayFile: string): string {
   return `${dayFile}.sha256`
 }
@@ -119,7 +119,7 @@ export function tapeOf(heads: Iterable<BlockHead>): string {
   return hash.digest('hex')
 }
 
-/** SQL of records that stay the same in a journal: its first start; of an imported tape the first input, or the first
+/** SQL of a record that never changes in a journal: its first start; for an imported tape, the first input or the first
  *  block. */
 const FIRST_RECORDS = [
   'SELECT number, seq, time, config, code, seed, json FROM segment ORDER BY number LIMIT 1',
@@ -162,8 +162,8 @@ export function openDay(path: string): OpenDay {
 
 const IN_BOTH = ['day', 'journal', 'first_seq', 'last_seq', 'first_time', 'last_time', 'blocks', 'rows'] as const
 
-/** Returns the reason why a file cannot be that of the recorded day, as a clause; '' if there is none. Does not read
- *  the rows of the file. */
+/** Returns the reason why a file is not that of the recorded day, as a clause; '' if it seems to be. Does not read the
+ *  rows of the file. */
 export function differenceOf(path: string, recorded: TapeDay): string {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size
   if (bytes === undefined) return 'is missing'

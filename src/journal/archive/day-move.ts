@@ -21,7 +21,7 @@ import {
 
 /** Rows that one step moves, so that a step takes a few milliseconds. */
 const ROWS_A_STEP = 8192
-/** Number of heads that one step looks at. */
+/** Maximum number of blocks that one step looks at. */
 const BLOCKS_A_STEP = 64
 
 /** The day whose blocks are leaving the journal. */
@@ -32,14 +32,14 @@ interface Moving {
   readonly sha256: string
   readonly heads: Statement<[Seq, number], BlockHead>
   readonly block: Statement<[Seq], unknown[]>
-  /** Last block that was looked at. */
+  /** Last seq of the last block that was looked at. */
   at: Seq
   isRecorded: boolean
 }
 
-/** Moves the blocks of the journal whose days have complete files, a few at a time. In one transaction a block leaves
- *  the journal, and its head is recorded with its day. So at each moment a block is in exactly one place, and a crash
- *  needs no repair: the next process goes on. A block leaves only if every byte of its copy in the file is the same. */
+/** Moves the blocks of the journal whose days have complete files, a few at a time. One transaction deletes a block
+ *  from the journal and records in which day's file it is. So a block is always in exactly one place, and a crash needs
+ *  no repair: the next process continues. A block leaves only if every byte of its copy in the file is the same. */
 export class DayMove {
   readonly #db: Database
   readonly #transactions: Transactions
@@ -48,7 +48,7 @@ export class DayMove {
   readonly #drop: Statement<[Seq]>
   readonly #record: Statement
   readonly #known: Statement<[string], { readonly whole: number }>
-  /** Days whose files belong to another journal, or contain nothing of this one. */
+  /** Days whose files belong to another journal, or contain no block of this one. */
   readonly #strange = new Set<string>()
   #moving: Moving | undefined
 

@@ -29,13 +29,13 @@ import { insertSql, problemsOf, removeEmpty } from './write-day.ts'
 /** An archived day, and the state of its file. */
 export interface ListedDay extends TapeDay {
   readonly file: string
-  /** Number of its blocks that are not in the journal. */
+  /** Number of the day's blocks that have left the journal. */
   readonly moved: number
   /** Reason why the file cannot be read, as a clause; '' if there is none. */
   readonly problem: string
 }
 
-/** The tape of a journal, by place. */
+/** The tape of a journal: the archived days, and the part that is in the journal's own file. */
 export interface ListedTape {
   readonly folder: string
   readonly days: readonly ListedDay[]
@@ -81,7 +81,7 @@ function recordedDays(db: Database, path: string): ListedDay[] {
 }
 
 /** Compares the files of archived days with what the journal records: the SHA-256 of the whole file, then the checksum
- *  of each block. Yields each day with its problem; '' if there is none. */
+ *  of each block. Yields each day with the problem of its file; '' if there is none. */
 export function* verifyTape(
   path: string,
   wanted: readonly string[],
@@ -102,7 +102,8 @@ export function* verifyTape(
 /** Compares one file with the record. Returns the difference as a clause; '' if they agree. */
 function problemOf(db: Database, day: ListedDay): string {
   const seal = db.prepare('SELECT checksum FROM tape_day WHERE day = ?').pluck().get(day.day)
-  if (seal !== rowChecksum(SEALED.tape_day.map((name) => day[name]))) return 'is recorded in a row that was changed'
+  if (seal !== rowChecksum(SEALED.tape_day.map((name) => day[name])))
+    return 'is recorded in a row of the journal that was changed'
   const { db: file, manifest } = openDay(day.file)
   try {
     if (sha256Of(day.file) !== day.sha256) {
@@ -134,8 +135,8 @@ function chosen(days: readonly ListedDay[], wanted: readonly string[]): readonly
 /** Blocks that one transaction brings back. */
 const BLOCKS_A_STEP = 16
 
-/** Brings archived days back into the journal and deletes their files. A crash leaves each block in one place, and the
- *  next call goes on. Throws SluiceError: exit 4 if a process writes the journal. */
+/** Brings archived days back into the journal and deletes their files. After a crash, each block is still in exactly
+ *  one place, and the next call continues. Throws SluiceError: exit 4 if a process writes the journal. */
 export function restoreTape(
   path: string,
   wanted: readonly string[],
@@ -157,7 +158,7 @@ export function restoreTape(
 function restoreDay(db: Database, transactions: Transactions, day: ListedDay, step: (blocks: number) => void): void {
   const statements = new Statements(db)
   const { file, moved: _moved, problem: _problem, ...recorded } = day
-  // Without this file, no process moves the day again.
+  // Without the file of the SHA-256, no process moves the day's blocks out again.
   rmSync(sumPath(file), { force: true })
   flush(dirname(file))
   const { db: stored } = openDay(file)
@@ -191,8 +192,8 @@ function restoreDay(db: Database, transactions: Transactions, day: ListedDay, st
   rmSync(file)
 }
 
-/** Gives up the tape up to the end of an archived day, in the journal only: files are never deleted. For a day whose
- *  file is lost. Returns the days that the journal no longer records. */
+/** Makes the journal forget its tape up to the end of an archived day, for a day whose file is lost. No file is
+ *  deleted. Returns the days that the journal no longer records. */
 export function forgetTape(path: string, day: string): TapeDay[] {
   return changing(path, (db, transactions) => {
     const days = recordedDays(db, path)
@@ -214,7 +215,7 @@ export function forgetTape(path: string, day: string): TapeDay[] {
   })
 }
 
-/** Runs a change of a journal that no process writes. */
+/** Changes a journal that no process is writing. */
 function changing<T>(path: string, run: (db: Database, transactions: Transactions) => T): T {
   openForReading(path).close() // refuses a missing, foreign or older file
   const lock = lockJournal(path)

@@ -49,12 +49,12 @@ const MANIFEST = `CREATE TABLE manifest (
   tape TEXT NOT NULL -- SHA-256 of the numbers and checksums of the blocks
 )`
 
-/** Receives the number of blocks that are done. */
+/** Receives the number of blocks that were copied or read so far. */
 type Step = (blocks: number) => void
 
 /** Writes the file of a closed day and reads it back; the journal is not changed. A complete file that an earlier
- *  command wrote is kept. A crash leaves either no file of that name, or a whole one. Throws SluiceError if the disk
- *  has no space, if a block is damaged, or if the file of another journal has the name. */
+ *  command wrote is kept. After a crash, there is either no file of that name, or a complete one. Throws SluiceError if
+ *  the disk has no space, if a block is damaged, or if the file of that name belongs to another journal. */
 export function writeDay(db: Database.Database, identity: string, day: ClosedDay, step: Step = () => {}): void {
   const path = dayPath(db.name, day.day)
   if (existsSync(path)) {
@@ -94,7 +94,7 @@ export function writeSum(path: string): void {
   flush(dirname(path))
 }
 
-/** Deletes the parts of files that a killed command left. Call it with the lock of the archive. */
+/** Deletes incomplete files that a killed command left. The caller must hold the lock of the archive. */
 export function removePartials(folder: string): void {
   for (const name of readdirSync(folder)) if (name.endsWith('.partial')) rmSync(join(folder, name), { force: true })
 }
@@ -107,7 +107,8 @@ export function removeEmpty(folder: string): void {
   rmdirSync(folder)
 }
 
-/** Copies the blocks of a day in one snapshot, because a running process merges blocks meanwhile. */
+/** Copies the blocks of a day from one snapshot of the journal, because a running process may merge blocks
+ *  meanwhile. */
 function copyDay(journal: Database.Database, identity: string, day: ClosedDay, partial: string, step: Step): void {
   guarded(partial, () => {
     const db = new Database(partial)
@@ -158,7 +159,7 @@ function latest(heads: readonly BlockHead[]): Millis {
   return heads.reduce((time, { last_time }) => Math.max(time, last_time), 0)
 }
 
-/** SQL of the insert of a row with these columns. */
+/** Returns the SQL that inserts a row with these columns. */
 export function insertSql(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
@@ -180,7 +181,7 @@ function refuseUnsound(partial: string, journal: string, step: Step): void {
   }
 }
 
-/** Yields the damage of the blocks of a day's file, as clauses. Reads every column. */
+/** Reads every column of a day's file. Yields each damage that it finds, as a clause. */
 export function* problemsOf(db: Database.Database, step: Step = () => {}): Generator<string, void, undefined> {
   const integrity = guarded(db.name, () => db.pragma('integrity_check(1)', { simple: true }))
   if (integrity !== 'ok') yield `SQLite finds damage (${integrity})`
@@ -193,7 +194,8 @@ export function* problemsOf(db: Database.Database, step: Step = () => {}): Gener
   }
 }
 
-/** Bytes of a row in a block, at most; a day's file is somewhat smaller than its part of the journal. */
+/** Upper estimate of the bytes that a market row takes in a day's file, in which it takes somewhat less than in the
+ *  journal. */
 const ROW_BYTES = 160
 
 function refuseWithoutSpace(journal: string, { day, rows }: ClosedDay): void {

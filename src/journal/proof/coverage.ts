@@ -1,11 +1,10 @@
 import type { SealedTable } from '../schema/seals.ts'
 
-/** The ways in which `sluice replay --verify` proves the rows of a table.
- *  - repeated: the rows are computed again from the recorded inputs and decisions, and compared column by column.
- *  - sealed: the rows come from outside of the engine. Each has a checksum, and other rows refer to it or count it.
- *  - tape: each block has checksums and continues the block before it.
- *  - fixed: the rows are the same in every journal.
- *  - room: the rows hold no data, only reserved disk space. */
+/** The ways in which `sluice replay --verify` proves the rows of a table. - repeated: the rows are computed again from
+ *  the recorded inputs and decisions, and compared column by column. - sealed: the rows come from outside of the
+ *  engine. Each row has a checksum, and other rows refer to it, or its number shows that none is missing. - tape: each
+ *  block has checksums and continues the block before it. - fixed: the rows are the same in every journal. - room: the
+ *  rows hold no data, only reserved disk space. */
 export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
 
 /** The proof of every table of a journal. */

@@ -57,7 +57,7 @@ function damageOf(tape: TapeReader, { first_seq, last_seq, last_time, rows, runs
     for (const block of tape.blocks(new Mints(), { from: last_seq, to: Math.max(first_seq, last_seq) })) {
       block.readRest()
       if (block.runs.length !== runs) return 'runs is not the number of its runs of rows in table run'
-      if (block.lastSeq !== last_seq) return 'its runs do not end with last_seq'
+      if (block.lastSeq !== last_seq) return 'its runs of rows do not end with last_seq'
       return block.time[rows - 1] === last_time ? '' : 'last_time is not the time of its last row'
     }
     return 'it cannot be read'

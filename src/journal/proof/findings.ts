@@ -9,14 +9,15 @@ import { missingRows } from './missing-rows.ts'
 import { unlikeImplied } from './unlike-implied.ts'
 
 /** Yields every row of a journal that contradicts the rest of its record; coverage.ts says how each table is checked.
- *  Does not check whether the engine would make the recorded decisions again; only a replay can show this. Call it on a
- *  snapshot. */
+ *  Does not check whether the engine would make the recorded decisions again, which only a replay can show. Call this
+ *  function on a snapshot. */
 export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* changedRows(db, tape)
   for (const step of [contradictions(db), brokenSums(db)]) yield* readable(step)
 }
 
-/** Yields the rows and blocks whose checksum does not match, and the seqs and numbers without a row. */
+/** Yields the rows and blocks whose checksum does not match, and the rows that are missing because their seq or number
+ *  is. */
 export function* changedRows(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* brokenSeals(db)
   for (const step of [missingRows(db), damagedBlocks(db, tape)]) yield* readable(step)
@@ -26,7 +27,7 @@ function* readable(step: Generator<Finding, void, undefined>): Generator<Finding
   try {
     yield* step
   } catch (error) {
-    // This row also has a wrong checksum, so another finding names it.
+    // The row with this record also has a wrong checksum, so another finding names the row.
     if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
     yield {
       table: 'any',

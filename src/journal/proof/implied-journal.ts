@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Db = Database.Database
 
-/** Selects the inputs and outputs that change a table other than the one in which they are stored. */
+/** Selects the inputs and outputs that, apart from their own row, also change another table. */
 const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL
@@ -29,8 +29,8 @@ interface StreamRow {
   readonly json: string
 }
 
-/** A temporary database with the journal that the recorded inputs, decisions and outside facts imply. Its rows are
- *  written by the same functions and triggers that the writer uses. */
+/** A temporary database with the journal that follows from the recorded inputs, decisions and outside facts. The
+ *  functions and triggers of the writer write its rows, and a proof compares them with the real journal. */
 export class ImpliedJournal {
   readonly db: Db
   readonly #recorded: Db
@@ -65,8 +65,8 @@ export class ImpliedJournal {
     this.db.close()
   }
 
-  /** Returns the writes that a recorded row implies. Omits the fee of a failed paper transaction, because it is a row
-   *  of `wallet_transaction`, and that table is copied. */
+  /** Returns the writes that a recorded row implies. Omits the fee of a failed paper transaction, because the fee is in
+   *  the table `wallet_transaction`, which is copied from the real journal. */
   #writesOf({ stream, segment, seq, n, time, json }: StreamRow): readonly Write[] {
     const [, ...effects] =
       stream === 'input'
@@ -75,8 +75,8 @@ export class ImpliedJournal {
     return effects.filter(([name]) => name !== 'paperFailed').map((write) => this.#withCosts(write))
   }
 
-  /** Adds the recorded costs to a fill without costs. The first versions did not itemize the costs of a fill, so the
-   *  costs that the migration wrote are accepted. */
+  /** Adds the recorded costs to a fill without costs. The first versions did not itemize costs, and a migration wrote
+   *  them into the table later. So they are copied from the real journal. */
   #withCosts(write: Write): Write {
     if (write[0] !== 'fill' || write.at(-1) !== undefined) return write
     const costs = this.#recorded.prepare('SELECT costs FROM fill WHERE signature = ? AND order_id = ?').pluck()

@@ -16,7 +16,7 @@ const RULES: readonly { readonly table: string; readonly sql: string; readonly p
     sql: `SELECT 'id ' || r.id FROM posting r LEFT JOIN posting o ON o.id = r.reverses
       WHERE r.reverses IS NOT NULL AND (o.id IS NULL OR o.standing = 1 OR r.standing = 1 OR o.account <> r.account
         OR o.signature <> r.signature OR o.order_id <> r.order_id OR o.kind <> r.kind OR ${OPPOSITES})`,
-    problem: 'it is not the opposite of the posting that it reverses',
+    problem: 'its amounts are not the opposite of those of the posting that it reverses',
   },
   {
     table: 'posting',

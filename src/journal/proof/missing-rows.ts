@@ -3,14 +3,14 @@ import type { Seq } from '../../base/units.ts'
 import { TAPE_DROPPED } from '../schema/seals.ts'
 import type { Finding } from './finding.ts'
 
-/** A range of seqs, inclusive, that the journal has a row for. */
+/** A range of seqs, inclusive, for which the journal has rows. */
 interface Range {
   readonly from: Seq
   readonly to: Seq
 }
 
-/** Selects these ranges. Every start, input and market row has a seq of its own. For dropped tape, and for rows that a
- *  full disk lost, the journal has a record of the range. */
+/** SQL that selects these ranges. Every start, input and market row has a seq of its own. For dropped tape, and for
+ *  rows that a full disk lost, the journal has a record of the range. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
@@ -79,7 +79,7 @@ const PLACED: readonly { readonly table: string; readonly sql: string; readonly 
   },
 ]
 
-/** Rows to which rows of other tables refer. */
+/** SQL that finds rows which are missing although rows of other tables refer to them. */
 const NAMED: readonly { readonly table: string; readonly by: string; readonly sql: string }[] = [
   {
     table: 'attempt',
@@ -126,8 +126,8 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   },
 ]
 
-/** SQL: whether these are the results of a backtest. They contain no tape, and none of the decisions that only a
- *  restart reads. */
+/** SQL condition: whether the journal has the results of a backtest. Such a journal contains no tape, and no decisions
+ *  that only a restart reads. */
 const OF_BACKTEST = `SELECT count(*) > 0 AND min(coalesce(json_extract(json, '$.bots[0].account.mode'), '') = 'backtest')
   FROM segment`
 

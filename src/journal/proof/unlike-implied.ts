@@ -6,14 +6,15 @@ import { type Finding, keyText, shown } from './finding.ts'
 interface Repeated {
   readonly table: string
   readonly key: readonly string[]
-  /** Condition for the rows that are compared; if absent, all rows are compared. */
+  /** SQL condition for the rows that are compared; if absent, all rows are compared. */
   readonly where?: string
   /** SQL condition that finds a row by its key; if absent, the columns of the key are compared. */
   readonly find?: string
   readonly omitted?: readonly string[]
 }
 
-/** Returns a condition that finds a row by its key, although the table's key begins with a flag of unknown value. */
+/** Returns an SQL condition that finds a row by `key`, in a table whose key begins with a flag. The flag's value is not
+ *  known, so both values are tried. */
 const flagged = (flag: string, key: string): string => `${flag} IN (0, 1) AND ${key} = ?`
 
 const FIXED: readonly Repeated[] = [
@@ -30,8 +31,8 @@ const MONEY: readonly Repeated[] = [
   { table: 'past_position', key: ['rowid'] },
   { table: 'conditional_order', key: ['number'], find: flagged('open', 'number') },
   { table: 'counter', key: ['name'], where: `name <> '${TAPE_DROPPED}'` },
-  // The sums (ledger-sums.ts) prove the openings. `id` is not compared, because postings are numbered in the order in
-  // which their evidence arrived.
+  // Opening balances are not compared, because the sums in ledger-sums.ts prove them. `id` is not compared, because
+  // postings are numbered in the order in which their evidence arrived.
   {
     table: 'posting',
     key: ['signature', 'account', 'order_id'],
@@ -41,8 +42,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** Tables that are compared only if the disk was never full. On a full disk, their rows may change although the
- *  decision behind the change could not be recorded. */
+/** Tables that are compared only if the disk was never full. On a full disk, such a row may change although the
+ *  decision that changed it could not be recorded. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },
@@ -52,7 +53,8 @@ const IDLE: readonly Repeated[] = [
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Yields the differences between a journal and the journal that its record implies. */
+/** Yields the differences between a journal and its implied journal, which was computed again from the recorded inputs
+ *  and decisions. */
 export function* unlikeImplied(recorded: Database, implied: Database): Generator<Finding, void, undefined> {
   const lost = recorded.prepare('SELECT count(*) FROM missing').pluck().get() as number
   for (const repeated of [...FIXED, ...MONEY, ...(lost === 0 ? IDLE : [])]) {

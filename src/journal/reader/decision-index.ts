@@ -4,19 +4,20 @@ import type { Seq } from '../../base/units.ts'
 /** Maximum number of outputs in the index: the newest ones. */
 const MOST_OUTPUTS = 500_000
 
-/** Key of the outputs whose text may name an order or a mint: remarks of strategies, and conditional orders. */
+/** Key of the outputs whose text may contain an order or a mint: log lines and messages of strategies, and conditional
+ *  orders. */
 export const UNNAMED = ''
 
-/** Value of `n` for a report in the index. */
+/** Value of `n`, the number of an output in its seq, for a report in the index. */
 export const REPORT_N = -1
 
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
   instr(substr(json, instr(json, '"orderId":"') + 11, 40), '"') - 1)`
 
-/** Positions of the outputs and reports that explain a token or an order, in a temporary table of the reader. The
- *  journal itself has no such index, because an index would add a page to the commit of every order. Each use of the
- *  index first adds the rows that were written since the last use. Outputs older than the last half million are not in
- *  the index. */
+/** An index, by token and by order, of the outputs and reports that explain it. It is a temporary table of the reader.
+ *  The journal itself has no such index, because an index would add a page to the commit of every order. Each use first
+ *  adds the rows that were written since the last use. Outputs older than the last half million are not in the
+ *  index. */
 export class DecisionIndex {
   readonly #db: Database
   #upTo: Seq | undefined

@@ -90,8 +90,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
  *  page to the commit of every order. So a query may scan a whole table, unless the reader keeps a `DecisionIndex`. */
 export class History {
   readonly #db: Database
-  /** SQL of the outputs with a key of the index, and SQL of the reports of an order. Both have one parameter. They
-   *  select at least the rows that name the key. */
+  /** SQL of the outputs that concern a token or an order, and SQL of the reports of an order. The parameter of both is
+   *  the key. They may select further rows, which the caller filters. */
   readonly #outputs: string
   readonly #reports: string
 
@@ -200,7 +200,7 @@ export class History {
     ]
   }
 
-  /** Last recorded position of a mint, up to a seq or a time; undefined if there is none. */
+  /** Last recorded state of an account's position in a mint, up to a seq or a time; undefined if there is none. */
   positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
     const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
@@ -243,8 +243,7 @@ export class History {
       .get(mint, mint, 0, to, bot)
   }
 
-  /** First alarm, between a seq and a time, that reports that the bot's strategy threw or was stopped; undefined if
-   *  there is none. */
+  /** First alarm between a seq and a time that the bot's strategy threw or was stopped; undefined if there is none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(

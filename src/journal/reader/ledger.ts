@@ -10,8 +10,7 @@ import { LINES } from '../schema/ledger.ts'
  *  negative one entered it. The keys are lines of the view `ledger`. */
 export type LedgerLines = Readonly<Record<string, Lamports>>
 
-/** Labels of the ledger's lines by the name of the line, in display order. A line without a label is shown by its
- *  name. */
+/** Labels of the ledger's lines, in display order. A line without a label is shown by its name. */
 export const LEDGER_LABELS: Readonly<Record<string, string>> = {
   opening: 'opening balance',
   inflow: 'received from elsewhere',
@@ -156,7 +155,8 @@ export interface MovementCursor {
   readonly seq: Seq
 }
 
-/** What changed in the movements since a cursor. A movement replaces the earlier movement with the same key. */
+/** What changed in the movements (changes of the wallets' tokens) since a cursor. A movement replaces the earlier
+ *  movement with the same key. */
 export interface MovementNews {
   readonly changed: readonly { readonly key: string; readonly movement: Movement }[]
   /** Keys of movements that are no longer valid. */
@@ -171,8 +171,9 @@ type FailedPosting = Omit<Extract<Movement, { kind: 'failed' }>, 'kind'> & {
   readonly reverses: number | null
 }
 
-/** Fills with the reasons of their orders, fees of failed transactions, and movements without an order. Each change of
- *  a fill's amounts adds a posting, so the postings since the cursor name the changed fills. */
+/** Reads what changed since the cursor: fills with the reasons of their orders, fees of failed transactions, and
+ *  movements without an order. Each change of a fill's amounts adds a posting to the ledger, so the postings since the
+ *  cursor identify the changed fills. */
 export function movementNews(db: Database, since: MovementCursor, most: number): MovementNews {
   const last = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0
   const posting = Math.min(last('SELECT max(id) FROM posting'), since.posting + most)
@@ -229,8 +230,8 @@ export interface BotLines {
   readonly lines: LedgerLines
 }
 
-/** Sums over the postings after number `after` and up to number `upTo`. Postings are only added, so sums of consecutive
- *  ranges can be added. */
+/** Sums over the postings after number `after` and up to number `upTo`. Postings never change, so the sums of
+ *  consecutive ranges can be added up. */
 export function botLines(db: Database, after: number, upTo: number): BotLines[] {
   const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db
@@ -240,8 +241,9 @@ export function botLines(db: Database, after: number, upTo: number): BotLines[] 
   return rows.map(({ account, bot, ...lines }) => ({ account, bot, lines }))
 }
 
-/** Adoptions and deficits that the engine has processed since a seq. It answered each of them with a new position in
- *  the first output. Later outputs, and positions of other mints, are not movements. */
+/** Movements without an order that the engine has processed since a seq: tokens that a bot adopted, and tokens that
+ *  left the wallet. The first output for such an input is the new position. Its later outputs, and positions of other
+ *  mints, are not movements. */
 function foreignMovements(db: Database, since: Seq = 0): Exclude<TokenMovement, { kind: 'fill' }>[] {
   const rows = db
     .prepare(

@@ -68,7 +68,7 @@ export interface PastPosition {
   readonly netSol: number
 }
 
-/** A time without market data. `keys`: subscription keys without data; empty if no rows were recorded at all. */
+/** A period without market data. `keys`: subscription keys without data; empty if no rows were recorded at all. */
 export interface MarketGap {
   readonly from: Millis
   readonly to: Millis
@@ -94,8 +94,8 @@ export class Pages {
     this.#db = db
   }
 
-  /** Lines of the log before an output. `end`: the oldest output that was read, if there may be older lines; undefined
-   *  if there are none. */
+  /** Lines of the log before an output. `end`: the oldest output that was read, from which the next page continues;
+   *  undefined if there are no older lines. */
   log(
     { kinds, bot, mint }: LogFilter,
     before: readonly [Seq, number],
@@ -174,7 +174,7 @@ export class Pages {
     return rows.map((row) => fillRow(fillOf(row))).reverse()
   }
 
-  /** Interruptions of the feed or of the recording that touch a range of time, oldest first. */
+  /** Interruptions of the feed or of the recording that overlap a range of time, oldest first. */
   gaps(from: Millis, to: Millis, limit: number): MarketGap[] {
     const rows = this.#db
       .prepare<[Millis, Millis, number], { from: Millis; to: Millis; keys: string; cause: 'feed' | 'disk' }>(

@@ -11,8 +11,8 @@ export interface RecordedBuy extends Owner {
   readonly state: OrderState
 }
 
-/** A position opens when its first buy is accepted. Its first fill then sets `openedAt` to the time of the chain, which
- *  may differ from the journal's clock by this much. */
+/** A position opens when its first buy is accepted. The first fill then sets `openedAt` to the time on the chain, which
+ *  may differ from the journal's clock by at most this much. */
 const CLOCKS_DIFFER_MS = 600_000
 
 interface BuyRow extends RecordedBuy {
@@ -47,8 +47,8 @@ export function buysOf(
     .map(({ account, mint, orderId, reason, state }) => ({ account, mint, orderId, reason, state }))
 }
 
-/** Seq at which the previous position of each open one closed. A position that a fork reopened has the same opening
- *  time as its closed record. */
+/** For each open position, returns the seq at which the previous position in the same mint closed. A record with the
+ *  same opening time is not a previous position: a fork has reopened it. */
 function closings(db: Database, opened: ReadonlyMap<string, Millis>, since: Seq): ReadonlyMap<string, Seq> {
   const latest = db.prepare<[], Owner & { readonly seq: Seq; readonly openedAt: Millis }>(
     'SELECT account, mint, closed_seq AS seq, opened_at AS openedAt FROM past_position ORDER BY rowid DESC',

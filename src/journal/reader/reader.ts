@@ -56,8 +56,8 @@ export interface PositionRow {
   readonly costSol: number
   /** Liquidation value; null if unknown. */
   readonly valueSol: number | null
-  /** Reason of the open exit, its number of attempts, and whether the token seems unsellable; '' if there is no
-   *  exit. */
+  /** Reason of the exit that is open, its number of attempts, and whether the token seems unsellable; '' if no exit is
+   *  open. */
   readonly selling: string
 }
 
@@ -69,7 +69,7 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
-/** Best and worst profit that a closed position would have had, if it had been sold at a moment while it was held. */
+/** Best and worst profit that a sale at any moment would have given, while a position that is closed now was held. */
 export interface ClosedMarks {
   readonly account: string
   readonly mint: string
@@ -194,8 +194,8 @@ export class JournalReader {
     })
   }
 
-  /** Time up to which the last recording saw the market: its end, or the start of the interruption of the feed in which
-   *  the recording ended. 0 without a tape. */
+  /** Time up to which the last recording contains the market. This is its end or, if the feed was interrupted then, the
+   *  start of that interruption; 0 without a tape. */
   seenTo(): Millis {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
@@ -219,7 +219,8 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** The market of one segment and of its warm-up; undefined if a part of this tape was dropped. */
+  /** The recorded market of one segment (one start of one process) and of its warm-up; undefined if a part of it was
+   *  dropped. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -244,7 +245,7 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(new History(this.#db, this.#index), tape))())
   }
 
-  /** Changes whenever another connection has written. */
+  /** A number that changes whenever another connection has written. */
   get version(): number {
     return this.#read(() => this.#db.pragma('data_version', { simple: true }) as number)
   }
@@ -264,8 +265,8 @@ export class JournalReader {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Yields the inputs and outputs from a seq on, in order. Of outputs of the kinds in `bare`, and of reports
-   *  without a fee, only the kind is read. */
+  /** Yields the inputs and outputs from a seq on, in order. For outputs of the kinds in `bare`, and for reports without
+   *  a fee, only the kind is read. */
   messagesFrom(seq: Seq, bare: ReadonlySet<Output['kind']>): Generator<SegmentMessage, void, undefined> {
     return this.#readEach(messagesFrom(this.#db, seq, bare))
   }
@@ -275,8 +276,8 @@ export class JournalReader {
     return this.#read(() => fillsFrom(this.#db, seq))
   }
 
-  /** Opens a snapshot that lasts until `close`. Later reads see the journal in its present state, even if a process is
-   *  writing it. */
+  /** Opens a snapshot that lasts until `close`: all later reads see the journal in its present state, even if a process
+   *  is writing it. */
   hold(): void {
     this.#read(() => this.#db.exec('BEGIN; SELECT 1 FROM segment LIMIT 1'))
   }
@@ -291,8 +292,8 @@ export class JournalReader {
     return this.#readEach(findingsOf(this.#db, this.#tape))
   }
 
-  /** Yields the rows that were changed after they were written, and those that are missing. This part of `findings`
-   *  takes seconds instead of minutes, because it repeats no decision. */
+  /** Yields the rows that were changed after they were written, and those that are missing. This is a part of
+   *  `findings` that takes seconds instead of minutes. */
   changedRows(): Generator<Finding, void, undefined> {
     return this.#readEach(changedRows(this.#db, this.#tape))
   }
@@ -326,7 +327,7 @@ export class JournalReader {
     })
   }
 
-  /** Updates of Telegram that confirmed a command since `since`. */
+  /** Ids of the Telegram updates that have confirmed a command since `since`. */
   telegramUpdates(since: Millis): number[] {
     const rows = this.#read(() => this.#db.prepare(TELEGRAM_UPDATES).all(since)) as { update: number }[]
     return rows.map(({ update }) => update)
@@ -393,7 +394,7 @@ export class JournalReader {
     return { since: first?.since ?? null, bots }
   }
 
-  /** Buys from which the open positions of these accounts may have come, oldest first. */
+  /** Buys that may have opened these positions or added to them, oldest first. */
   buysOf(positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[]): RecordedBuy[] {
     return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
@@ -429,7 +430,7 @@ export class JournalReader {
     return this.#read(() => heldPositions(this.#db))
   }
 
-  /** The facts of this name, by their subject. */
+  /** The learned facts with this name, ordered by their subject. */
   learned(name: string): Learned[] {
     const rows = this.#read(() =>
       this.#db.prepare<[string], { json: string }>('SELECT json FROM learned WHERE name = ? ORDER BY about').all(name),

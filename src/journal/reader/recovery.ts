@@ -22,8 +22,8 @@ import type { Slot } from '../../orders/ports.ts'
 import type { Learned } from '../../orders/service-facts.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
-/** The state that a start restores. It consists of recorded decisions, which are never decided again. It covers all
- *  accounts; the caller restores its own. */
+/** The state that a start restores from recorded decisions; no decision is made again. It covers all accounts, and the
+ *  caller restores only its own. */
 export interface Recovered {
   readonly money: RecoveredMoney
   /** First unused seq. */
@@ -39,7 +39,7 @@ export interface Recovered {
   readonly slots: readonly Slot[]
   /** Evidence about attempts that may still execute, gathered after their baselines. */
   readonly watches: readonly Watch[]
-  /** Progress of each wallet's audit, and its transactions that concern an attempt. */
+  /** State of the audit of each wallet, and the wallet's transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
   /** Facts that were learned about services. */
   readonly learned: readonly Learned[]
@@ -55,10 +55,11 @@ const FILLS_RESTORED = 500
 
 const CLOSED_LOOKED_AT = 500
 
-/** Matches the JSON of a position that sold more tokens than were booked; only such a position has these keys. */
+/** Keys that occur only in the JSON of a position that sold more tokens than were booked. */
 const OVERSOLD = /"(oversold|soldEarly)"/
 
-/** Reads the state that a start restores. The cost grows with the open state, not with the age of the journal. */
+/** Reads the state that a start restores. The time that this takes depends on the number of open orders and positions,
+ *  not on the age of the journal. */
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
     const orders = unsettledOrders(db)
@@ -177,8 +178,8 @@ function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   )
 }
 
-/** Closed positions that may still change, each in its last state. A position may change if a fork reverses the sale
- *  that closed it, or if that sale sold more than was booked. Both are possible only soon after the sale, so only the
+/** Closed positions that may still change, each in its last state. A position changes if a fork reverses the sale that
+ *  closed it, or if a missing buy of tokens that it sold is found later. Both happen soon after the sale, so only the
  *  last closed positions are read. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
@@ -247,7 +248,7 @@ function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
-/** Progress of each wallet's audit, with the wallet's transactions since the oldest of these attempts. */
+/** State of the audit of each wallet, with the wallet's transactions since the oldest of these attempts. */
 function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
   const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
   return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {

@@ -8,7 +8,7 @@ import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/recorded-segments.ts'
 import { FAILED_COLUMNS } from './ledger.ts'
 
-/** Rows for the report on all segments. `movementsOf` returns the fills. */
+/** Rows for the report on all segments, without the fills, which `movementsOf` returns. */
 export interface ReportRows {
   readonly segments: readonly Segment[]
   /** Orders, oldest first. */
@@ -63,8 +63,8 @@ export function reportRows(db: Database): ReportRows {
   }
 }
 
-/** Counts the refusals of a segment. A refusal names only its bot, so the account comes from the start of the segment,
- *  because the bot may have another account in other segments. */
+/** Counts the refusals of a segment. A refusal contains only the name of its bot. The account is taken from the start
+ *  of the segment, because the bot may use another account in other segments. */
 function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
   const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
   const counts = db

@@ -30,12 +30,12 @@ interface MessageRow {
   readonly reason: string
 }
 
-/** JSON of an input; null for a report without a fee, as most reports are. */
+/** SQL of the JSON of an input; NULL for a report without a fee, which most reports are. */
 const IN_USE = `CASE WHEN kind = 'report' AND json_extract(json, '$.report.feeLamports') IS NULL THEN NULL ELSE json END`
 const NO_FEE = { kind: 'report', id: 0, report: {} } as unknown as Input
 
-/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time, so of outputs of the kinds
- *  in `bare`, and of reports without a fee, only the kind is read. */
+/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time. Therefore only the kind is
+ *  read of outputs whose kind is in `bare`, and of reports without a fee. */
 export function* messagesFrom(
   db: Database,
   seq: Seq,

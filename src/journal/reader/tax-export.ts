@@ -97,7 +97,7 @@ function lineOf(one: Disposal): string {
   return [acquired, sold, ...about, ...[wallet, one.bot].map(csvCell), one.boughtBy, one.soldBy].join(',')
 }
 
-/** Formats a time. Empty if the time is unknown, because the tokens were held before the first record. */
+/** Formats a time; '' if the time is not known, because the tokens were in the wallet before the first record. */
 function timeOf(time: Millis | null | undefined): string {
   return time === null || time === undefined ? '' : `${new Date(time).toISOString().slice(0, 19)}Z`
 }

@@ -1,6 +1,6 @@
 // Columns of fills: as stored, in the view `fills`, and in `sluice fills --json`; commands/journal/columns.ts has the
-// columns of the table. To add a column, add one entry to each list that shows it. A journal gets the column when it is
-// next opened for writing.
+// columns of the table. To add a column, add an entry to each list here in which the column belongs. A journal gets the
+// column when it is next opened for writing.
 
 import type { Database } from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../../base/json.ts'
@@ -13,8 +13,8 @@ interface StoredColumn {
   readonly name: string
   /** The column's type in SQL. A column that is added later needs a default. */
   readonly type: string
-  /** Value of the column. `taken`: seq of the input that delivered the fill to the engine; null if there is none
-   *  yet. */
+  /** Returns the value of the column. `taken`: seq of the input with which the engine received the fill; null if it has
+   *  not received it yet. */
   readonly of: (fill: Fill, taken: Seq | null) => SqlValue
   /** SQL of the new value if the fill is reported again; if absent, the value of the first report is kept. */
   readonly again?: string
@@ -156,8 +156,8 @@ export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...S
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 
-/** Inserts or updates a fill. If the engine has already processed a report of the fill, an unprocessed report does not
- *  overwrite the row. */
+/** Inserts or updates a fill. If the engine has processed a report of the fill, a report that it has not processed does
+ *  not overwrite the row. */
 export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
   VALUES (${STORED.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}

@@ -37,7 +37,7 @@ CREATE TABLE learned (
 ) WITHOUT ROWID;
 `
 
-/** SQL of the costs of older fills. Only the sums of these costs are stored. */
+/** SQL of the itemized costs of older fills. Only the sums of these costs were stored. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
   'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
@@ -47,8 +47,8 @@ const costsOf = (trade: string, fee: string, rent: string): string => `json_obje
 const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
 const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
 
-/** Adds itemized costs (`FillCosts` as JSON) to fills, in addition to the sums. Also adds them to reports that the
- *  engine has not processed, because such a report delivers its fill after a restart. */
+/** Adds itemized costs (`FillCosts` as JSON) to fills, in addition to the sums. Also adds them to the fills in reports
+ *  that the engine has not processed, because the engine receives these after a restart. */
 export const FILL_COSTS = `
 ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
 UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};
@@ -152,7 +152,7 @@ SELECT seq, segment, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepo
 FROM input WHERE kind = 'command';
 `
 
-/** Adds the best and the worst profit that an open position has reached since its row was last written. */
+/** Adds a table for the best and the worst profit that an open position has reached since its row was last written. */
 export const TRIP_MARKS = `
 CREATE TABLE trip_mark (
   account TEXT NOT NULL,

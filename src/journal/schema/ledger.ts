@@ -5,7 +5,7 @@
 import { BASE_FEE } from '../../solana/constants.ts'
 import { checksumSql } from './seals.ts'
 
-/** Columns that, together with `wallet`, add up to 0. */
+/** Columns of a posting that, together with `wallet`, add up to 0. */
 export const LINES = [
   ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
   ...['wrapped', 'other', 'remainder'],
@@ -78,15 +78,15 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder, because a posting must never
- *  prevent the write of its fill. */
+/** Returns the SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder. An error instead
+ *  would prevent the write of the fill. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
 /** SQL of the value of the tokens at the price of the decision, SOL per token. If there was no price, it is the amount
  *  of the trade. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
-/** SQL of the postings of fills. The price applies to the tokens that the pool gave or received, before their transfer
- *  fee was withheld. */
+/** SQL of the postings of fills. The price is multiplied by the tokens that the pool gave or received, before a
+ *  transfer fee was withheld. */
 const fillPostings = (where: string): string => `
 SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
@@ -112,8 +112,8 @@ FROM (
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
-/** SQL of the postings of audited transactions without a fill. Our own failed transaction cost only its fee. If the fee
- *  is not itemized, the base fee of one signature is assumed. */
+/** SQL of the postings of audited transactions without a fill. A failed transaction of our own cost only its fee. If
+ *  the base fee is not itemized, that of one signature is assumed. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
@@ -185,8 +185,8 @@ function opening(account: string, slot: string, amount: string): string {
     SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
 }
 
-/** Triggers that open the books of a wallet: of a live wallet at the first reading of its audit, of a paper wallet at
- *  its first account output. */
+/** Triggers that post the opening balance of a wallet: for a live wallet, when its audit first reads it; for a paper
+ *  wallet, at the first output with its balance. */
 const OPENINGS = `
 CREATE TRIGGER wallet_opened AFTER INSERT ON wallet BEGIN
   ${opening('NEW.account', "json_extract(NEW.json, '$.slot')", "json_extract(NEW.json, '$.lamports')")}
@@ -203,9 +203,9 @@ END;
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
-/** SQL of the balance that the ledger gives for a wallet at a finalized slot. It sums all postings audited up to the
- *  slot, and final fills that an audit should have seen but did not. Fills in unprocessed reports count with the
- *  amounts on the chain; they are posted again when the engine processes the report. */
+/** SQL of the balance that the ledger gives for a wallet at a finalized slot. It is the sum of all postings audited up
+ *  to the slot, and of final fills that an audit should have seen but did not. A fill whose report the engine has not
+ *  processed counts with the amounts on the chain; it is posted again when the engine processes the report. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -216,8 +216,8 @@ const ledgerAt = (account: string, slot: string): string => `(
        WHERE p.signature = t.signature AND p.account = t.account AND p.standing = 1), 0)), 0)
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
-/** Compares the ledger with a finalized reading of the wallet. Parameters: account, slot, time, lamports. If the result
- *  is unchanged, the last row is extended and no new row is written. */
+/** Compares the ledger with a finalized reading of the wallet. Parameters: account, slot, time, lamports. If the
+ *  difference is the same as in the last comparison, that row is updated, and no new row is written. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),

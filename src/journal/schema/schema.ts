@@ -23,7 +23,7 @@ import { TAPE_VIEWS, VIEWS } from './views.ts'
 export const APPLICATION_ID = 0x534c5549
 
 /** Version of the block encoding (column.ts) and of its checksums (block-row.ts). Readers support this format and older
- *  ones. In format 1, the checksum of the scan columns also covered the late columns. */
+ *  ones. In format 1, one checksum covers both the columns that a scan reads and the columns that are loaded later. */
 export const BLOCK_FORMAT = 2
 
 // Table names are singular, view names plural. Times are ms since the epoch, amounts are lamports, `json` is the
@@ -63,7 +63,7 @@ CREATE TABLE output (
 `
 
 // Rows that a restart reads (open orders, undecided attempts, unprocessed reports) begin their key with the same flag,
-// so they are stored together. An index instead would add a page to the commit of every order.
+// so they are stored together. An index would also find them, but would add a page to the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
@@ -165,8 +165,8 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
 `
 
-// The columns of a scan come first: SQLite stores a long row in a chain of pages in this order, and a reader stops at
-// the last column that it needs. An index would not help a scan, so there is none.
+// The columns that a scan of the tape needs come first: SQLite stores a long row in a chain of pages, in the order of
+// the columns, and reads only up to the last column that is needed. An index would not help a scan, so there is none.
 const BLOCKS = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,

@@ -1,12 +1,12 @@
-// A row carries a checksum of its columns if it comes from outside of the engine, or if a replay may be unable to
-// compute it again. The checksum is written with the row, so a later edit of the row is noticed. A CRC-32 protects
-// against accidents and manual edits, not against a program that computes the checksum again.
+// A row has a checksum of its columns if it comes from outside of the engine, or if a replay may be unable to compute
+// it again. The checksum is written with the row and shows a later edit of the row. A CRC-32 protects against accidents
+// and manual edits, not against a program that computes the checksum again.
 
 import { crc32 } from 'node:zlib'
 import type { Database } from 'better-sqlite3'
 import { LAST_SEQ } from './stretches.ts'
 
-/** Columns of each table that the checksum of a row covers: all except the checksum. */
+/** For each table, the columns that the checksum of a row covers: all except the checksum itself. */
 export const SEALED = {
   segment: ['number', 'seq', 'time', 'config', 'code', 'seed', 'json', 'ended', 'last_seq'],
   input: ['seq', 'segment', 'time', 'kind', 'json'],
@@ -41,8 +41,8 @@ export function rowChecksum(values: readonly unknown[]): number {
   return crc32(text)
 }
 
-/** SQL of the checksum of a row. `made` contains the SQL of columns that the statement computes. Works only on
- *  connections with `row_checksum`, see `addRowChecksum`. */
+/** Returns the SQL of the checksum of a row. `made`: the SQL of those columns whose values the statement computes.
+ *  Works only on connections with `row_checksum`, see `addRowChecksum`. */
 export function checksumSql(table: SealedTable, made: Readonly<Record<string, string>> = {}): string {
   return `row_checksum(${SEALED[table].map((column) => made[column] ?? column).join(', ')})`
 }

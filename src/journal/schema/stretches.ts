@@ -1,14 +1,14 @@
-// The stretches of the tape, and the gaps between them. Only these views compute them. A backtest reads `stretches`,
-// and users read `gaps`.
+// SQL views of the stretches of the tape, and of the gaps between them. A stretch is the tape that one process
+// recorded. A backtest reads the view `stretches`, and users read `gaps`.
 
 /** SQL of the last seq of any record. */
 export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
   UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)`
 
 /** View of the stretches of the tape. A stretch is the tape that one process recorded, or that one import wrote
- *  (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. A process may be
- *  recording meanwhile; rows that it adds after the read began are left out. `blocks`: the table or view of all blocks.
- *  `lastTime`: SQL of the time of the last row of part `p`. */
+ *  (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. If a process is
+ *  recording, rows that it adds during the read are left out. `blocks`: the table or view of all blocks. `lastTime`:
+ *  SQL of the time of the last row of part `p`. */
 const stretches = (blocks: string, lastTime: string): string => `
 CREATE VIEW stretches AS
 WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM ${blocks} ORDER BY last_seq LIMIT 1),
@@ -55,8 +55,8 @@ export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTime
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
-/** SQL of the time up to which the last stretch saw the market: its end, or the start of the interruption of the feed
- *  in which the stretch ends. A row of the market ends an interruption, too. */
+/** SQL of the time up to which the last stretch contains the market. This is its end or, if the feed was interrupted
+ *  then, the start of that interruption. A market row also ends an interruption. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
   UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))

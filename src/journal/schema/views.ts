@@ -1,9 +1,9 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
-/** Clause at the end of a subquery of a view. It prevents SQLite from flattening the subquery, which would compute its
- *  expressions once for each use. The views are plain SQL, for any client, and decode the block columns (blobs) byte by
- *  byte. They first cut a row of `block` into chunks of 64 rows, because otherwise each byte would be extracted from
- *  the whole column. */
+/** Clause at the end of a subquery of a view. It prevents SQLite from merging the subquery into the query (flattening),
+ *  which would compute an expression once for each use. The views are plain SQL, for any client, and decode the block
+ *  columns (blobs) byte by byte. They first cut a row of `block` into chunks of 64 rows, because otherwise each byte
+ *  would be extracted from the whole column. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 
@@ -23,8 +23,8 @@ function integerOf(blob: string, at: string, bytes: number): string {
   return `(${parts.join(' | ')})`
 }
 
-/** SQL that decodes a double from its bits: the integer mantissa times the value of its lowest bit, a power of two. NaN
- *  becomes NULL. */
+/** SQL that decodes a double from its bits: the mantissa as an integer, times the power of two that is the value of its
+ *  lowest bit. NaN becomes NULL. */
 function doubleOf(bits: string): string {
   const exponent = `((${bits} >> 52) & 2047)`
   const fraction = `(${bits} & 4503599627370495)`
@@ -34,7 +34,8 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** SQL of the part of a column that a chunk needs. A column that is constant or has an index is needed as a whole. */
+/** SQL of the part of a column that a chunk of 64 rows needs. A column that is constant or has an index is needed as a
+ *  whole. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`
@@ -47,8 +48,8 @@ function textOf(hex: string, bytes: number): string {
   return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
 }
 
-/** SQL of the part of an index that a chunk needs. The index has two bytes per row if one byte cannot count all
- *  entries. */
+/** SQL of the part of an index that a chunk of 64 rows needs. The index has two bytes per row if one byte cannot count
+ *  all entries. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
 }

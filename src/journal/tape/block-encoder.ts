@@ -18,13 +18,14 @@ const MAX_DICTIONARY = 256
 const LONGEST_TEXT = 128
 
 /** Texts that cannot be packed, because they are not base58 or are longer than a key or signature. They are stored
- *  unchanged, by row. */
+ *  unpacked, by the row that contains them. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>
 }
 
-/** A row of table `block`, and its rows of table `run`: one for each run of consecutive seqs after the first. */
+/** A row of table `block`, and the rows of table `run` for it: one for each run of consecutive seqs, except the first
+ *  run. */
 export interface EncodedBlock {
   readonly rows: number
   readonly firstSeq: Seq
@@ -52,7 +53,7 @@ export interface EncodedBlock {
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little work
+/** Collects market rows and encodes them as one block. Texts are packed as soon as rows are added, so that little work
  *  remains when an order waits for the commit. */
 export class BlockEncoder {
   rows = 0
@@ -162,7 +163,7 @@ export class BlockEncoder {
     return near
   }
 
-  /** Adds the tokens of the rows. Mint numbers of the process are replaced by numbers within this block. */
+  /** Adds the tokens of the rows. The process's number of each mint is replaced by a number within this block. */
   #addTokens(block: Block, from: number, end: number): void {
     if (block.mints !== this.#mintList) this.#renumber(block.mints)
     for (let row = from, at = this.rows; row < end; row++, at++) {
@@ -176,7 +177,7 @@ export class BlockEncoder {
     }
   }
 
-  /** Starts a new table of mints, because the numbers of the new list mean other mints than those of the previous
+  /** Begins a new table of mint numbers, because in `list` the same numbers stand for other mints than in the previous
    *  list. */
   #renumber(list: readonly string[]): void {
     this.#mintList = list
@@ -255,8 +256,8 @@ class KeyIndex {
     this.count = 0
   }
 
-  /** Whether the key has the same bytes as the new one. Compares four bytes at a time; the last four overlap the four
-   *  before. */
+  /** Whether the key has the same bytes as the new one. Compares four bytes at a time. The last four overlap the
+   *  previous four, because the length is not a multiple of four. */
   #isSame(number: number): boolean {
     const [key, own] = [number * KEY_BYTES, this.room]
     for (let at = 0; at < KEY_BYTES - 4; at += 4)

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Database, Statement } from 'better-sqlite3'
 import type { Seq } from '../../base/units.ts'
 
-/** Columns of table `block` that every reader needs. */
+/** Columns of table `block` that every reader of the tape needs. */
 export const SCAN_COLUMNS = [
   ...(['last_seq', 'segment', 'format', 'rows', 'first_seq', 'runs', 'first_time', 'mint_count'] as const),
   ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'mints'] as const),
@@ -50,7 +50,7 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Position of rows in a block. In the meantime a writer may have merged these rows with others into one block. */
+/** Position of some rows in a block. A writer may have merged their own block with others since they were read. */
 export interface Place {
   readonly rows: number
   /** Index within the block of the first of these rows. */
@@ -75,7 +75,8 @@ export interface TextRow {
   readonly signature_index: Uint8Array | null
 }
 
-/** Checksum of the columns of a scan. In blocks of format 1 it also covers the late columns. */
+/** Checksum of the columns that every reader needs. In blocks of format 1 it also covers the columns that are loaded
+ *  later. */
 export function scanChecksum(row: BlockRow, late: LateRow | undefined): number {
   const values: unknown[] = SCAN_COLUMNS.map((name) => row[name])
   if (late !== undefined) values.splice(-1, 0, ...LATE_COLUMNS.map((name) => late[name]))
@@ -136,8 +137,9 @@ export class MapWindow {
 
 /** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
  *  cheaper. It is used only by readers of the whole tape, never by a bot that trades, because a truncation of the file
- *  would crash the process. Mapped pages are not released while a statement is open, so blocks are read one by one.
- *  They are read within one transaction, so that they are a snapshot although a writer may merge blocks meanwhile. */
+ *  would crash the process. Mapped pages are not released while a statement is open, so each block is read with a
+ *  statement of its own. All are read within one transaction, so that they form a snapshot although a writer may merge
+ *  blocks meanwhile. */
 export class MappedScan {
   readonly #db: Database
   readonly #window: MapWindow

@@ -1,7 +1,7 @@
 /** A column of a block on disk: a list of little-endian entries of fixed width. Row `r` has the entry `index === null ?
- *  r modulo the number of entries : index[r]`. So a column is plain (one entry per row), constant (a single entry), or
- *  a dictionary (with an index). An index has one byte per row, or two if there are more than 256 entries. The views in
- *  views.ts follow this rule in plain SQL. */
+ *  r modulo the number of entries : index[r]`. A column therefore has one of three forms: plain (one entry per row),
+ *  constant (a single entry), or dictionary (with an index). An index has one byte per row, or two if there are more
+ *  than 256 entries. The views in views.ts follow this rule in plain SQL. */
 export interface Column {
   readonly entries: Uint8Array
   readonly index: Uint8Array | null
@@ -29,8 +29,8 @@ function isConstant(words: Uint32Array): boolean {
 const HASH_SLOTS = 1024
 const hashSlots = new Int16Array(HASH_SLOTS)
 
-/** Encodes a column as a dictionary of at most 256 entries. Returns undefined if there are more values or if nothing
- *  would be saved. */
+/** Encodes a column as a dictionary of at most 256 entries. Returns undefined if there are more than 256 values, or if
+ *  this saves no space. */
 function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefined {
   const rows = words.length / 2
   const index = new Uint8Array(rows)
@@ -58,7 +58,8 @@ function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefine
   return { entries: bytesOf(entries.subarray(0, count * 2)), index }
 }
 
-/** Encodes integers as 4-byte differences from `base`. Returns undefined if a value does not fit or would change. */
+/** Encodes integers as 4-byte differences from `base`. Returns undefined if a difference does not fit into 4 bytes, or
+ *  is not an integer. */
 export function encodeOffsets(values: Float64Array, base: number): Uint8Array | undefined {
   const offsets = new Int32Array(values.length)
   let differ = 0
@@ -77,7 +78,7 @@ export function encodeKinds(kinds: Uint8Array): Uint8Array {
   return kinds.every((kind) => kind === kinds[0]) ? kinds.subarray(0, 1) : kinds
 }
 
-/** Encodes the index of rows into `count` entries; null if there is a single entry. */
+/** Encodes an index that has, for each row, the number of one of `count` entries; null if there is a single entry. */
 export function encodeIndex(index: Uint16Array, count: number): Uint8Array | null {
   if (count <= 1) return null
   return count <= 256 ? Uint8Array.from(index) : bytesOf(index)
@@ -121,8 +122,8 @@ function spread<T extends Float64Array | Uint8Array>(entries: T, rows: number, T
   return entries.length === rows ? entries : (new Type(rows).fill(entries[0] as number) as T)
 }
 
-/** Returns a buffer that contains only these bytes. Copies them only if their buffer contains more or is not a multiple
- *  of `width`. */
+/** Returns a buffer that contains only these bytes. Copies the bytes only if their buffer contains others too, or if
+ *  its length is not a multiple of `width`. */
 function aligned(bytes: Uint8Array, width: number): ArrayBufferLike {
   const { buffer, byteOffset, byteLength } = bytes
   if (byteOffset === 0 && byteLength === buffer.byteLength && byteLength % width === 0) return buffer

@@ -48,10 +48,10 @@ export class RowReader {
   }
 }
 
-// Each position and each watched mint changes the wanted and confirmed keys by one or two. Complete lists in each row
-// would take more space than the tape, and unlike the tape these rows are never dropped. A row therefore contains the
-// change since the previous row.
-/** Number of rows between two complete lists. It bounds how far back a reader must go. */
+// Each position and each watched mint changes the lists of wanted and confirmed subscription keys by one or two keys.
+// Complete lists in each row would take more space than the tape, and unlike the tape these rows are never dropped. A
+// row therefore contains only the change since the previous row.
+/** Number of rows between two complete lists. A reader must go back at most this many rows. */
 const ROWS_BETWEEN = 64
 
 /** Change of a list of keys since the previous row. */
@@ -60,8 +60,7 @@ export interface KeyChange {
   readonly added: readonly string[]
 }
 
-/** Computes the change from one list to the next; undefined if it cannot be expressed. Keys that stay must keep their
- *  order and come first. */
+/** Returns the change from one list to the next. A key whose order changed is both dropped and added. */
 function changeOf(before: readonly string[], now: readonly string[]): KeyChange {
   let stays = 0
   const dropped = before.filter((key) => {

@@ -21,8 +21,8 @@ export interface Stretch {
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
-  /** Last time at which the feed was live before the bots were stopped. The time after it is not a gap, because the
-   *  recording has ended. Absent if the stretch was not stopped while its feed was live. */
+  /** Last time at which the feed was live, if the bots were stopped while it was live; absent if the recording ended in
+   *  another way. The time after it is not a gap of the feed. */
   readonly stoppedAt?: Millis
 }
 
@@ -57,16 +57,16 @@ SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to',
   'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN @first AND @last
 ORDER BY 1`
 
-/** SQL of the feed events from which the state before a seq is rebuilt. They begin at the last row with complete
- *  keys. */
+/** SQL of the feed events from which the state of the feed before a seq is computed. They begin at the last event with
+ *  the complete list of keys. */
 const STATE_BEFORE = `
 SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
   SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
   ORDER BY seq DESC LIMIT 1)
 ORDER BY seq`
 
-/** SQL of the last data of each source before a seq. Answers that repeat the data are skipped. SQLite returns the other
- *  columns from the row of the maximum. */
+/** SQL of the last data of each source before a seq. Answers that repeat the data are skipped. In a query with `max`,
+ *  SQLite takes the other columns from the row with the maximum. */
 export const LAST_SOURCES = `
 SELECT max(seq) AS seq, time, json FROM input
 WHERE kind = 'source' AND seq < ? AND json_type(json, '$.data') IS NOT NULL
@@ -100,7 +100,7 @@ export class MarketTape {
   }
 
   /** Yields the items of all or of some stretches, in order, block by block. `mints` numbers the tokens. `span`: blocks
-   *  without a row in this time are not read. */
+   *  without a row in this range of time are not read. */
   *items(mints: Mints, stretches = this.stretches, span?: Span): Generator<MarketItem, void, undefined> {
     const range = span && this.#rangeOf(span)
     for (const stretch of stretches) {
@@ -124,7 +124,7 @@ export class MarketTape {
     }
   }
 
-  /** Seqs of the blocks that touch a time. */
+  /** Range of seqs of the blocks that overlap a range of time. */
   #rangeOf({ from, to }: Span): SeqRange {
     return { from: this.#firstBlock.get(from) ?? Number.MAX_SAFE_INTEGER, to: this.#lastBlock.get(to) ?? 0 }
   }
@@ -138,7 +138,8 @@ export class MarketTape {
     const range = { from: Math.max(stretch.firstSeq, within.from), to: Math.min(stretch.lastSeq, within.to) }
     let next = news.next()
     for (const block of range.from > range.to ? [] : this.#tape.blocks(mints, range)) {
-      // If a recording process has merged blocks since, the last rows may be in a block together with later ones.
+      // If a recording process has merged blocks meanwhile, the block with the last rows of this stretch may also
+      // contain later rows.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
@@ -162,7 +163,7 @@ export class MarketTape {
     if (firstSeq === this.stretches[0]?.firstSeq)
       for (const { json } of this.#sourcesBefore.all(firstSeq))
         yield { kind: 'news', seq: firstSeq, time: from, news: rows.input<SourceNews>(json) }
-    // These few rows are all read at once, because MappedScan releases no pages while a statement is open.
+    // These few rows are read by one call, because MappedScan releases no pages while a statement is open.
     for (const { seq, time, json } of this.#news.all({ first: firstSeq, last: lastSeq }))
       yield { kind: 'news', seq, time, news: rows.input<FeedNews | SourceNews>(json) }
   }
@@ -174,8 +175,8 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** SQL of the time when a stopping process ended its feed. The journal records this as `down`, and as a gap since the
- *  feed was last live. */
+/** SQL of the time at which a stopping process closed its feed. The journal records this as state `down`, and as a gap
+ *  since the feed was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
@@ -220,7 +221,7 @@ export function rowsOf(db: Database): number {
 
 /** A `MarketTape` whose errors name the journal. */
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
-  /** Yields the items in order. `span`: blocks without a row in this time may be left out. */
+  /** Yields the items in order. `span`: blocks without a row in this range of time may be left out. */
   items(mints: Mints, span?: Span): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
   /** Present if the market is a part of a longer tape. Yields the last `seconds` of rows before this part. */
@@ -251,7 +252,7 @@ export function windowOf(market: Market, from: Millis, to: Millis): Market {
   }
 }
 
-/** Crops a stretch to a time; undefined if nothing of it remains. */
+/** Crops a stretch to a range of time; undefined if nothing of it remains. */
 function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefined {
   if (stretch.to < from || stretch.from > to) return undefined
   const { stoppedAt, ...rest } = stretch
@@ -292,7 +293,7 @@ function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Genera
   }
 }
 
-/** The last data of each source before a part of the tape. */
+/** The last data that each source had delivered before a part of the tape. */
 class LastSources {
   readonly #last = new Map<string, SourceNews>()
 
@@ -324,7 +325,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
       if (item.kind === 'rows') last = item.block.time[item.to - 1] as Millis
     return last
   }
-  // The whole tape is read only if it has no row in the last `seconds`.
+  // The whole tape is read only if there is no row in the `seconds` before `from`.
   let last = lastTime(from - 1 - seconds * 1000)
   if (last === Number.NEGATIVE_INFINITY) last = lastTime(Number.NEGATIVE_INFINITY)
   for (const item of before(last - seconds * 1000, mints))

@@ -6,8 +6,9 @@ const ESCAPE = 0x5c
 const SHORTEST = 32
 const LONGEST = 44
 const FIRST_PLACES = 4096
-/** An entry has the size of a cache line: the text of a mint in words of four bytes, where the last word has the last
- *  four bytes and may overlap the one before; its length; its hash; and its number + 1, which is 0 in a free place. */
+/** An entry of the hash table has the size of a cache line. It contains the text of a mint in words of four bytes, its
+ *  length, its hash, and its number + 1, which is 0 in a free entry. The last word contains the last four bytes of the
+ *  text, so it may overlap the word before it. */
 const WORDS_LOG2 = 4
 const WORDS = 1 << WORDS_LOG2
 const LAST_WORD = LONGEST / 4 - 1
@@ -15,10 +16,10 @@ const LENGTH = 11
 const HASH = 12
 const NUMBER = 13
 const FREE = 0
-/** Number of mints that are looked up together. Their hashes are computed first, then all are searched, and then all
- *  are compared, so that the cache misses of the batch overlap. */
+/** Number of mints that are looked up together. First all hashes are computed, then all entries are searched, and then
+ *  all texts are compared, so that the processor can handle several cache misses at the same time. */
 const BATCH = 64
-/** The look-up of each mint list. The process starts a new list when it reuses mint numbers. */
+/** The lookup table of each list of mints. The process begins a new list when it reuses mint numbers. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 
@@ -39,12 +40,12 @@ class MintLookup {
   readonly #mints: Mints
   #entries = new Int32Array(FIRST_PLACES * WORDS)
   #count = 0
-  /** For each mint of a batch: its place in the list, its guessed length, and its hash, which is then replaced by its
-   *  entry. */
+  /** For each mint of a batch: its offset in the list, its guessed length, and its hash. After the search, the hash is
+   *  replaced by the position of its entry. */
   readonly #places = new Int32Array(BATCH)
   readonly #lengths = new Int32Array(BATCH)
   readonly #found = new Int32Array(BATCH)
-  /** The numbers of the present list. The first `#taken` places are used. */
+  /** The numbers of the mints in the present list. The first `#taken` are valid. */
   #numbers = new Uint32Array(FIRST_PLACES)
   #taken = 0
 
@@ -62,7 +63,8 @@ class MintLookup {
     return this.#numbers.slice(0, this.#taken)
   }
 
-  /** Searches the next mints whose length can be guessed. Returns their number. */
+  /** Looks up the entries of the next mints, as long as their length can be guessed. Returns the number of these
+   *  mints. */
   #gather(list: Uint8Array, view: DataView, from: number): number {
     const places = this.#places
     const lengths = this.#lengths
@@ -80,8 +82,8 @@ class MintLookup {
     return count
   }
 
-  /** Adds the numbers of the gathered mints. Returns the place after the last one. Stops at a length that was guessed
-   *  wrong: the bytes then include a quote, which no entry contains. */
+  /** Adds the numbers of the mints of the batch. Returns the offset after the last mint that was added. Stops at a mint
+   *  whose length was guessed wrong: its bytes then include a quote, which no entry contains. */
   #take(count: number, list: Uint8Array, view: DataView): number {
     let at = 0
     for (let index = 0; index < count; index++) {
@@ -100,7 +102,7 @@ class MintLookup {
     return at
   }
 
-  /** Adds the number of one mint. Returns the place after it. */
+  /** Adds the number of one mint. Returns the offset after it. */
   #takeOne(list: Uint8Array, view: DataView, at: number): number {
     const length = list.indexOf(QUOTE, at) - at
     this.#put(this.#numberOf(list, view, at, length))

@@ -1,8 +1,8 @@
 /** Packing of the keys and signatures on the tape. They are base58, and two digits are packed in twelve bits. A packed
  *  key is one byte longer than the decoded key, and a signature two bytes. Packing takes a fifth of the time of
- *  decoding base58, and plain SQL can read the result (views.ts). A code of twelve bits is 58 * first + second. A digit
- *  has a number from 1 to 58, and 0 means that there is no digit. Texts are padded with zeros on the left, so each text
- *  has one form, and an empty text is all zeros. */
+ *  decoding base58, and plain SQL can read the result (views.ts). A code of twelve bits is 58 * first + second, where a
+ *  digit has a number from 1 to 58, and 0 means that there is no digit. Texts are padded with zeros on the left, so
+ *  equal texts have equal bytes, and an empty text is all zeros. */
 export const KEY_BYTES = 33
 export const SIGNATURE_BYTES = 66
 
@@ -72,14 +72,14 @@ const PAIRS = Uint16Array.from(TEXTS, (text) =>
   text.length < 2 ? (text.charCodeAt(0) || 0) << 8 : (text.charCodeAt(0) << 8) | text.charCodeAt(1),
 )
 
-/** Unpacks a text as ASCII to the start of `target`, which must have room for it. Returns the number of bytes. */
+/** Unpacks a text as ASCII into the first bytes of `target`, which must be long enough. Returns the number of bytes. */
 export function unpackInto(source: Uint8Array, at: number, bytes: number, target: Uint8Array): number {
   let length = 0
   for (let place = at; place < at + bytes; place += 3) {
     const middle = source[place + 1] as number
     const high = PAIRS[((source[place] as number) << 4) | (middle >>> 4)] as number
     const low = PAIRS[((middle & 15) << 8) | (source[place + 2] as number)] as number
-    // The byte after a zero from padding overwrites it.
+    // A zero from the padding is overwritten by the next byte, because `length` does not grow.
     target[length] = high >>> 8
     length += +(high > 255)
     target[length] = high

@@ -22,8 +22,8 @@ export interface Segment {
   readonly complete: boolean
 }
 
-/** An event of a segment. Events come in the order of seq. The outputs of a row or input follow it directly, so a slice
- *  ends with a row that had outputs. The first item is the start. */
+/** An item of a segment's record. Items come in the order of seq; the first is the start. The outputs of a row or input
+ *  follow it directly, so a slice of rows ends after a row that had outputs. */
 export type SegmentItem =
   | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
@@ -81,8 +81,8 @@ interface SeqCount {
   readonly count: number
 }
 
-/** Counts the rows of a segment on the tape. Only the beginning of the segment can have been dropped, so reading its
- *  first and last block suffices. */
+/** Counts the rows of a segment on the tape. Rows can have been dropped only from the beginning of the segment, so it
+ *  is enough to read its first and last block. */
 function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCount {
   const block = (order: 'ASC' | 'DESC') =>
     db
@@ -97,7 +97,7 @@ function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCoun
   return { last: last.last_seq, count: last.rows_before + last.rows - first.rows_before }
 }
 
-/** Merges the rows of three tables in the order of seq. */
+/** Replays a segment: merges its market rows, inputs and outputs, which are in three tables, in the order of seq. */
 export class SegmentReplay {
   readonly #tape: TapeReader
   readonly #inputs: Statement<[Seq, Seq], StreamRow>
@@ -179,7 +179,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     this.#advance()
   }
 
-  /** Returns the next value and advances, if its seq is at most `seq`; else returns undefined. */
+  /** Returns the next value and advances if its seq is at most `seq`; otherwise returns undefined. */
   take(seq: Seq): T | undefined {
     const value = this.next
     if (value === undefined || value.seq > seq) return undefined

@@ -3,7 +3,7 @@ import type { Block, Texts } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Market, MarketItem } from './market-tape.ts'
 
-/** Rows of a chunk. With so many rows, the cost of passing a chunk to another thread is negligible. */
+/** Number of rows in a chunk. With this many rows, the cost of passing a chunk to another thread is negligible. */
 const CHUNK_ROWS = 32_768
 const ROW_BYTES = 5 * 8 + 4 + 1
 
@@ -22,8 +22,8 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Origin of some rows of a chunk: the rows from `row` on are the rows from `from` on of the tape's item number
- *  `ordinal`. */
+/** Where some rows of a chunk come from: the chunk's rows from index `row` on are copies of the rows from index `from`
+ *  on in item number `ordinal` of the tape. */
 interface Part {
   readonly row: number
   readonly rows: number
@@ -111,7 +111,7 @@ class GrowingChunk {
 export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
   /** Waits for the next chunk; returns undefined at the end. Called by one reader only. */
   readonly next: () => TapeChunk | undefined
-  /** Opens the tape in this thread, to read columns that are not shared. */
+  /** Opens the tape in this thread, which needs it to read columns that are not shared. */
   readonly own: () => Market
 }
 
@@ -152,8 +152,8 @@ export class SharedMarket implements Market {
   }
 }
 
-/** Maps mint numbers of the other thread to those of this thread. They are equal until this thread adds a mint
- *  itself. */
+/** Maps mint numbers of the other thread to those of this thread. The two numbers of a mint are equal until this thread
+ *  adds a mint itself. */
 class Numbers {
   readonly mints: Mints
   readonly #ours: number[] = []
@@ -187,8 +187,8 @@ class OwnTape {
     this.#open = open
   }
 
-  /** Returns the block of the tape's item `ordinal`. If the ordinal is lower than in the previous call, the reading
-   *  restarts from the beginning. */
+  /** Returns the block that is item number `ordinal` of the tape. If the number is lower than in the previous call, the
+   *  tape is read again from its beginning. */
   at(ordinal: number): Block {
     if (this.#items === undefined || ordinal < this.#ordinal) {
       this.close()
@@ -216,7 +216,7 @@ class SharedBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
   readonly texts: Texts
-  /** A copy of the shared column, because a runner may write later times into it. */
+  /** A copy of the shared column, because the runner of this thread may change times in it. */
   readonly time: Float64Array
   readonly stamp: Float64Array
   readonly price: Float64Array
@@ -226,7 +226,7 @@ class SharedBlock implements Block {
   readonly kind: Uint8Array
   readonly #parts: readonly Part[]
   readonly #own: OwnTape
-  /** Blocks from which the parts of the chunk were copied; undefined until they are needed. */
+  /** Blocks from which the rows of the chunk were copied; undefined until they are needed. */
   #blocks: Block[] | undefined
   readonly #lazy = new Map<LazyColumn, Float64Array>()
 
@@ -280,8 +280,8 @@ class SharedBlock implements Block {
     return read((this.#sources[index] as Block).texts, row - part.row + part.from)
   }
 
-  /** Checks that a block still has the rows of a part, because a recording process drops old blocks and merges small
-   *  ones meanwhile. */
+  /** Throws SluiceError if a block no longer has the rows that were copied, because a recording process may have
+   *  dropped old blocks or merged small ones. Returns the block. */
   #sameAs({ row, rows, from }: Part, block: Block): Block {
     for (const at of [0, rows - 1])
       if (block.time[from + at] !== this.time[row + at])

@@ -41,8 +41,8 @@ export class TapeBlock implements Block {
   #extra: Float64Array | undefined
   #extra2: Float64Array | undefined
 
-  /** `laterRuns`: the runs after the first. `load`: reads the remaining columns from the journal; each part is read
-   *  once. */
+  /** `laterRuns`: the runs of consecutive seqs after the first run. `load`: reads the remaining columns from the
+   *  journal, each column once. */
   constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
     const { rows } = row
     this.#row = row
@@ -69,7 +69,7 @@ export class TapeBlock implements Block {
     return seq + this.length - 1 - row
   }
 
-  // This column is read for each row. Once it is loaded, an access costs one property read.
+  // This column may be read for each row, so it becomes a plain property once it is loaded.
 
   get stamp(): Float64Array {
     this.#stamp ??= stampsOf(this.#row)
@@ -145,14 +145,14 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)
-  // Each class of `index` has its own loop, so that V8 compiles each loop for one class.
+  // There is one loop for each class of `index`, because V8 makes a loop faster that sees only one class.
   if (index instanceof Uint8Array)
     for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   return tokens
 }
 
-/** Packed signatures and traders. They are loaded on first access, and each access decodes one text. */
+/** Signatures and traders in packed form. The columns are loaded on first access, and each access decodes one text. */
 class TapeTexts implements Texts {
   readonly #load: LoadRest['texts']
   #columns: TextColumns | undefined

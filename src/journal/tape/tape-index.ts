@@ -6,8 +6,8 @@ import type { BlockAt, SeqRange, TapeReader } from './tape-reader.ts'
 
 /** Maximum number of blocks in the index: the newest ones of the tape, about a week of a busy market. */
 const MOST_BLOCKS = 4_000
-/** Number of blocks (about a day) that the first use reads, and by which each later use extends the index back in
- *  time. */
+/** Number of blocks, about a day, that the first use reads. Each later use extends the index back in time by this
+ *  number. */
 const FIRST_BLOCKS = 600
 const BLOCKS_A_USE = 20
 /** Number of blocks at the end of the tape that a writer may still merge. Each use reads them again. */
@@ -48,7 +48,8 @@ export class TapeIndex {
   readonly #places: Statement<[Seq, number], BlockPlace>
   readonly #older: Statement<[Seq, number], BlockPlace>
   readonly #names = new Map<string, TokenName>()
-  /** Settled blocks by mint, newest first within `older`, oldest first within `newer`. */
+  /** By mint, the settled blocks, which no writer will merge any more: `older` has the newest first, `newer` the oldest
+   *  first. */
   readonly #blocks = new Map<string, { readonly older: BlockPlace[]; readonly newer: BlockPlace[] }>()
   /** Blocks that a writer may still merge, oldest first. */
   #unsettled: readonly IndexedBlock[] = []
@@ -79,8 +80,8 @@ export class TapeIndex {
     const ranges: { from: Seq; to: Seq }[] = []
     for (const { first, last_seq: last } of places) {
       const before = ranges.at(-1)
-      // A block that was merged after it had been indexed also contains rows that belong to earlier entries of the
-      // index.
+      // A block that was merged after it had been indexed may contain rows of earlier entries too, so its range begins
+      // after theirs.
       const from = Math.max(first, (before?.to ?? 0) + 1)
       if (from <= last) ranges.push({ from, to: last })
     }
@@ -133,7 +134,8 @@ export class TapeIndex {
     }
   }
 
-  /** Reads a block; undefined if the file of its day cannot be read, because the other blocks are still of use. */
+  /** Reads a block. Returns undefined instead of throwing if the file of its day cannot be read, because the other
+   *  blocks are still useful. */
   #blockAt(place: BlockPlace): IndexedBlock | undefined {
     try {
       const row = this.#tape.get<IndexedRow>(place, READ)

@@ -80,8 +80,9 @@ export class TapeReader {
   }
 
   /** Yields the blocks with rows of the range, one at a time. They form a snapshot, because a writer may merge blocks
-   *  meanwhile. Texts and late columns can be loaded while the journal is open and the block is not dropped. Throws
-   *  SluiceError if a block is damaged, if its format is unknown, or if the file of its day cannot be read. */
+   *  meanwhile. The columns that are loaded later can be read only while the journal is open and the block has not been
+   *  dropped. Throws SluiceError if a block is damaged, if its format is unknown, or if the file of its day cannot be
+   *  read. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#rows(from, to)) {
       const late = (): LateRow & Place => guarded(this.#path, () => this.#lateOf(row))
@@ -91,12 +92,12 @@ export class TapeReader {
     }
   }
 
-  /** First row of a query on the block with this `last_seq`, which is the query's first parameter. */
+  /** Returns the first row of a query on a block. The query's first parameter is the block's `last_seq`. */
   get<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T | undefined {
     return this.#statement(block, sql).get(block.last_seq, ...params) as T | undefined
   }
 
-  /** All rows of a query on the block with this `last_seq`. */
+  /** Returns all rows of a query on a block. The query's first parameter is the block's `last_seq`. */
   all<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T[] {
     return this.#statement(block, sql).all(block.last_seq, ...params) as T[]
   }
@@ -173,7 +174,7 @@ export class TapeReader {
 
   #lateOf(row: BlockRow): LateRow & Place {
     const { found, day } = this.#placed(row, 'late_checksum', this.#late, LATE)
-    // In format 1 the scan has already checked these columns.
+    // In format 1, the checksum that `blocks` has verified covers these columns too.
     if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
       throw this.#damaged(row.last_seq, day)
     return found
@@ -222,7 +223,7 @@ export class TapeReader {
   }
 }
 
-/** Columns of an archived block that must be in its file as the journal records them. The checksum covers the
+/** Columns of an archived block whose values in the day's file must equal those in the journal. The checksum covers the
  *  others. */
 const SAME = ['last_seq', 'rows', 'rows_before', 'checksum'] as const
 

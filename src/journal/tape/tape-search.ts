@@ -13,7 +13,7 @@ export interface FoundRow {
   readonly row: number
 }
 
-/** Name and symbol that its creator gave to a token; '' if the tape no longer contains them. */
+/** Name and symbol of a token, as its creator set them; '' if the tape no longer contains them. */
 export interface FoundToken {
   readonly mint: string
   readonly symbol: string
@@ -74,7 +74,7 @@ export class TapeSearch {
     return undefined
   }
 
-  /** Mints on the tape, in orders and in decisions that begin with `prefix`. */
+  /** Mints that begin with `prefix` and occur on the tape, in orders or in decisions. */
   mintsFrom(prefix: string): string[] {
     const sql = `SELECT DISTINCT mint FROM (SELECT mint FROM output UNION ALL SELECT mint FROM "order")
       WHERE substr(mint, 1, ?) = ?`
@@ -100,8 +100,8 @@ export class TapeSearch {
     return [...found.values()]
   }
 
-  /** Symbols that their creators gave to these mints, in one pass over the announcements. A mint that the tape does not
-   *  announce is absent. */
+  /** Returns the symbols of these mints, as their creators set them, in one pass over the announcements. Mints without
+   *  an announcement on the tape are left out. */
   symbolsOf(mints: ReadonlySet<string>): Map<string, string> {
     const found = new Map<string, string>()
     for (const head of this.#heads('ASC')) {
@@ -118,7 +118,8 @@ export class TapeSearch {
     return found
   }
 
-  /** Name that its creator gave to a mint. A token is announced only once, in the first block that contains it. */
+  /** Returns the name of a token, as its creator set it. A token is announced only once, in the first block that
+   *  contains it. */
   nameOf(mint: string): FoundToken {
     const head = this.#heads('ASC').find((one) => this.#lists(one, mint))
     const mints = new Mints()

@@ -25,8 +25,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** Appends a block, or replaces the blocks after the first `rowsBefore` rows. Call `wrote` once the transaction is
-   *  durable. */
+  /** Appends a block. If `rowsBefore` is given, the block replaces all blocks after that many rows. Call `wrote` once
+   *  the transaction is durable. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
@@ -56,9 +56,9 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value)
 }
 
-/** Most rows per block, by level. A live recording writes a block every 200 ms. Many of these are merged into one, and
- *  many of the merged ones into one again. Each row is therefore written three times, and no step takes longer than a
- *  few milliseconds. */
+/** Maximum number of rows in a merged block, by level. A live recording writes a block every 200 ms. Many of these
+ *  small blocks are merged into one of the first level, and many of those into one of the second. Each row is therefore
+ *  written three times, and no step takes longer than a few milliseconds. */
 const LEVEL_ROWS = [1024, 8192] as const
 /** Maximum number of blocks that one step reads. */
 const MOST_BLOCKS = 64
@@ -159,7 +159,8 @@ export class Compaction {
   }
 }
 
-/** Whether a block continues a group. Between them may be blocks that were moved to the file of a day. */
+/** Whether a block directly follows a group of blocks. It does not if blocks between them were moved to the file of a
+ *  day. */
 function belongTogether(group: readonly SmallBlock[], block: SmallBlock): boolean {
   const [first, last] = [group[0] as SmallBlock, group.at(-1) as SmallBlock]
   const isNext = block.segment === last.segment && block.rowsBefore === last.rowsBefore + last.rows
@@ -178,7 +179,7 @@ interface OldBlock {
 }
 
 /** Drops old tape a little at a time. Orders, fills and decisions are never dropped. Once a day is archived, no tape is
- *  dropped either, because a tape has no holes and the archived days are older. */
+ *  dropped any more: the archived days are older, and a tape must not have holes. */
 export class Retention {
   readonly #keepMs: number
   readonly #archived: Statement

@@ -3,9 +3,10 @@ import type { Database, Statement } from 'better-sqlite3'
 
 const PIECE = Buffer.alloc(256 * 1024)
 
-/** Extends the journal's file before SQLite does. SQLite commits new pages into the log, and allocates them in the file
- *  only when it copies the log into the file, much later. On a full disk that copy fails, and from then on the log only
- *  grows. If the pages are allocated before the commit, the log can always be copied, and its space can be reused. */
+/** Extends the journal's file before SQLite does. SQLite commits new pages into the write-ahead log, and allocates them
+ *  in the file only much later, when it copies the log into the file. On a full disk that copy fails, and from then on
+ *  the log only grows. If the pages are allocated before the commit, the log can always be copied, and its space can be
+ *  reused. */
 export class FileGrowth {
   readonly #file: number
   readonly #pageBytes: number
@@ -28,8 +29,8 @@ export class FileGrowth {
     this.#covered = pages
   }
 
-  /** Forgets which pages are allocated. Call it after a rollback, because SQLite then truncates the file behind its
-   *  last page when it copies the log. */
+  /** Forgets which pages are allocated. Call this after a rollback: the next copy of the log into the file then
+   *  truncates the file after its last used page. */
   forget(): void {
     this.#covered = 0
   }

@@ -9,8 +9,8 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Number of rows in a slice that is passed on. It is so large that the cost per row is negligible, and so small that
- *  little work remains when an order waits. */
+/** Number of market rows that are passed on together. With more rows, more work would remain when an order waits; with
+ *  fewer, the cost of passing on would matter. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
@@ -21,9 +21,10 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>
 }
 
-/** Base class of both writers. Gathers rows and records, and passes those of one turn of the event loop to the writer
- *  as one batch, so that everything that one event caused becomes durable together. A batch ends with a commit, or when
- *  a later call of `rows` shows that its turn has ended. */
+/** Base class of the journal with its writer in this thread and of the one with a writer's thread. Gathers rows and
+ *  records, and passes those of one turn of the event loop to the writer as one batch, so that everything that one
+ *  event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows that its
+ *  turn has ended. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0
@@ -43,7 +44,7 @@ export abstract class GatheringJournal implements OpenJournal {
   protected abstract deliver(batch: Batch): void
   /** Called when a new batch receives its first record. */
   protected began(): void {}
-  /** Called when a decision shows that this turn will end with a commit. */
+  /** Called when a decision shows that this turn of the event loop will end with a commit. */
   protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -58,7 +59,7 @@ export abstract class GatheringJournal implements OpenJournal {
     if (this.#rows > MAX_ROWS) this.handOver()
   }
 
-  /** Adds an input. A start begins a segment, so the records before it are passed on as a batch of their own. */
+  /** Adds an input. A start begins a new segment, so the records before the start are passed on as a separate batch. */
   input(seq: Seq, time: Millis, input: Input): void {
     if (input.kind === 'start') this.handOver()
     if (input.kind === 'start') this.#segment = input.segment

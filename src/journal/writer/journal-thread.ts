@@ -16,7 +16,8 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** [0] increases when the thread must read messages. [1] is 1 while a commit will follow in this turn. */
+  /** Two numbers: [0] increases when the thread must read messages, and [1] is 1 while a commit will follow in this
+   *  turn of the main thread. */
   readonly bell: Int32Array
 }
 
@@ -30,7 +31,7 @@ export interface BatchMessage {
   readonly commit: boolean
 }
 
-/** Rows of a live block. The first slice of a block also carries the block's memory. */
+/** Some rows of a live block. The first message about a block also contains the block's shared memory. */
 export interface SharedSlice {
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
@@ -55,7 +56,7 @@ const HAND_OVER_MS = 5
 
 /** Opens a journal whose writer runs in a thread of its own, for live runs. Market rows stay in the memory of their
  *  LiveBlock, which the thread reads; rows of other blocks throw TypeError. The callback of a commit runs in a later
- *  turn of the event loop. Rejects with SluiceError in the cases in which `openJournal` throws it. */
+ *  turn of the event loop. The promise rejects with SluiceError in the cases in which `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
   const journal = new ThreadJournal(path, options, lock)
@@ -135,7 +136,8 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
-  /** Wakes the thread before the commit, because waking takes about as long as the rest of the turn. */
+  /** Wakes the thread before the commit. Waking it takes about as long as the rest of this turn, so the two happen at
+   *  the same time. */
   protected override expected(): void {
     Atomics.store(this.#bell, 1, 1)
     Atomics.notify(this.#bell, 0)
@@ -160,8 +162,8 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** Passes the batch on when the timer fires. A commit does not clear the timer, because setting it again for each
-   *  order would cost more than an unnecessary call. */
+  /** Passes the batch on when the timer fires. A commit does not clear the timer, because setting the timer again for
+   *  each order would cost more than a call that finds nothing to pass on. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

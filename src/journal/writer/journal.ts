@@ -9,7 +9,8 @@ export interface JournalOptions extends WriterOptions {
   /** Called once if a commit failed. Its outcome is unknown, so the process must end and recover. Nothing is written
    *  after that. */
   readonly onFailure: (error: Error) => void
-  /** Called when the free disk space crosses a limit, and while the journal is opened, if there is too little space. */
+  /** Called when the free disk space crosses a limit, and at the opening of the journal if there is too little
+   *  space. */
   readonly onSpace?: (report: SpaceReport) => void
   /** Called every few seconds with the size of the journal's files and the free space on their disk. */
   readonly onUsage?: (usage: DiskUsage) => void
@@ -18,8 +19,8 @@ export interface JournalOptions extends WriterOptions {
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
-/** Number of records that a journal without durable commits gathers before it writes them in one transaction. More
- *  records would only take more memory. */
+/** Number of records that a journal without durable commits gathers before it writes them in one transaction. A larger
+ *  number would only take more memory. */
 const RECORDS_A_BATCH = 2_048
 
 /** Opens or creates a journal with the writer in this thread, for tests, imports and simulations. `commit` calls its

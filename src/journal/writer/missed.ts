@@ -11,7 +11,8 @@ interface Stretch {
   readonly rows: number
 }
 
-/** Collects the records for which there was no disk space. Only their range is written, as one row for each stretch. */
+/** Notes the records for which there was no disk space. For each stretch of consecutive lost records, one row with its
+ *  range of seqs is written. */
 export class Missed {
   #stretch: Stretch | undefined
   #isWritten = true
@@ -45,7 +46,8 @@ export class Missed {
 }
 
 /** Kinds of inputs and outputs that do not concern money and that a strategy can cause in any number. Records of the
- *  feed and of keys are not among them, because each contains only the change since the previous one. */
+ *  feed and of subscription keys are not among them: each contains only the change since the previous one, so none may
+ *  be lost. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'log', 'message', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account', 'tokenState'],

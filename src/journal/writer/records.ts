@@ -13,9 +13,9 @@ import type { Write } from '../schema/statements.ts'
 
 const FRAMES_KEPT = 200
 const FRAME_CHARACTERS = 65_536
-/** Old slots are deleted once per this many slots. */
+/** After this many slots (requests of the plan's budget), old slots are deleted. */
 const SLOTS_BETWEEN_CLEANING = 64
-/** Time after which a slot is deleted: twice the time for which a slot is held, ns. */
+/** Age at which a slot is deleted, ns. It is twice the time for which a slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
 /** Writes for an input: the input itself as `json`, and a mark on the report that it delivers. */
@@ -164,8 +164,8 @@ function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
-  // A cloud attempt begins in this state, so there is no earlier row to delete. An order waits for this write, so the
-  // deletion is skipped.
+  // A cloud attempt begins in state `armed`, so there is no earlier row to delete. The needless deletion is skipped,
+  // because an order waits for this write.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }
 
@@ -216,8 +216,8 @@ function positionWrites(seq: Seq, position: Position): Write[] {
   ]
 }
 
-/** Writes for a slot. Also deletes slots that can no longer be held: old slots of this boot, and slots of an earlier
- *  boot once this boot has lasted long enough. */
+/** Writes for a slot. Also deletes slots that are no longer held: old slots of this boot of the machine, and those of
+ *  an earlier boot once this boot is old enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]
   if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]

@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3'
 import { isFull, type Transactions } from './transactions.ts'
 
 const MOST_PIECE_BYTES = 2 ** 20
-/** Number of pieces after which the log is copied into the file. A new piece is first written into the log, and the log
- *  must not exceed its space. */
+/** Number of pieces of the reserve after which the write-ahead log is copied into the file. A new piece is first
+ *  written into the log, and the log must not exceed its allocated space. */
 const PIECES_A_FOLD = 4
 
 /** Empty pages of the journal's own file, kept for exits on a full disk. When they are released, the next writes can
@@ -28,7 +28,7 @@ export class Reserve {
     return (this.#size.get() as number) >= this.#bytes
   }
 
-  /** Adds the missing pieces. Returns false if the disk refuses the space. */
+  /** Adds the missing pieces of the reserve. Returns false if the disk has no space for them. */
   fill(): boolean {
     const piece = Math.min(MOST_PIECE_BYTES, this.#bytes)
     try {

@@ -1,17 +1,14 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** State of the disk space.
- *  - ample: everything is written.
- *  - noTape: market rows are not written.
- *  - noEntries: buys are stopped too.
- *  - full: the disk has refused a write, so only money records are written, into reserved space.
- *  - stuck: the reserve is used up too, and decisions wait. */
+/** State of the disk space. - ample: everything is written. - noTape: market rows are not written. - noEntries: buys
+ *  are stopped too. - full: the disk has refused a write, so only money records are written, into reserved space. -
+ *  stuck: the reserved space is used up too, and decisions wait. */
 export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {
   readonly state: Space
-  /** Free bytes that the file system reports. */
+  /** Free bytes, as the file system reports them. */
   readonly freeBytes: number
 }
 
@@ -42,7 +39,7 @@ export const SPACE_LIMITS: SpaceLimits = {
   reserveBytes: 16 * 2 ** 20,
 }
 
-/** A state ends only when the free space exceeds its limit by this factor. */
+/** A state of too little space ends only when the free space exceeds the limit of the state by this factor. */
 export const COMES_BACK_ABOVE = 1.25
 
 /** Decides what may be written with the free disk space. */
@@ -60,8 +57,8 @@ export class DiskSpace {
     return { state: this.state, freeBytes: this.#freeBytes() }
   }
 
-  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives` proves
-   *  that the disk provides the space that it reports. */
+  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives`
+   *  returns true: the disk really has the space that it reports. */
   look(gives: () => boolean): void {
     const next = this.#stateAt(this.#freeBytes())
     const wasRefused = this.state === 'full' || this.state === 'stuck'

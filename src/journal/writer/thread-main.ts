@@ -1,4 +1,5 @@
-// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time of a message event.
+// The writer's thread. It does not use an event loop: it sleeps on the bell, a shared number, which wakes it in half
+// the time of a message event.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { LiveBlock } from '../../market/live-block.ts'
@@ -10,7 +11,7 @@ import { Writer } from './writer.ts'
 /** Maximum time in ms for which rows wait. Together with the 5 ms of the main thread, rows become durable after at most
  *  250 ms. */
 const FLUSH_MS = 200
-/** Maximum time in ms between two cleanups of the log while there is no pause between orders. */
+/** Maximum time in ms between two cleanups of the write-ahead log while orders follow each other without a pause. */
 const TIDY_MS = 1000
 /** Maximum time in ms for which the thread waits for an announced commit. A turn that decides an order takes much
  *  less. */
@@ -38,7 +39,8 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
 
 /** Time in ms after which a write is tried again on a full disk. */
 const AGAIN_MS = 1000
-/** Number of commits whose callbacks have not been called. On a full disk, these may be commits of several turns. */
+/** Number of commits whose callbacks have not been called. On a full disk, they may come from several turns of the main
+ *  thread. */
 let commits = 0
 /** Last time at which the disk had no space, not even in the reserve; undefined if this has not happened. */
 let stuckAt: number | undefined
@@ -61,8 +63,8 @@ function turn(writer: Writer): 'go on' | 'end' {
   return closing ? 'end' : 'go on'
 }
 
-/** Makes the batches durable. On a full disk the records are kept and their callbacks wait, because ending the process
- *  would lose the records. */
+/** Makes the batches durable. On a full disk, the process does not end, because the records would be lost: they are
+ *  kept, and their callbacks wait. */
 function flush(writer: Writer): void {
   try {
     writer.flush()

@@ -8,7 +8,7 @@ export class Transactions {
   readonly #commit: Statement
   readonly #growth: FileGrowth | undefined
 
-  /** `grows`: whether each page is allocated in the file before it is committed, see FileGrowth. */
+  /** `grows`: whether each page gets its space in the file before it is committed, see FileGrowth. */
   constructor(db: Database, grows: boolean) {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
@@ -30,8 +30,8 @@ export class Transactions {
     }
   }
 
-  /** Copies the log into the file, so that the next write starts at the beginning of the log. Waits for readers for a
-   *  limited time. */
+  /** Copies the write-ahead log into the file, so that the next write starts at the beginning of the log. Waits a
+   *  limited time for readers. */
   fold(): void {
     try {
       if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')

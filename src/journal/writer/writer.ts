@@ -47,15 +47,17 @@ const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Bytes counted for a market row, including its signature. */
 const ROW_BYTES = 128
-/** A block that moves to a file counts as one part in this many of its size, because its pages only become free. */
+/** A block that moves to a day's file counts as its size divided by this number: its pages in the journal only become
+ *  free, which writes little. */
 const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
 /** Time between two searches for days with complete files, whose blocks may move. */
 const DAYS_EVERY_MS = 2000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
- *  transaction. On a full disk, the writer first drops the tape, then everything except money records, and then uses
- *  the reserve. Records for which there is still no space are kept for the next `flush`. */
+ *  transaction. On a full disk, the writer first omits the tape, then everything except money records, and then uses
+ *  the reserve, pages of the file that are kept free for this. Records for which there is still no space are kept for
+ *  the next `flush`. */
 export class Writer {
   /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if there is
    *  none. */
@@ -143,7 +145,7 @@ export class Writer {
     }
   }
 
-  /** Merges small blocks; if there are none, moves blocks to the files of their days. */
+  /** Merges small blocks. If there are none to merge, moves blocks of closed days to the files of these days. */
   #settleTape(now: number): void {
     const merged = this.#compaction.step(this.#encoder)
     this.#unchecked += merged * ROW_BYTES
@@ -155,7 +157,8 @@ export class Writer {
     this.#unchecked += (this.#days.step() * ROW_BYTES) / MOVED_SHARE
   }
 
-  /** Enters the state in which nothing can be written, not even into the reserve. The batches wait for space. */
+  /** Enters the state `stuck`, in which nothing can be written, not even into the reserve. The batches wait for
+   *  space. */
   stuck(): void {
     this.#enter('stuck')
   }
@@ -288,8 +291,8 @@ export class Writer {
     if (this.#space.state !== before) this.#on.space?.(this.#space.report)
   }
 
-  /** Tests whether the disk provides the space that it reports, by writing the whole reserve, or as many bytes again if
-   *  the reserve is complete. */
+  /** Tests whether the disk really has the space that it reports: fills the reserve or, if the reserve is complete,
+   *  writes as many bytes and frees them again. */
   #gives(): boolean {
     if (this.#reserve === undefined) return true
     const gave = this.#reserve.isWhole ? this.#transactions.canTake(this.#limits.reserveBytes) : this.#reserve.fill()
@@ -297,7 +300,7 @@ export class Writer {
   }
 
   /** Creates the reserve of a journal that was just opened. The reserve is filled even if buys are stopped, because
-   *  positions may be held. */
+   *  exits of open positions may need it. */
   #openReserve(): void {
     if (this.#reserve !== undefined) rmSync(`${this.#db.name}.reserve`, { force: true }) // written by earlier versions
     this.#space.look(() => true)
@@ -318,7 +321,8 @@ export interface Remainder {
   readonly lamports: Lamports
 }
 
-/** Reads each audit once it is durable, and reports a remainder that has changed. */
+/** Reads each comparison of a ledger with the chain once it is durable, and reports an unexplained remainder that has
+ *  changed. */
 export class Remainders {
   readonly #newest: Statement
   readonly #tell: (remainder: Remainder) => void
