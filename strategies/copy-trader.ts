@@ -5,7 +5,7 @@ type Scores = Readonly<Record<string, { readonly percent: number; readonly copie
 
 export default defineStrategy({
   name: 'copy-trader',
-  about: 'Copies the buys of chosen traders in several parts, sells on a ladder, and leaves leaders whose copies lose.',
+  about: 'Copies the buys of chosen traders in several parts, sells in steps, and drops traders whose copies lose.',
   params: z.object({
     leaders: z.array(z.string()).max(100).default([]).describe('public keys of the traders to copy'),
     minTradeSol: z.number().min(0).max(1000).default(0.5).describe("least size of a leader's buy, SOL"),
@@ -15,10 +15,10 @@ export default defineStrategy({
       .min(1)
       .max(20)
       .default(3)
-      .describe('number of buys of a copy; later ones only if not dearer'),
+      .describe('number of buys per copied trade; later ones only at no higher price'),
     partSeconds: z.number().min(1).max(3600).default(30).describe('time between these buys, seconds'),
-    minPercent: z.number().min(-100).max(100).default(-5).describe('least score of a leader, percent of profit a copy'),
-    trialCopies: z.number().int().min(1).max(100).default(5).describe('number of copies before the score counts'),
+    minPercent: z.number().min(-100).max(100).default(-5).describe('least average profit of the copies, percent'),
+    trialCopies: z.number().int().min(1).max(100).default(5).describe('number of copies before minPercent applies'),
     sizeSol: z.number().min(0.001).max(10).default(0.02).describe('size of each buy, SOL'),
   }),
   keys: ['trades'],

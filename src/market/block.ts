@@ -54,10 +54,11 @@ export interface Texts {
 export interface PackedTexts {
   /** Packed texts of equal length. */
   readonly entries: Uint8Array
-  /** Number of the entry of each row, from row `firstRow` on; if null, the entries take turns. */
+  /** Index of the entry of each row, from row `firstRow` on. If null, row `firstRow + n` has entry n modulo the number
+   *  of entries. */
   readonly index: Uint8Array | Uint16Array | null
   readonly firstRow: number
-  /** Texts that cannot be packed, by row from `firstRow` on. Their entries are undefined. */
+  /** Texts that cannot be packed, by row from `firstRow` on. The entries of these rows have no meaning. */
   readonly odd: Readonly<Record<number, string>> | undefined
 }
 

@@ -23,8 +23,8 @@ export interface RowBytes {
 }
 
 const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
-/** Maximum length of the texts of a new token together, in characters. Lengths are stored as characters, and a higher
- *  one would be a surrogate. */
+/** Maximum length of the texts of a new token together, in characters. Lengths are stored as characters, and a
+ *  character with a higher number would be half of a surrogate pair. */
 const LONGEST_DETAILS = 0xd7ff
 const TEXT_BYTES_PER_ROW = 144 // 88 for a signature, 44 for a trader, and room for new tokens
 

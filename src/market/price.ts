@@ -22,7 +22,7 @@ const COUNT = 12
 
 /** Robust price of every token, SOL per whole token: the median of its last prints that are large enough. Entries,
  *  limits and strategies use this price; exits have their own (`engine/exits/exit-price.ts`). The prices are a flat
- *  array by token number, so folding a row neither hashes nor allocates. The median is computed on demand. */
+ *  array by token number, so adding a row neither hashes nor allocates. The median is computed on demand. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
@@ -59,7 +59,7 @@ export class Prices {
     return price > 0 ? price : undefined
   }
 
-  /** The same price, 0 if there is none. A result that is always a number takes no memory. */
+  /** Robust price as `at` returns it, but 0 if there is none. A result that is always a number takes no memory. */
   numberAt(token: TokenId): number {
     const doubles = this.#doubles
     const at = token * DOUBLES

@@ -10,7 +10,8 @@ import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, working
 
 const ACCEPTED: Effect = { kind: 'failpoint', at: 'accepted' }
 
-/** Accepts an order of the engine: occupies its lane and requests a slot. */
+/** Accepts an order of the engine: blocks its lane (account, mint and side) for other orders, and asks the request
+ *  budget for a slot. */
 export function submit(step: Step, order: Order): void {
   const { lanes, open } = step.orders
   const working = newWorkingOrder(step, order, 'accepted')
@@ -39,7 +40,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
     const own = attempts.filter((attempt) => attempt.orderId === order.id)
     if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
     const working = newWorkingOrder(step, order, state)
-    // If the order had ended in the engine's books, a fork has reopened it.
+    // An order that is open now but had ended in the engine's books was reopened by a fork.
     const isInLane = isOpen(known) && lanes.takes(order)
     if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
     open.add(working)

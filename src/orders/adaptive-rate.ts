@@ -7,8 +7,8 @@ const DEEPEST_CUT = 0.5
 /** Number of recent answers from which the share of refusals is computed. The share shows whether the service refuses
  *  requests in general, or a single 429 was an exception. */
 const SAMPLE = 10
-/** If at least this share of the slots for entries was in use, a refusal shows that the recovering rate is too high
- *  again. */
+/** If at least this share of the request slots for entries was in use, a refusal shows that the recovering rate is too
+ *  high again. */
 const IN_USE = 0.9
 /** Lower bound of the rate, so that an exit can be tried again within the minute. */
 const LEAST_SHARE = 0.1
@@ -16,10 +16,10 @@ const LEAST_SHARE = 0.1
 const RECOVERY_SHARE = 0.05
 const MINUTE = 60_000
 
-/** Slots in use when a request was refused. */
+/** Request slots in use when the service answered 429. */
 export interface Use {
   readonly held: number
-  /** Slots that entries may use. */
+  /** Request slots that entries may use. */
   readonly open: number
 }
 
@@ -104,8 +104,8 @@ export class AdaptiveRate {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More slots are held than are allowed now. This 429 was caused by requests that the service still counts in its
-    // minute, so the rate is not cut again.
+    // More request slots are held than are allowed now. This 429 was caused by requests that the service still counts
+    // in its minute, so the rate is not cut again.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return

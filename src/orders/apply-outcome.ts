@@ -21,8 +21,8 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Handles an executor's report on an attempt. First returns the slot to the limiter, because another order may use an
- *  unused slot at once. */
+/** Handles an executor's report on an attempt. First returns the request slot to the limiter, because another order may
+ *  use an unused slot at once. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
@@ -102,8 +102,8 @@ function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signa
   addReport(step, working, isOver ? 'filled' : 'working', 'REVERSED', details)
 }
 
-/** Keeps an attempt open that may still execute, so that the lane stays occupied. Sends a report only if the order's
- *  code changes. */
+/** Keeps an attempt open that may still execute. Its order then blocks other orders of its lane. Sends a report only if
+ *  the order's code changes. */
 function stayOut(
   step: Step,
   working: WorkingOrder,

@@ -13,13 +13,13 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
 import { feeAfter, type WorkingOrder } from './working-order.ts'
 
-/** Maximum number of steps in the trail of an attempt, and of characters in a reason, because contradictory evidence
- *  may arrive for hours. */
+/** Maximum number of steps that the record of an attempt lists (`trail`), and of characters in a reason. Both have a
+ *  limit, because contradictory evidence may arrive for hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** Returns the next attempt of an order. Its state is `armed`, or `built` for the local executor, because that executor
- *  builds and verifies a transaction before it signs. */
+/** Returns the next attempt of an order. Its state is `armed` (it may be sent), or `built` for the local executor,
+ *  because that executor builds and verifies a transaction before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
   armedAt: Millis,

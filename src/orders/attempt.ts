@@ -28,11 +28,11 @@ export interface Attempt {
   signature: string
   /** Code of the reason for the state; '' if the state needs no reason. */
   code: ErrorCode | ''
-  /** Time for which the order waited for a slot, ms. Absent in records of older versions, as is `trail`. */
+  /** Time for which the order waited for a request slot, ms. Absent in records of older versions, as is `trail`. */
   readonly waitedMs?: number
   /** Tag of the order, which the fill inherits; absent if there is none. */
   readonly tag?: string
-  /** First steps of the attempt, from the moment it was armed. */
+  /** First changes of the attempt's state, oldest first. */
   trail?: readonly AttemptStep[]
 }
 
@@ -95,7 +95,8 @@ export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
   return executor === 'local' ? 'expired' : 'absent'
 }
 
-/** Whether the attempt may still execute. Its lane then stays occupied, and a restart resumes it. */
+/** Whether the attempt may still execute. Its order then blocks other orders of its lane, and a restart resumes the
+ *  attempt. */
 export function isUndecided(state: AttemptState): boolean {
   return (
     state === 'armed' ||

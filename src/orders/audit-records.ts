@@ -34,7 +34,8 @@ export interface WalletTransaction {
   /** Change of the wallet's balance by the transaction. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** The transaction landed after this slot. It is `slot` - 1, except for an opaque transaction that no node lists. */
+  /** The transaction landed after this slot. The number is `slot` - 1, except for an opaque transaction that no node
+   *  lists. */
   readonly after: number
   /** Whether the transaction failed, so that it cost only the fee. */
   readonly failed: boolean
@@ -66,8 +67,8 @@ export interface Watch {
   readonly attempt: Attempt
   /** Whether the attempt has ended. Any execution that is found from then on is late. */
   readonly ended: boolean
-  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. It contains the boot,
-   *  because monotonic times of different boots cannot be compared. */
+  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. It names the boot of the
+   *  machine, because monotonic times of different boots cannot be compared. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** Block height after which the attempt can no longer execute, once a higher block is final. */
   readonly bound: number | null

@@ -3,13 +3,13 @@ import { formatInstant } from '../base/units.ts'
 
 /** Use of the requests that the plan allows. */
 export interface Budget {
-  /** Number of slots that are held by requests under way, and by requests that ended within the last minute. */
+  /** Number of request slots in use: by requests under way, and by requests that ended within the last minute. */
   readonly held: number
-  /** Number of slots that may be used now. After a 429 it is smaller than the plan's number. */
+  /** Number of request slots that may be used now. After a 429 it is smaller than the plan's number. */
   readonly allowed: number
   /** Requests a minute that the plan allows, or this process's share of them. */
   readonly perMinute: number
-  /** Number of requests that wait for a slot. */
+  /** Number of requests that wait for a slot of the budget. */
   readonly waiting: number
   /** Reasons why fewer slots can be used than the plan allows. */
   readonly holds: readonly Hold[]
@@ -27,7 +27,7 @@ export function shareOf(perInterval: number, share: number): number {
   return Math.max(1, Math.floor(perInterval * share))
 }
 
-/** Cause of a hold, as the limiter knows it. */
+/** Reason why fewer request slots can be used than the plan allows, with the limiter's figures. */
 export type HoldCause =
   | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }
   | { readonly code: 'SMALLER_PLAN'; readonly earlier: number; readonly exitShare: number }

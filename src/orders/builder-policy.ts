@@ -26,8 +26,8 @@ export interface BuilderPolicy {
   readonly rentAccounts: number
   /** Largest balance of the wallet at which an opaque program may run without guards; null: it never may. */
   readonly maxWalletLamports: Lamports | null
-  /** Whether transactions without other signers end with guards: if they fit (auto), always (required), or never
-   *  (off). */
+  /** Whether transactions without other signers end with guards (instructions that make the transaction fail if it took
+   *  too much from the wallet): if they fit (auto), always (required), or never (off). */
   readonly guard: 'auto' | 'required' | 'off'
   /** Unit of the number in a sale. null if it is unknown; a sale by number is then refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null

@@ -19,7 +19,7 @@ import {
 } from './working-order.ts'
 
 /** Largest number of doublings of the delay between repeats. The delay doubles with each failed repeat, because a
- *  refused repeat costs a slot, and a reverted one costs a fee. */
+ *  refused repeat costs a request of the plan, and a reverted one costs a fee. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
@@ -35,7 +35,8 @@ const ARMED: Effect = { kind: 'failpoint', at: 'armed' }
 const BEFORE_EXECUTE: Effect = { kind: 'failpoint', at: 'before-execute' }
 const AFTER_EXECUTE: Effect = { kind: 'failpoint', at: 'after-execute' }
 
-/** Requests a slot for the next attempt. If `first` is true, the order goes to the head of the queue. */
+/** Asks the limiter for a request slot for the next attempt. If `first` is true, the order goes to the head of the
+ *  queue. */
 export function requestSlot(step: Step, working: WorkingOrder, first: boolean): void {
   unschedule(step, working)
   const refusal = working.order.class === 'entry' ? step.orders.blocks.refusalOf(working) : undefined
@@ -47,7 +48,7 @@ export function requestSlot(step: Step, working: WorkingOrder, first: boolean): 
   step.add({ kind: 'requestSlot', working, first, askedAt: step.now })
 }
 
-/** Requests a slot after a delay. */
+/** Asks the limiter for a request slot after a delay. */
 export function requestSlotAfter(step: Step, working: WorkingOrder, ms: number, first: boolean): void {
   unschedule(step, working)
   schedule(step, working, ms, { kind: 'retryDue', working, first })
@@ -58,8 +59,8 @@ function schedule(step: Step, working: WorkingOrder, ms: number, event: OrderEve
   step.add({ kind: 'schedule', working, ms, event })
 }
 
-/** Handles an order that found no free slot. Makes a new order durable, which otherwise becomes durable together with
- *  its first attempt. Limits the time that an entry spends in the queue. */
+/** Handles an order that found no free request slot. Makes a new order durable, which otherwise becomes durable
+ *  together with its first attempt. Limits the time that an entry spends in the queue. */
 export function queue(step: Step, working: WorkingOrder): void {
   if (working.attempts === 0) step.add(COMMIT)
   if (working.order.class !== 'entry') return
@@ -72,7 +73,7 @@ export function refuseWithoutSlot(step: Step, working: WorkingOrder, budget: Bud
   end(step, working, 'refused', 'LIMIT_WAIT', { reason: waitReason(budget, step.now) })
 }
 
-/** Makes order, attempt and slot durable in one commit. Only after that may the attempt execute. */
+/** Makes order, attempt and request slot durable in one commit. Only after that may the attempt execute. */
 export function arm(step: Step, event: SlotGranted): void {
   const { working, slot, askedAt, baseline } = event
   unschedule(step, working)

@@ -4,8 +4,7 @@ import type { Executor } from './ports.ts'
 import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
-/** Conditions that stop the entries, or the immediate retries, of an executor, an account or the whole process. Exits
- *  follow the retry table. */
+/** Conditions that stop entries, or immediate retries, in the whole process, in an account or for an executor. */
 export class EntryBlocks {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
@@ -19,7 +18,7 @@ export class EntryBlocks {
     return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.calledOff(entry)
   }
 
-  /** Returns why an order may not be signed or sent although it has its slot; undefined if it may. */
+  /** Returns why an order may not be signed or sent although it has its request slot; undefined if it may. */
   calledOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
     if (overtaken) return 'EXIT_UNPROVED'
     if (order.class === 'exit') return undefined

@@ -17,7 +17,7 @@ export type OrderEvent =
   | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }
   | { readonly kind: 'recovered'; readonly past: Unfinished }
   | SlotGranted
-  /** No slot was free, so the order is in the limiter's queue. */
+  /** No request slot was free, so the order is in the limiter's queue. */
   | { readonly kind: 'queued'; readonly working: WorkingOrder }
   | { readonly kind: 'slotWaitOver'; readonly working: WorkingOrder; readonly budget: Budget }
   /** The delay before the next attempt is over. If `first` is true, the order goes to the head of the queue. */
@@ -92,10 +92,11 @@ export type Effect =
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Finds the result of an attempt of an earlier process. Never sends the attempt again. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Requests a slot. If a slot is free, the event `slotGranted` follows at once; else `queued` follows, and
-   *  `slotGranted` later. */
+  /** Asks the limiter for a request slot. If one is free, the event `slotGranted` follows at once; else `queued`
+   *  follows, and `slotGranted` later. */
   | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean; readonly askedAt: Millis }
-  /** Limits the wait for a slot. The event `slotWaitOver` follows, unless the order leaves the queue before that. */
+  /** Limits the wait for a request slot. The event `slotWaitOver` follows, unless the order leaves the queue before
+   *  that. */
   | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
   | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }
   /** Takes the order out of the queue, or clears the timer for its next attempt. */

@@ -26,10 +26,11 @@ export interface GatewayOptions {
   readonly nextReport: number
 }
 
-/** Sends orders. A lane has one open order, and each attempt is durable before it can execute. `step` makes the
- *  decisions. The gateway turns calls, timers, commits, slots and outcomes into events, and carries out the effects of
- *  each step. Meanwhile another event may arrive, because the engine answers a report. The gateway handles such an
- *  event at once. This is safe, because the step has ended and its remaining effects do not depend on older state. */
+/** Sends orders. Each lane (account, mint and side) has one open order, and each attempt is durable before it can
+ *  execute. `step` makes the decisions. The gateway turns calls, timers, commits, slots and outcomes into events, and
+ *  carries out the effects of each step. Meanwhile another event may arrive, because the engine answers a report. The
+ *  gateway handles such an event at once. This is safe, because the step has ended and its remaining effects do not
+ *  depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
@@ -81,7 +82,7 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'keyAccepted', limiter })
   }
 
-  /** Requests a slot for a request that does not belong to an order. `run` is called once the slot is durable, and must
+  /** Asks for a slot for a request that does not belong to an order. `run` is called once the slot is durable, and must
    *  return the slot to the limiter. If no slot was free, returns a function that removes the request from the
    *  queue. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
@@ -98,7 +99,8 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }
 
-  /** Adds an attempt for an execution of a full exit that any one of its open attempts may have made. */
+  /** Adds an attempt that stands for an execution of a full exit, if any one of the exit's open attempts may have made
+   *  it. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const [working, open] = addStandIn(this.#orders, attempt, this.#options.clock.now())
     return { attempt: open.attempt, done: this.#outcomeOf(working, open) }
@@ -187,7 +189,7 @@ export class Gateway implements GatewayPort {
   }
 }
 
-/** Reports to the limiter how a slot was used, or whether the key is accepted. */
+/** Reports to the limiter how a request slot was used, or whether the key is accepted. */
 function limit(effect: Extract<Effect, { limiter: Limiter }>): void {
   switch (effect.kind) {
     case 'slotDone':

@@ -12,14 +12,14 @@ interface Held {
   readonly plan: number
 }
 
-/** Slots that are held by requests under way, and by requests that ended within the last minute. */
+/** Request slots in use: by requests under way, and by requests that ended within the last minute. */
 export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
-  /** Slots of ended requests. `freeAt` is ascending, because ends are added in the order of time. */
+  /** Slots of ended requests. `freeAt` is ascending, because requests are added when they end. */
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
   /** Number of held slots by plan. */
   readonly #ofPlan = new Map<number, number>()
-  /** Id of the first slot that counts towards the share of exits. */
+  /** Id of the first slot that counts towards the requests that exits may always send. */
   #firstOfShare = 1
   #exits = 0
 
@@ -27,7 +27,7 @@ export class HeldSlots {
     return this.#underWay.size + this.#cooling.length
   }
 
-  /** Number of held slots that count towards the share of exits. */
+  /** Number of held slots that count towards the requests that exits may always send. */
   get exits(): number {
     return this.#exits
   }
@@ -52,7 +52,8 @@ export class HeldSlots {
     return largest
   }
 
-  /** Starts the share of exits again: only slots whose ids begin at `firstId` count towards it. */
+  /** Starts this count again: from now on, only slots whose ids begin at `firstId` count towards the requests of
+   *  exits. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0

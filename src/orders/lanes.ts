@@ -2,9 +2,9 @@ import { assert } from '../base/errors.ts'
 import { ByMint } from '../engine/accounting/by-mint.ts'
 import { laneOf, type Order, sharesLane } from '../engine/order.ts'
 
-/** The lanes (see `laneOf`) that hold open orders. The engine refuses a request into a lane that is occupied, and this
- *  class asserts that. An exception is a lane that a fork has reopened, because the engine may not have received the
- *  report of the fork yet. */
+/** The open orders by lane (account, mint and side; see `laneOf`). The engine refuses a second order of a lane, and
+ *  this class asserts that. A lane that a fork has reopened is an exception, because the engine may not have received
+ *  the report of the fork yet. */
 export class Lanes {
   /** Open orders of both sides, by account and mint. A lane holds several orders only if a full exit overtook a partial
    *  sale, or if a fork reversed the fill of an earlier order. */
@@ -23,7 +23,7 @@ export class Lanes {
     this.#add(order)
   }
 
-  /** Puts an order back into its lane after a fork reversed its fill, even if the lane is occupied by now. */
+  /** Adds an order again after a fork reversed its fill, even if its lane has another open order by now. */
   reopen(order: Order): void {
     this.#add(order)
     this.#reopened.add(laneOf(order))

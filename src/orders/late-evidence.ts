@@ -30,16 +30,16 @@ export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: Lat
   step.follow({ kind: 'trustChanged', account: attempt.account, isTrusted: false })
 }
 
-/** Books the fee of a transaction that failed finally and most likely belongs to this attempt. The failure decides
- *  nothing. */
+/** Books the fee of a transaction that failed finally and most likely belongs to this attempt. The failure does not
+ *  decide the attempt, because the service may have sent another transaction. */
 export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamports: Lamports): void {
   const working = orderOf(step.orders, attempt)
   const reason = `${signature} failed; whether the service sent another transaction is unknown`
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** Adds an attempt for an execution of a full exit that any one of several open attempts may have made. The new attempt
- *  takes the fill, and a reversal by a fork, in place of these attempts. */
+/** Adds an attempt that stands for an execution of a full exit, if any one of several open attempts may have made it.
+ *  The new attempt takes the fill, and a reversal by a fork, in place of these attempts. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, now, 0, attempt.baseline)

@@ -12,7 +12,7 @@ import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts
 export type RequestClass = 'exit' | 'reconcile' | 'entry'
 const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
-/** Part of the slots that only exits and reconciliation may use. */
+/** Share of the request slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
 /** Longest time in ms that an entry waits for a slot. After this time the entry is refused; earlier if its time to live
  *  ends. */
@@ -217,7 +217,8 @@ export class Limiter {
     return now
   }
 
-  /** Frees slots that have cooled down and recovers the rate after a 429. Returns the time. */
+  /** Frees slots of requests that ended more than a minute ago, and raises a rate that a 429 had lowered. Returns the
+   *  time. */
   #update(): number {
     const now = this.#options.monotonicMs()
     this.#slots.update(now)

@@ -4,8 +4,8 @@ import { type CalledOff, isAnswered } from './attempt.ts'
 import type { Orders } from './reducer-state.ts'
 import { isExecuted, timeLeftMs } from './working-order.ts'
 
-/** Answers executors' questions about orders in progress. Between arming and sending an attempt, the transaction is
- *  built and verified, so the order may have changed. */
+/** Answers executors' questions about orders in progress. Between the commit of an attempt and its sending, the
+ *  transaction is built and verified, so the order may have changed. */
 export class OrderQueries {
   readonly #orders: Orders
   readonly #clock: Clock

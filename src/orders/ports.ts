@@ -15,7 +15,7 @@ import type { Learned } from './service-facts.ts'
  *  port, so a simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
-  /** Looks up the outcome of an attempt that an earlier process armed. Never sends the attempt again. */
+  /** Looks up the outcome of an attempt that an earlier process may have sent. Never sends the attempt again. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
@@ -31,8 +31,8 @@ export type Outcome =
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay occupied
   | { kind: 'undecided'; reason: string } // not an end: the evidence contradicts itself; a person or later evidence decides
 
-/** Sends orders. `submit` reserves lane and slot synchronously. One commit makes tape, order, attempt and slot durable;
- *  only then the executor's `execute` is called. */
+/** Sends orders. `submit` reserves the order's lane and a request slot synchronously. One commit makes tape, order,
+ *  attempt and slot durable. Only then does the gateway call `execute` of the executor. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void

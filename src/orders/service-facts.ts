@@ -28,7 +28,7 @@ export interface ServiceProof {
   readonly feeLamports: number
   readonly rentLamports: number
   readonly lossLamports: number
-  /** Medians of the times from the durable order to each stage, ms; null if no order reached the stage. */
+  /** Medians of the times from the commit of the order to each stage, ms; null if no order reached the stage. */
   readonly latencyMs: {
     readonly answer: number | null
     readonly confirmed: number | null
@@ -36,8 +36,8 @@ export interface ServiceProof {
   }
 }
 
-/** Returns the newest proof that a probe with one of these accounts has made; undefined if there is none. It holds for
- *  all of them, because they are wallets of one service and one chain. */
+/** Returns the newest proof that a probe with one of these accounts has made; undefined if there is none. The proof
+ *  holds for all these accounts, because they are wallets of one service and one chain. */
 export function proofOf(learned: readonly Learned[], accounts: readonly string[]): ServiceProof | undefined {
   const proofs = learned.filter(({ about, name }) => name === 'proof' && accounts.includes(about))
   const found = proofs.toSorted((one, other) => other.time - one.time)[0]

@@ -3,7 +3,7 @@ import type { Slot } from './ports.ts'
 /** Hard limit of the `Http` port, ms. Every exchange ends at most this long after it began. */
 export const REQUEST_LIMIT_MS = 60_000
 
-/** Slots of earlier processes, with times on this process's clock. */
+/** Request slots of earlier processes, with times on this process's clock. */
 export interface OldSlots {
   readonly lastId: number
   /** The entry that marks the beginning of the log. Requests that ended before it are not in the log. */

@@ -26,7 +26,7 @@ export interface Route {
   readonly baseline?: () => Baseline | null
 }
 
-/** An attempt in progress: from the commit that arms it until its last outcome. */
+/** An attempt in progress: from the commit that makes it durable until its last outcome. */
 export interface OpenAttempt {
   readonly attempt: Attempt
   /** Index into the order's slippages. */
@@ -39,7 +39,7 @@ export interface OpenAttempt {
   sentMs: number
 }
 
-/** An order in progress: it is queued for a slot, waits for its next attempt, or has an open attempt. */
+/** An order in progress: it is queued for a request slot, waits for its next attempt, or has an open attempt. */
 export interface WorkingOrder {
   readonly order: Order
   readonly route: Route
@@ -67,7 +67,7 @@ export interface WorkingOrder {
   /** Whether this is a buy after which a full exit of its mint was accepted. Such a buy is not signed, sent or retried,
    *  even if that exit fails. */
   overtaken: boolean
-  /** Whether the order is queued for a slot, or has a timer for its next attempt. */
+  /** Whether the order is queued for a request slot, or has a timer for its next attempt. */
   isScheduled: boolean
 }
 

@@ -128,8 +128,8 @@ interface Moment {
 
 /** Compares real fills with the fills that the model predicts at the same time and latency from the prices of the tape.
  *  The tape contains the print of the real fill, and the model adds the impact of this fill a second time. After a gap
- *  there is no price until the next print. Attempts that were under way during a gap are not compared, because the
- *  prices that they met are unknown. */
+ *  there is no price until the next print. Attempts that were under way during a gap are not compared, because their
+ *  prices are unknown. */
 export class FillComparison {
   /** For each compared fill, how much better the real fill was than the prediction, in percent of the prediction.
    *  Compares the tokens of a buy and the SOL of a sale. A negative value means that the model is too optimistic. */

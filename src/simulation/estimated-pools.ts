@@ -44,30 +44,30 @@ const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7
 
-/** Smallest number of prints that may wait. There are at least two places for each token, so that the settling of all
- *  tokens costs little per print. */
+/** Smallest length of the list of waiting prints, which are not yet part of the state of their token. The list has room
+ *  for at least two prints for each token, so that adding all of them at once costs little per print. */
 const FEWEST_PENDING = 8192
-/** A print that waits has its price, its amount in SOL (negative for a sale) and its time, which are doubles, and the
+/** A waiting print has its price, its amount in SOL (negative for a sale) and its time, which are doubles, and the
  *  place of the next print of its token, which is a 32-bit word. Places count from 1, and 0 means none. */
 const PENDING_DOUBLES = 4
 const AMOUNT = 1
 const TIME = 2
 const NEXT = 6
 
-/** Called for each sized print of a watched token. `net` is the amount in SOL, negative for a sale. */
+/** Called for each print of a watched token above the minimum size. `net` is the amount in SOL, negative for a sale. */
 type Attend = (token: TokenId, price: number, net: number) => void
 
-/** Products of a pool: the lower and the upper quartile of its estimates. */
+/** Lower and upper quartile of the estimates of a pool's constant product, SOL times whole tokens. */
 export interface Band {
   readonly low: number
   readonly high: number
 }
 
-/** Estimates the price and the pool depth of each token from sized prints. Prices and depths are computed on demand,
- *  because most tokens never need them. Adding a print only appends it to a list: the prints of a token are settled,
- *  that is added to its state, when the token is asked for, or together with those of all other tokens when the list is
- *  full. The states of all tokens exceed the processor's cache, so settling token by token is several times as fast as
- *  in the order of the rows. The state is the same, because the prints of a token keep their order.
+/** Estimates the price and the pool depth of each token from prints above the minimum size. Prices and depths are
+ *  computed on demand, because most tokens never need them. Adding a print only appends it to a list. The prints of a
+ *  token are settled, that is, added to its state, when the state is needed. If the list is full, the prints of all
+ *  tokens are settled. The states of all tokens exceed the processor's cache, so settling token by token is several
+ *  times as fast as in the order of the rows. The state is the same, because the prints of a token keep their order.
  *
  *  The price of a print is the SOL of the trade divided by its tokens. In a pool of S SOL, two consecutive trades of a
  *  and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of the pool.
@@ -88,7 +88,7 @@ export class EstimatedPools {
   /** By token: the places of its first and its last print that wait. */
   #chains = new Int32Array(0)
 
-  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1. */
+  /** Adds rows. Calls `attend` for each print above the minimum size of a token whose entry in `watched` is 1. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
     this.#makeRoom(block.mints.length)
     for (let row = from; row < to; ) {
@@ -102,8 +102,8 @@ export class EstimatedPools {
     }
   }
 
-  /** Appends the sized prints of rows to those that wait. The sign of an amount is computed without a branch, because
-   *  the processor cannot predict the side of a trade. */
+  /** Appends the prints above the minimum size to those that wait. The sign of an amount is computed without a branch,
+   *  because the processor cannot predict the side of a trade. */
   #append(
     { kind, token: tokens, time, amount, size }: Block,
     from: number,
@@ -214,13 +214,13 @@ export class EstimatedPools {
     return this.count(token) !== 0 || this.#is(token, LAUNCHED)
   }
 
-  /** Number of sized prints of the token. */
+  /** Number of the token's prints above the minimum size. */
   count(token: TokenId): number {
     this.#settle(token)
     return this.#words[token * DOUBLES * 2 + COUNT] ?? 0
   }
 
-  /** SOL that was traded in the token's sized prints. Each print counts with at most 10 SOL. */
+  /** SOL that was traded in the token's prints above the minimum size. Each print counts with at most 10 SOL. */
   volume(token: TokenId): number {
     this.#settle(token)
     return this.#doubles[token * DOUBLES + VOLUME] ?? 0
@@ -286,7 +286,7 @@ export class EstimatedPools {
     return buys >= enough && (sales < PROVING_SALES || sales * 100 < buys * salesPercent)
   }
 
-  /** Time of the last sized print; -Infinity if there is none. */
+  /** Time of the last print above the minimum size; -Infinity if there is none. */
   printedAt(token: TokenId): Millis {
     return this.count(token) === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[token * DOUBLES + LAST_TIME] as number)
   }

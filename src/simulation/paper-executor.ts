@@ -152,7 +152,7 @@ export class PaperExecutor implements Executor {
 
   /** Proceeds of selling the whole position now, without network fee and rent; 0 if there is no price or the token is
    *  unsellable. `exitPrice` is the price that the exits of the position use. A rise of the market price counts only
-   *  once `exitPrice` has followed it, because a few wrong prints of router trades lift the market price. A fall counts
+   *  once `exitPrice` has followed it, because a few wrong prints of routed trades lift the market price. A fall counts
    *  at once. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
     const marked = this.#market.markPrice(mint, this.#model)

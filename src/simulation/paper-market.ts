@@ -16,7 +16,8 @@ const NO_IMPACT_PRODUCT = 1e40
 const MAX_PRICE = 1_000
 type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
-/** Lowest price that the last trade of a token may have left, and the values from which it was computed. */
+/** Lowest price at which the last trade of a token may have left the pool, and the values from which it was
+ *  computed. */
 interface Left {
   readonly prints: number
   readonly product: number
@@ -35,7 +36,8 @@ export class PaperMarket implements TokenHolder {
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** Last price that was read from each pool, and the number of prints that the token had then. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
-  /** By token: the lowest price that its last trade may have left. A gap or a reading of the pool removes the entry. */
+  /** By token: the lowest price at which its last trade may have left the pool. A gap or a reading of the pool removes
+   *  the entry. */
   readonly #left = new Map<TokenId, Left>()
   /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
@@ -122,7 +124,8 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** Robust price, or the price that the last trade left if that is lower; undefined if there is no robust price. */
+  /** Lower of the robust price and the price at which the last trade may have left the pool; undefined if there is no
+   *  robust price. */
   salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -130,7 +133,7 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#leftBy(token, model))
   }
 
-  /** Lowest price that the last trade may have left. It is computed once for each print. */
+  /** Lowest price at which the last trade may have left the pool. It is computed once for each print. */
   #leftBy(token: TokenId, model: PoolModel): number {
     const prints = this.#pools.count(token)
     const product = this.#pools.product(token)
@@ -185,7 +188,7 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? 0 : this.#pools.volume(token)
   }
 
-  /** Time of the last sized print or pool reading; -Infinity if there is none. */
+  /** Time of the last print above the minimum size, or of the last reading of the pool; -Infinity if there is none. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
     if (token === undefined) return Number.NEGATIVE_INFINITY

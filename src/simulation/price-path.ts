@@ -24,7 +24,7 @@ export interface PoolRules {
  *  the price. */
 export class PricePath {
   readonly #rules: PoolRules
-  /** Number of sized prints since `begin`. */
+  /** Number of prints above the minimum size since `begin`. */
   prints = 0
   /** Range of the prices that the last trade may have left; NaN before the first print. */
   #low = Number.NaN
@@ -42,7 +42,7 @@ export class PricePath {
     this.#rules = rules
   }
 
-  /** Lowest price that the order could meet and that no print has refuted. `high` is the highest one. */
+  /** Lowest price at which the order could be filled and which no print has refuted. `high` is the highest one. */
   get low(): number {
     return Math.min(this.#least, this.#doubtLow)
   }
