@@ -11,7 +11,7 @@ const [HEADER, PROGRAM_HEADER, SECTION_HEADER, SYMBOL, RELOCATION, DYNAMIC] = [6
 interface Section {
   name: string
   data: Buffer
-  /** Index of the section that the relocations apply to. */
+  /** For a section of relocations: index of the section to which they apply. */
   link: number
 }
 
@@ -194,7 +194,7 @@ function sectionHeader({ type, flags, data, link, entrySize }: Part, name: numbe
   header.writeUInt32LE(type, 4)
   header.set(words(flags, flags === 0 ? 0 : offset, offset, data.length), 8)
   header.writeUInt32LE(link, 40)
-  // In .dynsym: index of the first symbol that is not local.
+  // In .dynsym (type 11), this field is the index of the first symbol that is not local.
   header.writeUInt32LE(type === 11 ? 1 : 0, 44)
   header.set(words(type === 3 ? 1 : 8, entrySize), 48)
   return header

@@ -37,7 +37,8 @@ function member(one: Reflection): string[] {
   return [`### ${one.name}\n`, ...declaration(one), ...(text === '' ? [] : [`${wrapped(text)}\n`]), ...table]
 }
 
-/** The declaration of a member that the table of its parts does not show. */
+/** Returns the declaration of a function, a constant or a type alias as a code block; empty for an interface or a
+ *  class, whose members are in a table. */
 function declaration(one: Reflection): string[] {
   const [signature] = one.signatures ?? []
   if (signature !== undefined) return code(`${one.name}${typeParameters(signature)}${signatureText(signature)}`)

@@ -11,8 +11,9 @@ export interface Finding {
 
 const COLUMNS = 120
 
-/** Off: `passive`, because a refused order needs no author; `adverb`, because "only" and "exactly" are facts here;
- *  `so`; `thereIs`, because "there is no journal at ..." is a good message. */
+/** Checks of write-good that are switched off: `passive`, because "the order was refused" needs no author; `adverb`,
+ *  because "only" and "exactly" are facts here; `so`; `thereIs`, because "there is no journal at ..." is a good
+ *  message. */
 const WRITE_GOOD = { passive: false, adverb: false, so: false, thereIs: false }
 
 /** Suggestions of write-good that are wrong in a technical text. */
@@ -77,20 +78,21 @@ function phrasesIn({ start, text }: Text): Place[] {
 
 function suggestionsFor({ kind, start, text }: Text): Place[] {
   if (!SENTENCES.includes(kind)) return []
-  // On one line: write-good takes the beginning of a line for that of a sentence.
+  // The text is checked as one line, because write-good takes the beginning of each line for the beginning of a
+  // sentence.
   return writeGood(text.replaceAll('\n', ' '), WRITE_GOOD).flatMap(({ index, offset, reason }) => {
     const found = text
       .slice(index, index + offset)
       .trim()
       .replace(/\s+/g, ' ')
       .toLowerCase()
-    // Without a letter: a repeated number, or the white space before a sentence.
+    // A finding without letters is no finding: it is a repeated number, or the white space before a sentence.
     if (!/[a-z]{2}/.test(found) || ALLOWED.has(found)) return []
     return { offset: start + index, message: `write-good: ${reason.replace(/\s+/g, ' ')}` }
   })
 }
 
-/** Lines of comments and of prose, except those with a link, and the rows of a table. */
+/** Finds lines of comments and of prose that are too long. Lines with a link and rows of a table are allowed. */
 function longLines(source: string, texts: Text[], starts: number[]): Finding[] {
   const isRead = (from: number, to: number): boolean =>
     texts.some(

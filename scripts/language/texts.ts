@@ -79,7 +79,7 @@ function comments(code: string): Text[] {
   return found
 }
 
-/** Two words at least, and no statement of SQL. */
+/** Whether a string literal is a text for people: it has at least two words, and is not an SQL statement. */
 function isProse(node: ts.Node): boolean {
   const text = node.getText()
   if (ts.isRegularExpressionLiteral(node)) return false

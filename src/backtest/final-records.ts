@@ -3,9 +3,9 @@ import type { Input, Output } from '../engine/messages.ts'
 import { type Attempt, isUndecided } from '../orders/attempt.ts'
 import type { Journal, JournalRecord } from '../orders/ports.ts'
 
-/** Passes the records of a simulated run on to a journal, without states that a later record replaces. Only the restart
- *  of a killed process would read these states, and a simulated run has no such restart. An attempt is written once its
- *  outcome is decided, a report and a fill as the engine received them. */
+/** Passes the records of a simulated run on to a journal, but leaves out states that a later record replaces. Only a
+ *  restart after a crash would read these states, and a simulated run is never restarted. An attempt is written once
+ *  its outcome is decided, and a report and a fill as the engine received them. */
 export class FinalRecords implements Journal {
   readonly #journal: Journal
   readonly #attempts = new Map<string, Attempt>()
@@ -34,7 +34,7 @@ export class FinalRecords implements Journal {
       const { attemptId, fill, feeLamports } = input.report
       this.#reports.delete(input.id)
       if (fill !== undefined) this.#fills.delete(fill.signature)
-      // To book the fee, the journal reads the attempt.
+      // The journal reads the attempt to book its fee, so the attempt must be written first.
       if (feeLamports !== undefined) this.#writeAttempt(attemptId)
     }
     this.#journal.input(seq, time, input)

@@ -4,7 +4,8 @@ import type { FeedNews, MarketItem } from '../journal/tape/market-tape.ts'
 
 type Gap = Extract<FeedNews, { kind: 'gap' }>
 
-/** The pauses between the stretches of a tape, as events of the feed: the feed goes down, and the pause is a gap. */
+/** Turns the pauses between the recorded parts of a tape (stretches) into events of the feed: at the end of a part the
+ *  feed goes down, and the pause is a gap. */
 export class Pauses {
   #endedAt: Millis | undefined
 

@@ -124,8 +124,8 @@ class Run {
     if (this.#options.journal !== undefined) this.#recordEnd(this.#options.journal)
   }
 
-  /** Records what the journal cannot tell without the tape: the results of the last day, and the values of the
-   *  positions. */
+  /** Records the results of the last day and the values of the positions, because they cannot be computed from a
+   *  journal without a tape. */
   #recordEnd(journal: Journal): void {
     this.#results.end()
     for (const [account, bots] of Map.groupBy(this.#bots, (bot) => bot.account.id)) {
@@ -317,7 +317,8 @@ class Run {
     this.#segment.runner.stop()
   }
 
-  /** Yields rows, cut at the split, where the results are noted. `before`: number of earlier rows. */
+  /** Yields rows. If `splitRow` is among them, cuts them there and notes the results. `before`: number of earlier
+   *  rows. */
   *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
     const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
     const isHere = split > item.from && split <= item.to
@@ -330,7 +331,7 @@ class Run {
   }
 
   #news(time: Millis, news: FeedNews | SourceNews): TapeItem[] {
-    // Orders and timers before this event still change which tokens the bots watch.
+    // The clock advances first, because earlier orders and timers can still change which tokens the bots watch.
     this.#clock.advanceTo(time)
     if (news.kind === 'source')
       return this.#sources.inputsOf(news).map((input) => ({ kind: 'input', time, input }) as const)

@@ -141,7 +141,8 @@ function lastTimeOf(item: MarketItem): Millis {
   }
 }
 
-/** Moves the last value of each source before `from` to the front. Returns its index. */
+/** Drops the values before `from`, except the last one of each source, which gets the time `from`. Returns the index of
+ *  the first value that remains. */
 function skipped(answers: FileAnswer[], from: Millis): number {
   const before = answers.filter(({ time }) => time < from)
   const last = new Map<string, FileAnswer>()

@@ -41,8 +41,8 @@ function confirmed(taken: Taken<RemoteCommand>): RemoteCommand {
 
 function actingSession(env: DeskEnv['Bindings'], acts: Actor | undefined) {
   const session = sessionOf(env)
-  if (acts === undefined) throw new Refusal(403, 'NO_ACTIONS', 'this desk can only look')
-  if (session.readOnly) throw new Refusal(403, 'READ_ONLY', 'this session can only look')
+  if (acts === undefined) throw new Refusal(403, 'NO_ACTIONS', 'this desk is read-only, so it carries out no action')
+  if (session.readOnly) throw new Refusal(403, 'READ_ONLY', 'this session is read-only, so it cannot carry out actions')
   return { session, acts }
 }
 

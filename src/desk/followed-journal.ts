@@ -4,7 +4,7 @@ import type { Change, View, ViewSource } from '../runtime/view/view.ts'
 
 /** Time between two looks at the journal. */
 const LOOK_MS = 1_000
-/** The pause after a reading is at least this many times as long as the reading. */
+/** The pause after each reading of the journal is at least this many times as long as the reading took. */
 const REST = 10
 
 export interface FollowedParts {

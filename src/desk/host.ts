@@ -131,7 +131,7 @@ export class Desk {
     worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
     worker.on('exit', (code) => this.#down(worker, `the thread of the desk ended (exit code ${code})`))
     if (view === undefined) return
-    // A change follows the view that was sent only if there has been a listener since then.
+    // The listener is added before the view is sent, so that the thread receives every change after that view.
     this.#unlisten = view.listen((change) => this.#post({ kind: 'change', change }))
     this.#post({ kind: 'view', view: view.view })
   }
@@ -177,7 +177,7 @@ export class Desk {
   async #call({ id, step, command, by }: Extract<FromDesk, { kind: 'call' }>): Promise<void> {
     const { operator, log } = this.#parts
     try {
-      if (operator === undefined) throw new SluiceError('this desk can only look')
+      if (operator === undefined) throw new SluiceError('this desk is read-only, so it carries out no action')
       const answer = step === 'preview' ? operator.preview(command) : await operator.handle(command, by)
       const { text, warning } = answer as Preview
       this.#post({ kind: 'answer', id, refused: false, text, warning })

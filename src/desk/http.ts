@@ -36,7 +36,8 @@ export interface HttpParts {
   /** Checks a request before its body is read. Throws a Refusal. */
   readonly admit: (head: RequestHead) => Admitted
   readonly answer: (request: Request, admitted: Admitted) => Response | Promise<Response>
-  /** Whether an address may have any number of connections, up to the total. */
+  /** Whether the number of connections of this one address is not limited. The limit of all connections together still
+   *  applies. */
   readonly isNear: (peer: string) => boolean
   /** Called for each request that is refused. */
   readonly refused: (refused: RefusedRequest) => void
@@ -68,7 +69,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 const ONE_YEAR = 31_536_000
 
-/** Connections whose last request was refused before all of it arrived. They end, so they are logged once. */
+/** Connections whose last request was refused before all of it had arrived. Such a connection is closed, and its end
+ *  would otherwise be logged as a second refusal. */
 const unfinished = new WeakSet<Socket>()
 
 export function createHttp(parts: HttpParts): Server {
@@ -145,7 +147,7 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
     if (!(error instanceof Refusal)) parts.failed(error)
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'FAILED', 'the desk failed: see the log')
     response = refusal.toResponse()
-    // The rest of what the client sends is not read.
+    // The connection is closed after the answer, so the rest of the body is not read.
     if (hasBody(incoming) && !incoming.complete) {
       response.headers.set('connection', 'close')
       if (unfinished.has(incoming.socket)) return

@@ -26,10 +26,10 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
-  /** The view of the run, before its first change. */
+  /** The view of the running bots, to which the following changes apply. */
   | { readonly kind: 'view'; readonly view: View }
   | { readonly kind: 'change'; readonly change: Change }
-  /** The main thread runs. */
+  /** The main thread is alive. */
   | { readonly kind: 'alive' }
   /** Answer to a call. `refused`: `text` is the reason. */
   | {

@@ -1,6 +1,6 @@
 // Joins the modules of the page and its libraries into few files, because a browser needs about a millisecond of
-// processor time for each file, and prints them as JSON: code by file name. It runs as a process of its own, because
-// rolldown needs 150 MB, which the process that trades would not free.
+// processor time for each file. Prints the files as JSON, code by file name. Runs in a process of its own, because
+// rolldown needs 150 MB that a process does not free before it ends.
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 

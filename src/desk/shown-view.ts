@@ -41,7 +41,7 @@ export class ShownView {
     this.#streams = new EventStreams(this.#mirror, this.#parts.watched)
   }
 
-  /** Applies the next change of the view. Throws RangeError if a change before it is missing. */
+  /** Applies the next change of the view. Throws RangeError if the change before it was not received. */
   take(change: Change): void {
     this.#mirror?.take(change)
   }

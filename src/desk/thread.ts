@@ -30,7 +30,7 @@ import { type OpenedSource, ShownView } from './shown-view.ts'
 /** Number of ports that are tried if the first one is in use and no file sets the port. */
 const PORTS_TRIED = 20
 const SWEEP_MS = 10_000
-/** Time without a message of the main thread after which it counts as stalled. */
+/** Time without a message of the main thread, ms, after which the main thread counts as stalled. */
 const STALLED_MS = 10_000
 
 /** A desk that is served. */
@@ -146,7 +146,7 @@ function sourceOf(
 /** Pause between two steps of the warm-up, for requests and changes. */
 const REST_MS = 5
 
-/** Reads the data of the first requests in advance, step by step. Returns a function that ends it. */
+/** Reads the data of the first requests in advance, step by step. Returns a function that stops the reading. */
 function warmUp(readView: (() => View) | undefined, api: LazyApi): Cancel {
   const steps = stepsOf(readView, api)
   const step = (): Cancel =>

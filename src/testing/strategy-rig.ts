@@ -38,8 +38,8 @@ export interface StrategyTestOptions extends LoneBotOptions {
 
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
-/** Number of prints that set every price to a new level, regardless of earlier prints. They fill the middle half of the
- *  window of exits, and the part above or below it. */
+/** Number of equal prints after which every price has a new level, regardless of earlier prints. The price of exits is
+ *  the mean of the middle half of a sorted window, so three quarters of the window must have the new level. */
 const SETTLING_PRINTS = DEFAULT_EXIT_WINDOW - (DEFAULT_EXIT_WINDOW >> 2)
 const SETTLING_SECONDS = 0.016
 

@@ -30,7 +30,7 @@ test('a bot whose upper bound is above 0 misses the goal, although its mean is b
 
 test('the pessimism of the random bot alone is bounded at 3 %', () => {
   expect(misses(summaryOf(runsOf('random-entries', spread(-3.1))))).toEqual([
-    'random-entries, middle of the slot: 3.10 % of pessimism, 3 % at most',
+    'random-entries, middle of the slot: the model is too pessimistic by 3.10 % of the SOL traded; 3 % are allowed',
   ])
   expect(misses(summaryOf(runsOf('random-entries', spread(-2.9))))).toEqual([])
   expect(misses(summaryOf(runsOf('a', spread(-50))))).toEqual([])

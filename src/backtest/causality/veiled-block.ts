@@ -3,8 +3,8 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** The content that a reader finds in place of later rows: no rows, or rows that are further on by this share of the
- *  block. */
+/** What code finds where rows after the current one are hidden: `nothing`, or other rows of the block, which are
+ *  further on by this share of the block's length. */
 export type Veil = 'nothing' | number
 
 /** A copy of rows of a block, whose rows appear one by one. Code that reads beyond the last shown row finds no row, or
@@ -85,7 +85,7 @@ export class VeiledBlock implements Block {
   }
 }
 
-/** Yields the same items, each row as an item of its own. The later rows of its block are veiled. */
+/** Yields the same items, each row as an item of its own. The later rows of its block are hidden as `veil` says. */
 export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<MarketItem, void, undefined> {
   for (const item of items) {
     if (item.kind !== 'rows') {

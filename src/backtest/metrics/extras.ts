@@ -8,14 +8,14 @@ export interface BotExtras {
   readonly stress: readonly VariedRun[]
   /** Runs with all orders, limits and the money multiplied by a factor. Factor 1 is the backtest itself. */
   readonly sizes: readonly VariedRun[]
-  /** A run without delay, and a run without limits. */
+  /** Results of a run without delay, and of a run without limits. */
   readonly freed: readonly FreedRun[]
   /** Results of random entries; null if the bot bought nothing, or if no random run bought anything. */
   readonly random: RandomEntries | null
 }
 
-/** Result if every transaction landed in the slot after its decision (`delay`), or without the bot's own limits and
- *  with enough money (`limits`). */
+/** Result of a run without one restriction. `delay`: every transaction lands in the slot after its decision. `limits`:
+ *  the bot has no limits of its own, and enough money. */
 export interface FreedRun {
   readonly of: 'delay' | 'limits'
   readonly netSol: number

@@ -7,17 +7,17 @@ import { FINALITY_MS } from '../../simulation/paper-executor.ts'
 import { HALF, type Moments, type Place } from './moments.ts'
 import type { RecordedAttempt, RecordedOrder } from './run-record.ts'
 
-/** Longest time between an attempt of a replay and the attempt of the run that matches it, ms. Both are in the same
- *  lane. */
+/** Longest time, ms, between an attempt of a replay and the matching attempt of the recorded run. Both have the same
+ *  bot, mint and side. */
 const SAME_WITHIN_MS = 10_000
-/** A difference between two times that is smaller than this is caused by the clock, so both times count as the same
- *  instant. */
+/** Two times that differ by at most this, ms, count as the same instant, because a replay does not repeat the clock's
+ *  delays exactly. */
 const SAME_INSTANT_MS = 1_000
 
 /** A property of an attempt that a replay may take from the run's measurements. */
 export type Factor = 'latency' | 'landing' | 'impact' | 'fees'
 
-/** An attempt that only the run or only the replay made. */
+/** An attempt that only the recorded run or only the replay made. */
 export interface Apart {
   readonly of: 'run' | 'replay'
   readonly time: Millis
@@ -31,12 +31,12 @@ export class AttemptMatches {
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** Attempts of the followed orders, by the id that each has in the replay. */
+  /** Attempts of the run's orders that orders of the replay follow, by the id that each attempt has in the replay. */
   readonly #followed = new Map<string, RecordedAttempt>()
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
 
-  /** `orders`: the orders of the run that a replay may follow. */
+  /** `orders`: orders of the run. An order of the replay follows one of them: it receives its recorded reports. */
   constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[], orders: Iterable<RecordedOrder> = []) {
     this.#factors = new Set(factors)
     for (const one of orders) addTo(this.#orders, laneOf(one.order), one)
@@ -47,7 +47,8 @@ export class AttemptMatches {
     return this.#factors.has(factor)
   }
 
-  /** Returns the order that the run made in the same lane at the same time; undefined if it made none. */
+  /** Returns the order that the run made at the same time with the same bot, mint and side; undefined if it made
+   *  none. */
   follow(own: Order): RecordedOrder | undefined {
     const lane = laneOf(own)
     const orders = this.#orders.get(lane) ?? []
@@ -68,8 +69,8 @@ export class AttemptMatches {
     return nearest
   }
 
-  /** Returns the measured facts of the run's attempt that matches this one; undefined if there is none. `moments`:
-   *  points of the run, if the replay plays the run's inputs at their points. */
+  /** Returns the measurements of the run's attempt that matches this one; undefined if none matches. `moments`: present
+   *  if the replay receives the run's inputs between the same rows as the run did. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const followed = this.#followed.get(attempt.id)
@@ -87,13 +88,13 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt, moments)
   }
 
-  /** Whether this attempt of a followed order was filled in the run. */
+  /** Whether the attempt of the run that this attempt of the replay follows was filled. */
   fills(attemptId: string): boolean {
     return this.#followed.get(attemptId)?.landing === 'filled'
   }
 
-  /** Returns the measured facts of an attempt of a followed order. The replay computes the fill right before the point
-   *  at which the run's fill was reported. */
+  /** Returns the measurements of the run's attempt that this attempt follows. The replay computes the fill right before
+   *  the point at which the run received the report of its fill. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
     const told: Moment | undefined =
@@ -150,7 +151,7 @@ function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | nul
   return { tokens, tradeLamports, orderedLamports }
 }
 
-/** A moment that never comes, because the run ended before it. */
+/** A point that the replay never reaches, because the run ended before it. */
 const NEVER: Moment = () => true
 
 function addTo<T>(lanes: Map<string, T[]>, lane: string, one: T): void {

@@ -31,7 +31,8 @@ export interface Replay {
 
 type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 
-/** Replays the run as a whole: over the whole tape, with the start of the run's last segment. */
+/** Replays a whole tape in one pass. The results are noted at the end of `recorded`, the last recorded start of a
+ *  process on this tape. */
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
@@ -74,7 +75,7 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Kinds of inputs of the run that a backtest does not have. */
+/** Kinds of recorded inputs that a backtest does not have: operator commands, and waits for the chain. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 

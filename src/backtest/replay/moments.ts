@@ -10,11 +10,11 @@ export interface Place {
   readonly time: Millis
 }
 
-/** Distance in seqs between a point and another point just before or after it, so that the other point stays between
- *  the same neighbours. */
+/** Added to or subtracted from a sequence number (seq), it gives a point directly after or before that seq, with no
+ *  other seq in between. */
 export const HALF = 0.5
 
-/** Functions that a replay runs at the points of a recorded run's inputs. */
+/** Runs functions when a replay reaches given points of the recorded run. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
   /** Time of the last point. */
@@ -67,9 +67,9 @@ export class TimerPlaces {
     this.#armed.delete(id)
   }
 
-  /** Point at which the run's timer with the same due time fired; undefined if it is not recorded. If the run cleared
-   *  the timer after it was due, this is the point right after the clearing, because the timer had not fired until
-   *  then. */
+  /** Returns the point at which the run's timer with the same due time fired; undefined if no firing is recorded. If
+   *  the run cleared the timer after its due time, returns the point right after the clearing: until then, the timer
+   *  had not fired. */
   of(timer: Timer, at: Millis): Seq | undefined {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)

@@ -22,16 +22,16 @@ export interface RecordedOrdersOptions {
   readonly executorOf: (account: string) => PaperExecutor
 }
 
-/** The gateway of a replay that takes the landing of its orders from the run. An order that the run also made receives
- *  the run's reports, each at its point, so that waits, lost answers, repetitions and forks need no model. The amounts
- *  and fees of its fills come from the model or from the run. */
+/** The gateway of a replay that takes the landing of its orders from the recorded run. An order that the run also made
+ *  follows the run's order: it receives the recorded reports, each at the point of the run at which it was received.
+ *  Waits, lost answers, repetitions and forks then need no model. The amounts and fees of the fills come from the model
+ *  or from the run. */
 export class RecordedOrders implements GatewayPort {
   readonly #options: RecordedOrdersOptions
   readonly #followed = new Set<string>()
   /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** Result that the model gives to an attempt that was filled in the run; undefined until the model has computed
-   *  it. */
+  /** Outcome that the fill model computed for an attempt that was filled in the run; undefined until then. */
   readonly #simulated = new Map<string, Outcome | undefined>()
   /** Ids of attempts that the model did not fill. */
   readonly #failed = new Set<string>()
@@ -54,8 +54,8 @@ export class RecordedOrders implements GatewayPort {
     }
   }
 
-  /** Cancels an order that is not followed. For a followed order, the answer to the cancellation is one of the recorded
-   *  reports. */
+  /** Cancels an order, unless it follows an order of the run. Then one of the recorded reports answers the
+   *  cancellation. */
   cancel(orderId: string, code: ErrorCode): void {
     if (!this.#followed.has(orderId)) this.#options.inner.cancel(orderId, code)
   }
@@ -87,8 +87,8 @@ export class RecordedOrders implements GatewayPort {
     post({ kind: 'report', id: 0, report })
   }
 
-  /** Starts the model's execution of an attempt, unless the amounts are taken from the run. The model fills the attempt
-   *  between the point of its first report and the point of its fill. */
+  /** Starts the fill model's execution of an attempt, unless the amounts come from the run. The model fills the attempt
+   *  between its first recorded report and the report of its fill. */
   #begin(order: Order, attemptId: string): void {
     const { matches, moments, executorOf } = this.#options
     if (matches.has('impact') || this.#simulated.has(attemptId)) return

@@ -15,7 +15,7 @@ import type { SegmentParts } from '../../runtime/segment.ts'
 import type { Moments } from './moments.ts'
 import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts'
 
-/** State of a recorded start, and the inputs that came from outside, for its replay. */
+/** The state at a recorded start of a process, and the inputs that came from outside, for a replay of this start. */
 export interface ReplayedStart {
   readonly start: StartInput
   /** Whether the bots have the same accounts as in the run; otherwise each has a backtest account. */
@@ -35,11 +35,12 @@ export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
   readonly heard: (input: Input) => Input
-  /** Fills that the inputs report. A paper wallet includes them from the beginning. */
+  /** Fills that the recorded inputs report. The replay's paper wallet includes them from the beginning. */
   readonly fills: readonly Fill[]
 }
 
-/** Rewrites a recorded start for `bots`, the bots of the replay. They have the names of the run's bots. */
+/** Rewrites a recorded start for the accounts of `bots`, the bots of the replay. Each has the name of a bot of the
+ *  run. */
 export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
   const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
   const heirs = new Map<string, Set<string>>()

@@ -42,7 +42,7 @@ export interface RecordedOrder {
   readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
 }
 
-/** One start of the run, up to its end. */
+/** Record of one start of the run, up to the end of its process. */
 export interface RecordedStart {
   readonly start: StartInput
   /** Last request plan that the start received. */
@@ -53,7 +53,7 @@ export interface RecordedStart {
   held: readonly Position[]
   /** Events of the feed, the stop at the end, and the outcomes of orders that an earlier start had decided. */
   readonly carried: Map<Seq, Input>
-  /** All other operator commands, and changed lists. */
+  /** Operator commands except the stop at the end, and changed filter lists. */
   readonly operated: Map<Seq, Input>
   /** Inputs from the chain and the service that are not reports: gates for entries, balances, mints, pools, and the
    *  plan. */

@@ -35,8 +35,8 @@ export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const differences = sideBySide(a.made, b.made).filter(
     ({ what, ...one }) =>
       one.a !== one.b &&
-      // A fact that only one kind of source has is not a difference. Hashes of two identity versions are always
-      // different.
+      // A fact that only a report or only a journal has is not a difference. Two versions of the tape's identity give
+      // different hashes for the same tape, so such hashes are not compared.
       (a.source === b.source || (one.a !== null && one.b !== null)) &&
       (what !== TAPE || isComparable),
   )

@@ -6,7 +6,12 @@ import { writeGenerated } from './new-files.ts'
  *  includes the params of the strategies in strategies/, of the shipped ones, and of the given files. The first line of
  *  a YAML file refers to it: `# yaml-language-server: $schema=FILE`. */
 export const command = defineCommand({
-  options: { out: text('<file>', 'write this file instead of stdout; replaces only an earlier schema') },
+  options: {
+    out: text(
+      '<file>',
+      'write the schema to this file instead of stdout; an existing file is replaced only if it is a schema',
+    ),
+  },
   async run(files, { out }) {
     const { text, broken } = await configSchema(files, process.cwd())
     for (const { name, why } of broken)

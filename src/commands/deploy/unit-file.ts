@@ -54,7 +54,7 @@ const OF_A_USER = 'PrivateUsers=yes'
  *  2, 3, 4) require a person's action, so the service is not restarted after them. */
 export function unitFile({ user, command, workingFolder, environmentFile, writable, about }: UnitSettings): string {
   const isSystem = user !== undefined
-  // Runtime directory of the user, with the registry by which commands find the process.
+  // `%t` is the user's runtime directory. It contains the registry by which commands find the process.
   const folders = [...writable.map(quoted), ...(isSystem ? [] : ['%t'])]
   const read = [...command.filter((word) => word.startsWith('/')), workingFolder, ...writable]
   return `${MARK}

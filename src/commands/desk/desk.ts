@@ -41,7 +41,8 @@ async function serveRecorded(given: string, port: number | undefined, printLink:
   const results = isFolder && !existsSync(journal) && resultFolders(given).length > 0 ? resolve(given) : undefined
   if (results === undefined && !existsSync(journal))
     throw new SluiceError(`${journal}: no such journal${neighbourHint(journal)}`)
-  // A journal that cannot be read is refused here, because a page could only wait.
+  // Throws here if the journal cannot be read. Otherwise the desk would start, and its page would wait for data without
+  // end.
   if (results === undefined) openReader(journal).close()
   const { Desk } = await import('../../desk/host.ts')
   const log = createLog({ level: 'info', format: process.stderr.isTTY ? 'text' : 'json', redact: (line) => line })

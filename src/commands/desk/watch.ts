@@ -96,8 +96,8 @@ interface Told {
   close(): Promise<void>
 }
 
-/** The webhook and the Telegram bot of a configuration file. Its other sections are not needed, so a watcher needs
- *  no strategy and no key. The bot only sends: the process answers questions. */
+/** The webhook and the Telegram bot of a configuration file. Its other sections are not needed, so a watcher needs no
+ *  strategy and no key. The watcher's Telegram bot only sends alerts: the watched process itself answers questions. */
 function alertsOf(file: string, http: Http, clock: Clock): Told {
   const cwd = process.cwd()
   const { file: read, errors } = readConfigFile(file, cwd)

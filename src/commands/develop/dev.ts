@@ -19,7 +19,7 @@ export const command = defineCommand({
     speed: speedOption(),
     window: number(
       '<seconds>',
-      'seconds of the market that each version replays and for which versions are compared',
+      'each saved version first replays this many last seconds of the market, over which versions are compared',
       { min: 1, max: 86400 },
       600,
     ),

@@ -52,7 +52,7 @@ export const command = defineCommand({
   },
 })
 
-/** Exit codes from this one on mean that a signal ended the process. */
+/** An exit code from this number on means that a signal ended the process. */
 const SIGNALLED = 128
 
 /** The tests that an argument names: a file, or all files of a folder. Throws SluiceError if there is none. */

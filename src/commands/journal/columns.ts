@@ -33,8 +33,7 @@ export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
   ]
 }
 
-/** Columns of `sluice fills`. A fee is printed as `?` if its amount is unknown, because it is included in an earlier
- *  column. */
+/** Columns of `sluice fills`. A fee of unknown amount is printed as `?`; it is then included in an earlier column. */
 export function fillColumns(now: Millis): readonly Column<Named<FillRow>>[] {
   return [
     { name: 'orderId', of: ({ orderId }) => orderId, rank: 5 },

@@ -35,8 +35,8 @@ export const command = defineCommand({
   },
 })
 
-/** Adds the symbols of tokens, which the process does not know. The status of a running process must be readable even
- *  if its journal is not, and even if the process runs an earlier version. */
+/** Adds the symbols of the tokens from the journal, because the process does not know them. Returns the status
+ *  unchanged if the journal cannot be read, or if the process runs an earlier version of Sluice. */
 function named(journal: string, status: View): View {
   if (!('openOrders' in status && existsSync(journal))) return status
   let reader: JournalReader | undefined

@@ -2,23 +2,24 @@ import { DAY, type Millis } from '../../base/units.ts'
 import { type Certificate, dateOf, readCertificate, requireValid, validCertificate } from '../../config/certificate.ts'
 import type { DeskConfig } from '../../config/config.ts'
 
-/** The operator receives a notice when the time until the expiry falls below `mostMs` and below this share of the
- *  certificate's lifetime, because some certificates are valid for six days only. */
+/** The operator receives a notice when the time until the expiry is below both `mostMs` and this share of the
+ *  certificate's lifetime. With `mostMs` alone, a certificate that is valid for only six days would cause a notice at
+ *  once. */
 const NOTICES = [
   { mostMs: 14 * DAY, share: 1 / 6 },
   { mostMs: 3 * DAY, share: 1 / 20 },
 ] as const
-/** Time after which the operator is notified of files that do not fit together. A renewal replaces one file after the
- *  other, so they may differ for a moment. */
+/** Time after which the operator is notified that the key does not belong to the certificate. A renewal replaces one
+ *  file after the other, so for a moment they may not belong together. */
 const UNFIT_MS = 60_000
 
 export interface CertificateWatchParts {
   readonly files: NonNullable<DeskConfig['tls']>
   readonly origin: string | undefined
   readonly now: () => Millis
-  /** Uses renewed files for new connections. */
+  /** Makes the server use a renewed certificate for new connections. */
   readonly renew: (certificate: Certificate) => void
-  /** Tells the operator. `isUrgent`: by an alert too. */
+  /** Writes a notice to the operator's log. `isUrgent`: whether an alert is sent too. */
   readonly tell: (text: string, isUrgent: boolean) => void
 }
 
@@ -27,7 +28,7 @@ export interface CertificateWatchParts {
 export class CertificateWatch {
   readonly #parts: CertificateWatchParts
   #used: Certificate
-  /** Number of notices that were given about the certificate. */
+  /** Number of notices of `NOTICES` that were given about the present certificate. */
   #told = 0
   #unfit: { readonly problem: string; readonly since: Millis; isTold: boolean } | undefined
 

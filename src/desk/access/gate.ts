@@ -8,7 +8,7 @@ import { METRICS_PATH, type Scrapers } from './scrapers.ts'
 /** Settings by which browsers reach the desk. */
 export interface Reach {
   readonly port: number
-  /** Whether the desk itself ends TLS. */
+  /** Whether the desk itself serves HTTPS, with a certificate of its own. */
   readonly isTls: boolean
   /** Origin at which browsers reach the desk through TLS or a proxy. */
   readonly origin?: string | undefined
@@ -62,7 +62,7 @@ export class Gate {
   readonly #ofSession: Rate
   readonly #ofStranger: Rate
 
-  /** `scrapers`: absent if there are no metrics. */
+  /** `scrapers`: decides about requests for the metrics; absent if the desk serves no metrics. */
   constructor(reach: Reach, logins: Logins, now: () => Millis, scrapers?: Scrapers) {
     this.#reach = reach
     this.#logins = logins
@@ -158,7 +158,8 @@ function checkSite({ method, headers }: RequestHead, path: string, own: string):
   if (changes || !isLink || !LINKABLE.includes(path)) throw crossSite
 }
 
-/** Returns the decoded path. Throws a Refusal if a part of it could leave its folder or hide its meaning. */
+/** Returns the decoded path. Throws a Refusal if a part of the path is `..`, or contains an encoded slash or control
+ *  characters, because another program could read such a path in a different way. */
 function pathOf(target: string): string {
   const invalid = new Refusal(400, 'REQUEST_INVALID', 'the path or the query is invalid')
   if (target.length > LONGEST_TARGET) throw new Refusal(414, 'TOO_LARGE', 'the path and the query are too long')

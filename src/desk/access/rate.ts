@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 const MOST_KEYS = 1_000
 
 export interface RateLimits {
-  /** Number of events that may come at once. */
+  /** Number of events that are allowed at the same time, after a time without events. */
   readonly burst: number
   readonly perSecond: number
 }

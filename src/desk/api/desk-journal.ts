@@ -6,7 +6,7 @@ import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
-/** Size of the steps of `warmUp`: some 50 ms each. */
+/** Number of sequence numbers, and of ledger postings, that one step of `warmUp` reads. A step takes some 50 ms. */
 const STEPS = { seqs: 50_000, postings: 1_000 }
 
 /** A journal that another process may be writing, with the indexes that the API keeps in memory. Each request reads
@@ -17,7 +17,8 @@ export class DeskJournal {
   readonly #money: MoneyBooks
   readonly #prints: TokenPrints
   readonly #worth: () => Worth
-  /** Names in the report of a backtest, whose journal has no tape. */
+  /** Names of tokens by mint, from the report of a backtest. They replace those of the tape, because the journal of a
+   *  backtest has no tape. */
   readonly #reported: ReadonlyMap<string, TokenName>
 
   /** `worth`: returns the values of the positions at this moment. */
@@ -60,8 +61,8 @@ export class DeskJournal {
     return this.#prints
   }
 
-  /** Reads the data of the first requests in advance. Each step is so short that a stream of changes can wait for
-   *  it. */
+  /** Reads the data of the first requests in advance, step by step. A step is so short that the stream of changes is
+   *  not delayed noticeably. */
   *warmUp({ seqs, postings } = STEPS): Generator<void, void, undefined> {
     while (!this.reader.indexMoreDecisions(seqs)) yield
     yield

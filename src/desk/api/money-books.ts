@@ -20,11 +20,12 @@ export interface BotBook {
   readonly bot: string
   /** Round trips in the order in which they began. */
   readonly trips: RoundTrip[]
-  /** Sums of the ledger's lines over the fills and failed transactions. */
+  /** Sum of each line of the ledger over the bot's fills and failed transactions, lamports. */
   readonly lines: Readonly<Record<string, number>>
-  /** Fees of failed transactions that belong to no trip. */
+  /** Fees of failed transactions that belong to no round trip. */
   strayLamports: number
-  /** Value of adopted tokens when they were adopted. It counts as a cost, although no SOL was paid. */
+  /** Value of the tokens that `sluice adopt` assigned to the bot, at the time of the assignment. The value counts as a
+   *  cost, although no SOL was paid. */
   adoptedLamports: number
 }
 

@@ -12,7 +12,8 @@ import type { Answers, LedgerRow, MoneyAnswer, MoneyMode, MoneyRow } from './typ
 const MODES: readonly MoneyMode[] = ['live', 'sandbox', 'paper', 'backtest']
 const MOST_POINTS = 5_000
 
-/** Costs between the gross and the net result, in the order of the waterfall. The two lines of rent are one row. */
+/** Costs between the gross and the net result, in the order of the waterfall chart. The ledger's two lines for rent,
+ *  paid and returned, are one row. */
 const COSTS = ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent', 'remainder'] as const
 
 /** The results of the bots that the parameters select. They have one mode, because money of two modes is never added
@@ -119,7 +120,8 @@ interface Curve {
   readonly profits: readonly number[]
 }
 
-/** The profit of a bot from its first trip on, lamports. The last point contains everything. */
+/** The profit of a bot over time from its first round trip on, lamports. The last point is the whole result, including
+ *  open round trips. */
 function curveOf(books: readonly BotBook[], now: Millis): Curve {
   const trips = books.flatMap((book) => book.trips)
   const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ time: trip.closedAt, net: netOf(trip) }]))
@@ -130,7 +132,7 @@ function curveOf(books: readonly BotBook[], now: Millis): Curve {
   let profit = 0
   for (const { time, net } of closed) {
     profit += net
-    // Trips that close at the same time are one point.
+    // Round trips that close at the same time are one point.
     if (time === times.at(-1) && times.length > 1) profits[profits.length - 1] = profit
     else {
       times.push(Math.max(time, begin))

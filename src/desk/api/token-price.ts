@@ -7,11 +7,11 @@ import { isSized, ROBUST_WINDOW, robustPrice } from '../../market/price.ts'
 import type { PrintColumns } from './token-prints.ts'
 import type { TokenBar } from './types.ts'
 
-/** Number of the only token in the bars of this file. */
+/** Token number for `Bars`, which can compute the bars of many tokens. Here it computes those of one. */
 const TOKEN = 0
 
-/** Robust price after each print, as the engine computes it: 0 if there is no price, and after a print that does not
- *  count. A gap of the feed ends the window. */
+/** Robust price after each print, as the engine computes it. It is 0 if there is no price yet, and after a print that
+ *  is too small to count. After a gap of the feed, earlier prints no longer count. */
 export function robustPrices({ times, prices, sol }: PrintColumns, gaps: readonly MarketGap[]): Float64Array {
   const priced = new Float64Array(times.length)
   const ring = new Float64Array(ROBUST_WINDOW)

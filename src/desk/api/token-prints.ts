@@ -53,7 +53,7 @@ export class TokenPrints {
     return first === undefined || last === undefined ? undefined : { first, last }
   }
 
-  /** Prints in a range of time, and the prints of the same blocks before it. */
+  /** Prints from `from` to `to`, and possibly earlier ones, because whole blocks of the tape are read. */
   of(mint: string, from: Millis, to: Millis): PrintColumns {
     const all: Growing = { times: [], prices: [], sol: [], sells: [] }
     for (const range of this.#tape.blocksOf(mint, from, to)) {

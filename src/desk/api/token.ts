@@ -12,8 +12,8 @@ import type { PrintColumns } from './token-prints.ts'
 import type { Answers, TokenAnswer, TokenExit, TokenFill, TokenPrints, TokenWord } from './types.ts'
 
 const MINUTE: Millis = 60_000
-/** Length of the range without `from`. The prints in the time `BEFORE` the range are read too, because the first prices
- *  depend on them. */
+/** Length of the range of a request without `from`. The prints of the time `BEFORE` the range are read too, because the
+ *  first prices of the range depend on them. */
 const SHOWN: Millis = 60 * MINUTE
 const BEFORE: Millis = 10 * MINUTE
 /** Maximum number of points of a series, and of bars. */

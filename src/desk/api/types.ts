@@ -124,8 +124,8 @@ export interface TokenFill {
   readonly signature: string
 }
 
-/** A refusal or a note. Consecutive equal ones of a bot are merged into one, with their number and the time of the
- *  last. */
+/** A refusal of a bot's request, or a note of a bot. Consecutive equal ones are merged into one entry, with their
+ *  number and the time of the last. */
 export interface TokenWord {
   readonly t: Millis
   readonly bot: string

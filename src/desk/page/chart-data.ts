@@ -160,9 +160,9 @@ export function waterfallSteps(rows: readonly { readonly label: string; readonly
   })
 }
 
-/** Length of a cell of the chart, ms; 0 if the length of the time shown decides. For time bars it is their width. The
- *  lengths of other bars differ: nine of ten have a cell of their own, unless the cells would be too narrow to be
- *  seen. */
+/** Least length of a cell of the chart, ms; 0 for the robust price. For time bars it is their width. Other bars have
+ *  different lengths, so the cells are so short that nine of ten bars have a cell of their own, but not too narrow to
+ *  be seen. */
 export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   const everyMs = parseWidth(width)?.everyMs ?? 0
   if (Number.isFinite(everyMs)) return everyMs

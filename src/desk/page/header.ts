@@ -4,7 +4,8 @@ import { Amount, Foreign } from './elements.ts'
 import { ageText, bytesText, counted, printable, solText, spanText, timeText, wordsOf } from './format.ts'
 import type { Shown } from './shown.ts'
 
-/** The page marks the feed from this lag on, and a write that is not durable from this age on. */
+/** From this lag on, the page highlights the lag of the feed. `WRITE_MS`: the same for the age of the oldest write that
+ *  is not durable. */
 const LAG_MS = 2_000
 const WRITE_MS = 1_000
 const LITTLE_SPACE = 1e9

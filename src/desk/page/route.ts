@@ -30,7 +30,8 @@ export function routeOf(hash: string): Route {
   return known === undefined ? { page: 'overview', subject: '' } : { page: known.key, subject: decoded(subject) }
 }
 
-/** The place that a desk of results shows for an address: any other page is that of the results. */
+/** The place that a desk shows if it has results and no journal. Pages that such a desk does not have lead to the page
+ *  of results. */
 export function routeOfResults(route: Route): Route {
   return RESULT_PAGES.some(({ key }) => key === route.page) ? route : { page: 'results', subject: '' }
 }

@@ -16,7 +16,7 @@ export function saleOf({ mint, bot, wallet }: View['positions'][number]): Action
   return { action: 'sell', mint, bot, ...(wallet !== undefined && { wallet }) }
 }
 
-/** What every section gets. */
+/** Properties that every section of the page receives. */
 export interface Shown {
   readonly view: View
   /** Time of the running process now; it stops while the connection is lost. */

@@ -9,7 +9,7 @@ import { type PoolTrade, type ProgramInstruction, poolInstruction } from './pool
 /** Address of the program in `bpf/hostile.c`. This module describes its accounts and instructions to clients. */
 export const HOSTILE_PROGRAM = namedAddress('hostile program')
 
-/** Actions of the armed program. The program's numbers for them start at 1, in this order. */
+/** Actions that the program can take once its trap is armed. In the program they are numbered from 1, in this order. */
 export const ATTACKS = [
   'take lamports',
   'take tokens',

@@ -45,7 +45,7 @@ class SmallMachine implements Machine {
   }
 
   account(address: string, slot: number): Account | undefined {
-    // Programs come first, because the market's pools change without transactions.
+    // The programs are asked first: they compute the accounts of the market's pools, which change without transactions.
     for (const program of Object.values(this.#programs)) {
       const account = program.account?.(address)
       if (account) return account

@@ -227,7 +227,8 @@ function transactionOf(transaction: LandedTransaction): Sent {
   return { signatures: [decodeBase58(signature, 64)!], message }
 }
 
-/** Lookups of a transaction on the small ledger. It has no lookup table, so the program's address stands for one. */
+/** Lookups of a transaction on the small ledger. It has no lookup table, so the program's address is used in place of
+ *  the table's. */
 function lookupsOf({ accounts }: LandedTransaction): Lookup[] {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   if (looked.length === 0) return []

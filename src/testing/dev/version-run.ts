@@ -34,7 +34,7 @@ export class VersionRun {
       this.#rows += playItem(item, clock, sink)
       return
     }
-    // Orders and timers before the gap still change which tokens the bots watch.
+    // The clock advances first, because earlier orders and timers can still change which tokens the bots watch.
     clock.advanceTo(item.time)
     sink.post(withWatched(item.input, this.#process.wanted))
   }
