@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Request of the probe, which a signal carries. */
+/** Request of the probe: the data of a signal. */
 const request = z.object({
   mint: z.string(),
   sol: z.number().optional(),

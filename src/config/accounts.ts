@@ -13,7 +13,7 @@ export interface Resolved {
   readonly cluster: string
   /** Returns the public key of a wallet by its name; '' if it has none. */
   readonly publicKeyOf: (wallet: string) => string
-  /** Mode that the command allows. It is `live` only with `--live`. Without it a live bot runs on paper, unless the
+  /** Mode that the command allows: `live` only with `--live`. Without `--live`, a live bot runs on paper, unless the
    *  service is the sandbox, which has no real money. */
   readonly allow: Mode
 }

@@ -102,8 +102,8 @@ export interface WalletConfig {
   readonly limits: WalletLimits
 }
 
-/** Caps on the SOL that leaves the wallet in signed transactions. A transaction counts as the upper bound that the
- *  engine declared to the signer. null: no cap. */
+/** Caps on the SOL that leaves the wallet in signed transactions. Each transaction counts with the most SOL that it may
+ *  spend, as the engine declared to the signer. null: no cap. */
 export interface SignerCaps {
   readonly perTransaction: Lamports | null
   readonly perHour: Lamports | null

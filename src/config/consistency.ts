@@ -109,8 +109,8 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
   )
 }
 
-/** Sections of a file that the sandbox ignores, because it has its own chain and wallets. A wallet may have limits
- *  there too, and one of several may be empty. */
+/** Returns the sections of a file that the sandbox ignores, because it has its own chain and wallets. It does not
+ *  ignore the limits of a wallet. An empty entry of `wallets` is allowed. */
 function ignoredBySandbox({ chain, wallet, wallets = {} }: ConfigFile['sections']): Path[] {
   const isLimitsOnly = (one: object): boolean => Object.keys(one).every((key) => key === 'limits')
   const named = Object.entries(wallets).filter(([, one]) => !isLimitsOnly(one))

@@ -168,7 +168,7 @@ export function deskFrom(input: FileInput['desk'], cwd: string): DeskConfig {
   }
 }
 
-/** `own`: the assumptions of the bot itself. */
+/** Returns the paper settings of a bot. `own`: the bot's own assumptions, which override those of the section. */
 export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput['paper'] = {}): PaperConfig {
   return {
     lamports: solToLamports(input?.balanceSol ?? PAPER_DEFAULTS.balanceSol),

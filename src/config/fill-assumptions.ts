@@ -72,7 +72,7 @@ export const assumptions = z.strictObject({
   }),
   deadAfterSeconds: key(
     z.number().min(1).max(3_153_600_000),
-    'Time without a sized print after which a token is worth nothing.',
+    'Time without a print above the minimum size after which a token is worth nothing.',
     { unit: 'seconds', default: MODEL.deadAfterSeconds },
   ),
   honeypot: key(honeypot, 'Rule by which a token counts as one that cannot be sold.', { default: MODEL.honeypot }),
@@ -81,7 +81,7 @@ export const assumptions = z.strictObject({
   }),
   impactHalvesAfterPools: key(
     z.number().min(0.01).max(1e6),
-    'Half of the impact of an order is gone once others have traded this many times the SOL of the pool.',
+    'The impact of an order halves each time that others have traded this many times the SOL of the pool.',
     { unit: 'pools', default: MODEL.impactHalvesAfterPools },
   ),
   noisePercent: key(

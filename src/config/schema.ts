@@ -359,7 +359,7 @@ const telegram = z.strictObject({
   operators: key(
     userIds,
     'Ids of the users who may ask questions, receive the events, and halt, resume, sell and flatten. An id belongs to a person, never to a group.',
-    { absent: 'no user of Telegram may steer', unit: 'unitless' },
+    { absent: 'no user of Telegram may give commands', unit: 'unitless' },
   ),
   viewers: key(userIds, 'Ids of the users who may ask questions and receive the events, but give no commands.', {
     absent: 'only the operators may ask',
