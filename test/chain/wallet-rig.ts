@@ -28,7 +28,7 @@ export const WALLET = walletAddress(Buffer.alloc(32, 7))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
 const ACCOUNT = 'live|test|chain|wallet'
 
-/** Replaces an answer of a node, or throws a number as an error code. */
+/** A fault of a node: it replaces an answer, or throws a number as an error code. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
 export interface Late {
@@ -37,8 +37,10 @@ export interface Late {
   readonly code: string
 }
 
-/** A watched wallet on its own chain: the real ledger and its RPC, in process and on simulated time. After a crash a
- *  new process resumes from the records of the old one. */
+/**
+ * A watched wallet on a chain of its own: the real ledger and its RPC, in this process and on simulated time. After a
+ * crash, a new process resumes from the records of the old one.
+ */
 export class WalletRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})
@@ -46,22 +48,22 @@ export class WalletRig {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly records: JournalRecord[] = []
   readonly late: Late[] = []
-  /** Fees of failed transactions, by the attempt that they were assigned to. */
+  /** The fees of failed transactions, with the attempt to which each fee was assigned. */
   readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
-  /** Attempts that stand in for executions whose attempt is unknown. */
+  /** Attempts that were created for executions whose own attempt is unknown. */
   readonly standIns: Attempt[] = []
   readonly foreign: Foreign[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
   readonly gate: boolean[] = []
-  /** Whether only one entry may be open now. */
+  /** Whether only one buy may be open now. */
   isSingle = false
   readonly notices: string[] = []
   readonly alarms: string[] = []
-  /** Faults of the first node, and of the second if it exists. */
+  /** The faults of the first node and, if there is one, of the second. */
   faults: (Fault | undefined)[] = []
   booked = new Map<string, TokenAmount>()
   boot = 'boot 1'
-  /** Monotonic time minus wall-clock time, ms. */
+  /** How far the monotonic clock is ahead of the wall clock, ms. */
   monotonicAhead = 0
   wallet!: LiveWallet
   readonly #outcomes = new Map<string, Outcome[]>()
@@ -79,7 +81,7 @@ export class WalletRig {
     this.open()
   }
 
-  /** Starts a process on the records of the earlier ones. */
+  /** Starts a process on the records of the earlier processes. */
   open(): void {
     const life = ++this.#life
     const methods = rpcMethods(this.ledger)
@@ -116,7 +118,7 @@ export class WalletRig {
     })
   }
 
-  /** State of the wallet in the journal. */
+  /** Returns the state of the wallet that the journal would contain. */
   past(): { cursor: WalletCursor | undefined; transactions: WalletTransaction[]; watches: Watch[] } {
     const watches = new Map<string, Watch>()
     const transactions = new Map<string, WalletTransaction>()
@@ -141,7 +143,7 @@ export class WalletRig {
     await this.pass(0)
   }
 
-  /** Starts the wallet and waits until the audit has read it. */
+  /** Starts the wallet and waits until its first audit has read the chain. */
   async ready(): Promise<this> {
     this.wallet.start()
     await this.pass(1_000)
@@ -163,7 +165,7 @@ export class WalletRig {
     return this.pass(count * SLOT_MS)
   }
 
-  /** Passes slots until the condition is true, and returns their number. */
+  /** Lets slots pass until the condition is true, and returns their number. */
   async until(isTrue: () => boolean, most: number): Promise<number> {
     for (let count = 0; count <= most; count++) {
       if (isTrue()) return count
@@ -180,7 +182,7 @@ export class WalletRig {
     return sellAttempt(MINT, this.#armed(more))
   }
 
-  /** Hands an attempt to the resolver; `kinds` lists the outcomes that it reports. */
+  /** Gives an attempt to the resolver. `kinds` lists the outcomes that the resolver reports. */
   send(attempt: Attempt): Resolution {
     const outcomes: Outcome[] = []
     this.#outcomes.set(attempt.id, outcomes)
@@ -205,7 +207,7 @@ export class WalletRig {
       .join(' ')
   }
 
-  /** Trades as the service does; the transaction lands after `afterSlots`. Returns the signature. */
+  /** Trades as the service does; the transaction lands after `afterSlots` slots. Returns the signature. */
   trade(side: 'buy' | 'sell' = 'buy', more: Partial<TradeData> = {}, afterSlots = 2): string {
     const data: TradeData = {
       ...{ side, wallet: WALLET, mint: MINT, exact: side === 'buy' ? 'in' : 'out', lamports: side === 'buy' ? 1e8 : 0 },
@@ -227,7 +229,7 @@ export class WalletRig {
     return (account && decodeTokenAccount(account.data)?.amount) ?? 0n
   }
 
-  /** Class of each classified transaction, by signature. */
+  /** Returns the class of each classified transaction, by signature. */
   classes(): Record<string, string> {
     return Object.fromEntries(this.past().transactions.map((row) => [row.signature, row.class]))
   }
@@ -267,7 +269,10 @@ export class WalletRig {
   }
 }
 
-/** A node that answers with the chain of some slots ago. Create it before the events that it must show. */
+/**
+ * Returns a fault that answers with the state of the chain some slots ago. Create it before the events that it must
+ * show.
+ */
 export function lagging(rig: WalletRig, slots: () => number): Fault {
   const heights = new Map<number, number>()
   const balances: [slot: number, lamports: number][] = []

@@ -34,7 +34,7 @@ function decoded(bytes: Uint8Array): TransactionBytes {
 }
 
 describe('the second reader', () => {
-  test('agrees with our reader on every honest shape, with and without its lookup tables', () => {
+  test('the second reader (web3.js) agrees with ours on every honest shape, with and without its lookup tables', () => {
     for (const shape of shapes)
       for (const seed of [1, 2, 3]) {
         const { transaction, accounts, tables } = sampleOf(honest(shape, seed))
@@ -63,7 +63,7 @@ describe('the second reader', () => {
     ['the number of lookup tables', () => ({ lookups: [] })],
     ['lookup table 1', ({ lookups }) => ({ lookups: lookups.map((one) => ({ ...one, table: other })) })],
     ['lookup table 1', ({ lookups }) => ({ lookups: lookups.map((one) => ({ ...one, writable: [0] })) })],
-  ])('notices that our reader misread %s', (difference, misread) => {
+  ])('the second reader detects that our reader misread %s', (difference, misread) => {
     const { transaction, accounts, tables } = sample
     const message = { ...transaction.message, ...misread(transaction.message) }
     expect(disagreement({ ...transaction, message }, accounts, tables)).toEqual({
@@ -86,7 +86,7 @@ describe('the second reader', () => {
         transaction: { ...transaction, messageBytes: transaction.messageBytes.subarray(0, -40) },
       }),
     ],
-  ])('refuses if it disagrees on %s', (difference, change) => {
+  ])('a transaction is refused if the readers disagree on %s', (difference, change) => {
     const { transaction, accounts, tables } = { ...sample, ...change(sample) }
     expect(disagreement(transaction, accounts, tables)?.reason).toContain(difference)
   })
@@ -94,7 +94,7 @@ describe('the second reader', () => {
 
 const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => sampleOf(honest(shape, seed))))
 
-/** Bytes of an honest transaction with up to four bytes changed. */
+/** The bytes of an honest transaction with up to four bytes changed. */
 const mutants = fc
   .tuple(
     fc.constantFrom(...samples),
@@ -116,21 +116,21 @@ describe('for any bytes', () => {
     expect(Buffer.compare(VersionedTransaction.deserialize(bytes).serialize(), bytes)).toBe(0)
   }
 
-  test('of a mutated honest transaction, both readers agree or ours refuses', () => {
+  test('for an honest transaction with changed bytes, both readers agree or ours refuses', () => {
     fc.assert(fc.property(mutants, agreeOrRefuse), { numRuns: 3_000 })
   })
 
-  test('at random, both readers agree or ours refuses', () => {
+  test('for random bytes, both readers agree or ours refuses', () => {
     const anywhere = fc.oneof(
       fc.uint8Array({ maxLength: 1_300 }),
-      // These bytes begin with one empty signature, so that the readers reach the message in some of the cases.
+      // These bytes begin with one empty signature. In some cases, the readers therefore get as far as the message.
       fc.uint8Array({ maxLength: 600 }).map((rest) => Uint8Array.from([1, ...new Uint8Array(64), ...rest])),
     )
     fc.assert(fc.property(anywhere, agreeOrRefuse), { numRuns: 3_000 })
   })
 })
 
-test('a new message is read back by our reader as the instructions that were asked for', () => {
+test('our reader reads a message that web3.js made as the instructions that it was made of', () => {
   const [wallet, account] = [address('wallet').toBase58(), address('account').toBase58()]
   const owner = { address: wallet, isSigner: true, isWritable: true }
   const close = {

@@ -21,7 +21,7 @@ const namesWith = (option: string) => commands.filter(({ options }) => option in
 const flagName = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 const isFlag = ({ placeholder }: Option<unknown>) => placeholder === ''
 
-/** Flags that have more than one meaning, because their argument has another type. */
+/** Flags whose argument has different types in different commands. */
 const TWO_MEANINGS: Readonly<Record<string, readonly string[]>> = {
   '--accept': ['<hash>', '<signature>'],
   '--out': ['<file>', '<folder>'],
@@ -41,16 +41,16 @@ test('a flag has the same argument in every command', () => {
   expect(Object.fromEntries(several)).toEqual(TWO_MEANINGS)
 })
 
-describe('every command has the flags of its kind', () => {
-  test('--json: all that print a result', () => {
+describe('every command has the flags that its kind needs', () => {
+  test('every command that prints a result has --json', () => {
     const without = commands.filter(({ options }) => !('json' in options)).map(({ name }) => name)
-    // A schema is JSON, the first line of a sandbox is JSON, and a signer prints no result.
+    // These three need no --json: a schema is JSON, the first line of a sandbox is JSON, and a signer prints no result.
     expect(without).toEqual(['schema', 'signer', 'sandbox'])
   })
 
-  test('--journal: all that read or write one, with one default for each kind', () => {
+  test('every command that reads or writes a journal has --journal, with one default for each kind', () => {
     const without = commands.filter(({ group, options }) => group === 'Read a journal:' && !('journal' in options))
-    // These commands take journals as arguments.
+    // These commands take the journals as arguments instead.
     expect(without.map(({ name }) => name)).toEqual(['compare', 'attribute', 'backup'])
     const defaults = commands.flatMap(({ options }) => {
       const { fallback, about } = options.journal ?? {}
@@ -88,7 +88,7 @@ describe('every command has the flags of its kind', () => {
     expect(namesWith('config')).toEqual(control.map(({ name }) => name))
   })
 
-  test('--yes: all that may ask a person', () => {
+  test('every command that may ask for a confirmation has --yes', () => {
     expect(namesWith('yes')).toEqual(['run', 'service', 'doctor', 'close-accounts', 'resolve'])
   })
 })
@@ -98,7 +98,7 @@ describe('exit codes', () => {
   const all = Object.values(catalogue).flat()
 
   test.each(all.filter(({ name }) => name !== 'new').map(({ name }) => name))(
-    '%s with an unknown flag: 2',
+    '%s with an unknown flag exits with code 2',
     async (name) => {
       const { code, stdout } = await called([name, '--no-such-flag'], folder.path)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -106,7 +106,7 @@ describe('exit codes', () => {
   )
 
   test.each(all.filter((entry) => entry.arguments?.startsWith('<file')).map(({ name }) => name))(
-    '%s of a file that does not exist: 2, and the file is named',
+    '%s of a file that does not exist exits with code 2 and names the file',
     async (name) => {
       const more: Record<string, string[]> = { import: ['--journal', 'new.db'], 'learn-builder': ['--mint', MINT] }
       const { code, stderr, stdout } = await called([name, 'missing.yaml', ...(more[name] ?? [])], folder.path)
@@ -114,7 +114,7 @@ describe('exit codes', () => {
     },
   )
 
-  test.each(['run', 'record'])('%s --speed on a real service: 2', async (name) => {
+  test.each(['run', 'record'])('%s --speed with a real service exits with code 2', async (name) => {
     const service = 'service: { baseUrl: https://s.example/api, wsUrl: wss://s.example/data, apiKey: env:KEY }'
     folder.write('real.yaml', `${service}\nbots: [{ name: a, strategy: dip-buyer }]\n`)
     const { code, stderr } = await called([name, 'real.yaml', '--speed', '2'], folder.path)

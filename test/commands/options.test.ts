@@ -23,7 +23,7 @@ test.each<[command: string, more: string[]]>([
   ['backtest', []],
   ['sweep', sweep],
   ['plan-advise', []],
-])('%s reads the journal of the configuration and names it on stderr', async (command, more) => {
+])('%s without --journal reads the journal of the configuration and names it on stderr', async (command, more) => {
   const stdouts: string[] = []
   for (const [file, given, said] of [
     ['own.yaml', [], 'sluice: reading the tape of own.db, the journal of own.yaml\n'],

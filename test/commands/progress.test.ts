@@ -19,11 +19,11 @@ test.each([
   [7_999_999, 8_000_000, 4_000, '99 % of 8000000 rows, 2.0 M rows/s, 1 s left'],
   [8_000_000, 8_000_000, 4_000, '100 % of 8000000 rows, 2.0 M rows/s, 0 s left'],
   [8_000_001, 8_000_000, 4_000, '100 % of 8000000 rows, 2.0 M rows/s, 0 s left'],
-])('%d of %d rows after %d ms', (rows, of, tookMs, line) => {
+])('the progress line at %d of %d rows after %d ms', (rows, of, tookMs, line) => {
   expect(progressLine(rows, of, tookMs)).toBe(line)
 })
 
-test('bytes are counted in MB, and decisions by name', () => {
+test('the progress line counts bytes in MB, and names decisions', () => {
   expect(progressLine(30e6, 120e6, 2_000, 'bytes')).toBe('25 % of 120.0 MB, 15.0 MB/s, 6 s left')
   expect(progressLine(1e6, 4e6, 2_000, 'decisions')).toBe('25 % of 4000000 decisions, 0.5 M decisions/s, 6 s left')
 })
@@ -38,12 +38,12 @@ describe('a line of progress', () => {
     return texts
   }
 
-  test('is written to a terminal and cleared at the end; other outputs get nothing', () => {
+  test('the progress line is written to a terminal and cleared at the end, and other outputs get nothing', () => {
     expect(written(false)).toEqual([])
     expect(written(true)).toEqual([expect.stringContaining('backup: 25 % of 20 rows'), '\r\u001b[K'])
   })
 
-  test('is shown whole on a terminal that reports a width of 0', () => {
+  test('the progress line is not cut on a terminal that reports a width of 0', () => {
     expect(written(true, 0)[0]).toContain('backup: 25 % of 20 rows')
   })
 })
@@ -77,7 +77,7 @@ describe('on a terminal', () => {
     process.stderr.isTTY = isTTY
   })
 
-  /** Shares of the work that a command showed, percent, and the last text that it left on the line. */
+  /** Returns the percentages that a command showed, and the last text that it left on the line. */
   async function shownBy(args: readonly string[]) {
     const { code, stderr } = await called(args)
     const lines = stderr.split('\r').map(stripVTControlCharacters)
@@ -91,7 +91,7 @@ describe('on a terminal', () => {
   test.each([
     [[], []],
     [['--runs', '1'], ['dips']],
-  ])('--out with %j plays further runs for the bots %j', async (more, bots) => {
+  ])('a backtest with --out and %j plays further runs for the bots %j', async (more, bots) => {
     const out = join(folder.path, `further-${more.length}`)
     await called(['backtest', BOTS, '--journal', RUN, '--out', out, ...more])
     const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
@@ -108,7 +108,7 @@ describe('on a terminal', () => {
     ['migrate', '--journal', join(folder.path, 'other-old.db'), '--skip-backup'],
     ['replay', '--journal', RUN],
     ['why', MINT, '--at', `${AT}Z`, '--journal', RUN],
-  ])('%s %s shows its progress and clears it', async (...args) => {
+  ])('%s %s shows its progress and clears the line at the end', async (...args) => {
     const { code, shares, left } = await shownBy(args)
     expect({ code, left }).toEqual({ code: 0, left: '' })
     expect(shares.length).toBeGreaterThan(0)

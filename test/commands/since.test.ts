@@ -18,7 +18,7 @@ test.each<[text: string, time: number]>([
   ['2026-11-21T09:30Z', Date.UTC(2026, 10, 21, 9, 30)],
   ['2026-11-21T09:30+02:00', Date.UTC(2026, 10, 21, 7, 30)],
   ['1795000000000', 1_795_000_000_000],
-])('%s is a time', (text, time) => {
+])('--since accepts %s as a time', (text, time) => {
   expect(isoOf(readSince(text, NOW), 'ms')).toBe(isoOf(time, 'ms'))
 })
 
@@ -38,7 +38,7 @@ test.each<[text: string, nearest: string | undefined]>([
   ['2y', undefined],
   ['noon', undefined],
   ['', undefined],
-])('"%s" is no time: exit 2 with the nearest one', (text, nearest) => {
+])('--since "%s" exits with code 2 and suggests the nearest time', (text, nearest) => {
   const advice = nearest === undefined ? '' : `; did you mean ${nearest}?`
   expect(() => readSince(text, NOW)).toThrow(
     expect.objectContaining({

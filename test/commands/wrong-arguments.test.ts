@@ -16,7 +16,7 @@ beforeAll(() => {
   mkdirSync(directory as string)
 })
 
-/** The option with which each reading command gets its journal or its files. */
+/** The arguments with which each reading command gets its journal or its files. */
 const READING: Readonly<Record<string, (path: string) => string[]>> = {
   replay: (path) => ['--journal', path],
   backtest: (path) => [config, '--journal', path],
@@ -39,46 +39,46 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
 }
 const reading = Object.entries(READING)
 
-/** Exit code and stderr of a command. */
+/** Returns the exit code and the stderr of a command. */
 async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const { code, stderr } = await called(args)
   return { code, said: stderr }
 }
 
-test('every command that reads a journal is in the table', () => {
+test('every command that reads a journal is in the table of this test', () => {
   expect(Object.keys(READING).toSorted()).toEqual(catalogue['Read a journal:']?.map(({ name }) => name).toSorted())
 })
 
-test.each(reading)('%s of a missing file ends with exit code 2', async (name, args) => {
+test.each(reading)('%s of a missing file exits with code 2', async (name, args) => {
   const { code, said } = await refusal([name, ...args(missing as string)])
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(missing as string) })
   expect(existsSync(missing as string)).toBe(false)
 })
 
-test.each(reading)('%s of a folder: 2', async (name, args) => {
+test.each(reading)('%s of a folder exits with code 2', async (name, args) => {
   const { code, said } = await refusal([name, ...args(directory as string)])
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(directory as string) })
 })
 
-test.each(reading)('%s with an option that it does not have: 2', async (name, args) => {
+test.each(reading)('%s with an option that it does not have exits with code 2', async (name, args) => {
   const { code, said } = await refusal([name, ...args(empty as string), '--nothing'])
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('--nothing') })
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['an order that why does not find', ['why', 'o1', '--journal', empty as string], 'has no order o1'],
-  ['what is no order', ['ledger', 'x', '--journal', empty as string], 'x is not an order id'],
-  ['a bot that a sweep does not find', ['sweep', config, '--bot', 'b', '--journal', empty as string], 'b'],
-  ['a format that export does not write', ['export', '--out', `${out}.parquet`], 'ends in .ndjson, .jsonl, or .csv'],
+  ['an order that `why` does not find', ['why', 'o1', '--journal', empty as string], 'has no order o1'],
+  ['a text that is no order', ['ledger', 'x', '--journal', empty as string], 'x is not an order id'],
+  ['a bot that a sweep does not have', ['sweep', config, '--bot', 'b', '--journal', empty as string], 'b'],
+  ['a format that `export` cannot write', ['export', '--out', `${out}.parquet`], 'ends in .ndjson, .jsonl, or .csv'],
   ['a name without an ending', ['export', '--out', out], 'ends in .ndjson, .jsonl, or .csv'],
   ['a tax table that is no CSV', ['export', '--tax', `${out}.xlsx`], 'ends in .csv'],
-  ['an export of nothing', ['export'], 'export needs either --out FILE'],
-  ['a time that is none', ['backtest', config, '--from', 'noon', '--journal', empty as string], '--from'],
+  ['an export without an output', ['export'], 'export needs either --out FILE'],
+  ['a text that is no time', ['backtest', config, '--from', 'noon', '--journal', empty as string], '--from'],
 ])('%s: 2', async (_what, args, says) => {
   const { code, said } = await refusal(args)
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(says) })
 })
 
-test('a sound command of the table ends with 0', async () => {
+test('a command of the table with valid arguments exits with 0', async () => {
   expect(await refusal(['orders', '--journal', empty as string])).toEqual({ code: 0, said: '' })
 })

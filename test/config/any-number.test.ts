@@ -47,7 +47,7 @@ const orders = { slippagePercent: 5, priorityFeeSol: 0.001, ttlSeconds: 2, maxEv
 const exitOrders = { slippageLadder: [5, 15], priorityFeeLadderSol: [0.0001, 0.001], retrySeconds: 3 }
 const filters = { minLiquiditySol: 1, minAgeSeconds: 5, maxPoolSharePercent: 10 }
 
-/** A file with every number that a configuration can have. */
+/** A configuration file with every number that a configuration can have. */
 const CONFIG = {
   service: {
     baseUrl: 'https://x.io/api',
@@ -94,7 +94,7 @@ function load(config: object): Promise<LoadResult> {
   return loadConfig(['any.yaml'], { cwd: folder.path })
 }
 
-/** Expects whole lamports, whole milliseconds, and finite numbers. */
+/** Expects that all lamports and milliseconds are whole numbers, and that all other numbers are finite. */
 function expectExact(value: unknown, path: Path = []): void {
   if (typeof value === 'number') {
     const name = String(path.at(-1))
@@ -108,7 +108,7 @@ test('the complete configuration is valid', async () => {
   expect(await load(CONFIG)).toMatchObject({ ok: true })
 })
 
-test('check reports an error or shows exact amounts and times for any numbers in a file', async () => {
+test('with any numbers in a file, check reports an error or shows exact amounts and times', async () => {
   let right = 0
   const numRuns = runs(100)
   await fc.assert(
@@ -126,7 +126,7 @@ test('check reports an error or shows exact amounts and times for any numbers in
   expect(right).toBeGreaterThan(numRuns / 20)
 })
 
-test('a policy with any numbers is refused, or its amounts are exact', () => {
+test('a builder policy with any numbers is refused, or its amounts are exact', () => {
   fc.assert(
     fc.property(changedNumbers(POLICY), (policy) => {
       expectExact(loadPolicy(folder.write('policy.yaml', stringify(policy))))
@@ -139,14 +139,14 @@ test.each<[Path]>([
   [['bots', 1, 'limits', 'maxSolPerHour']],
   [['wallet', 'limits', 'maxExposureSol']],
   [['wallet', 'caps', 'maxSolPerDay']],
-])('100,000 SOL at %j is refused with the allowed range', async (path) => {
+])('100,000 SOL at %j is refused, and the message contains the allowed range', async (path) => {
   const loaded = await load(withNumber(CONFIG, path, () => 100_000))
   expect(loaded.ok ? [] : loaded.errors.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^expected at least [\d.]+ and at most 10000 SOL, found 100000$/),
   ])
 })
 
-test('limits whose product exceeds any wallet are shown as no limit', async () => {
+test('limits whose product exceeds any possible wallet are shown as no limit', async () => {
   const wide = { maxOpenPositions: 10_000, maxSolPerMint: 10_000 }
   const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 1e300 }, limits: wide }]
   const loaded = await load({ service: 'sandbox', bots })

@@ -12,7 +12,7 @@ function load(yaml: string) {
   return loadPolicy(folder.write('builder-policy.yaml', yaml))
 }
 
-test('every key is read', () => {
+test('every key of a builder policy is read', () => {
   const result = load(`
 programs: [pump, { id: ${key}, decode: pump-swap }, { id: ${key}, decode: opaque, buy: [66063d12], mintIndex: 2, userIndex: 6 }]
 innerPrograms: [${key}]
@@ -56,14 +56,14 @@ sellNumber: tokens
   })
 })
 
-test('an absent key has the strict default', () => {
+test('a key that the policy leaves out has the strict default', () => {
   const result = load('programs: [pump, pump-swap]\n')
   expect(result.ok && { ...result.policy, name: 'built in' }).toEqual(BUILT_IN_POLICY)
   expect(BUILT_IN_POLICY).toMatchObject({ feeAccounts: [], coSigners: [], maxWalletLamports: null, sellNumber: null })
   expect(JITO_TIPS.every(isPublicKey)).toBe(true)
 })
 
-/** All errors of a file. */
+/** Files with their errors, in the form `line:column path: message`. */
 const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ['a list', '- pump\n', '1:1 : expected a map that begins with `programs:`, found a list'],
   ['a typing error', 'programs: [pump]\nfeeAcounts: []\n', '2:1 feeAcounts: unknown key; did you mean feeAccounts?'],
@@ -89,13 +89,13 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ],
   ['tips without a cap', 'tips: { accounts: jito }\n', '1:7 tips.maxSol: missing; expected a number'],
   [
-    'too high a price',
+    'a price that is too high',
     'maxPriorityFeeSol: -1\n',
     '1:20 maxPriorityFeeSol: expected at least 0 and at most 10000, found -1',
   ],
 ]
 
-test.each(table)('%s is reported with its position', (_what, yaml, ...errors) => {
+test.each(table)('%s is reported with its line and column', (_what, yaml, ...errors) => {
   const result = load(yaml)
   const said = result.ok
     ? []
@@ -109,11 +109,11 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
 }
 
-test('a missing file is reported', () => {
+test('a missing policy file is reported', () => {
   expect(loadPolicy('/nowhere/builder-policy.yaml')).toMatchObject({ ok: false, errors: [{ message: 'no such file' }] })
 })
 
-test('the example is a valid policy', () => {
+test('the example of a builder policy is valid', () => {
   const example = new URL('../../config/builder-policy.example.yaml', import.meta.url)
   expect(loadPolicy(fileURLToPath(example))).toMatchObject({ ok: true, policy: { rentAccounts: 2, coSigners: [] } })
 })

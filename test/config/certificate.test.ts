@@ -27,7 +27,7 @@ const weak = issue({ host: 'desk.example.com', from: NOW - DAY_MS, to: NOW + DAY
 const [certificate, key] = [join(folder.path, 'chain.pem'), join(folder.path, 'key.pem')]
 const files = { certificate, key }
 
-/** Writes the two files; undefined leaves one out. */
+/** Writes the two files of a certificate. A file whose text is undefined is not written. */
 function write(cert: string | undefined, secret: string | undefined, mode = 0o600): void {
   folder.write('chain.pem', cert ?? '', 0o644)
   folder.write('key.pem', secret ?? '', mode)
@@ -40,7 +40,7 @@ function failure(): CertificateError {
     if (error instanceof CertificateError) return error
     throw error
   }
-  throw new Error('the certificate was accepted')
+  throw new Error('this certificate must be refused')
 }
 
 const yaml = `service: sandbox
@@ -52,7 +52,7 @@ desk:
 bots: [{ name: a, strategy: dip-buyer }]
 `
 
-/** Place and message of each error that `check` prints. */
+/** Returns the place and the message of each error that `check` prints. */
 async function checked(): Promise<string[]> {
   folder.write('desk.yaml', yaml)
   const result = await loadConfig(['desk.yaml'], { cwd: folder.path, certificateAt: NOW })
@@ -118,7 +118,7 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
     /TLS refuses the certificate or its key \(.*key too small\): have another one issued/,
   ],
   ['a file that is too long', 'A'.repeat(300_000), good.key, 'certificate', /is longer than 256 KiB/],
-])('%s is refused with exit code 2, and `check` finds the same', async (_name, cert, secret, at, problem) => {
+])('%s is refused with exit code 2, and `check` reports the same', async (_name, cert, secret, at, problem) => {
   write(cert, secret)
   const error = failure()
   expect(error).toMatchObject({ at, exitCode: ExitCode.usage, message: expect.stringMatching(problem) })
@@ -159,7 +159,7 @@ test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
   },
 )
 
-test('a certificate for another name works, with a warning of `check`', async () => {
+test('a certificate for another name is accepted, and `check` warns about it', async () => {
   write(good.cert, good.key)
   expect(await checked()).toEqual([])
   expect(validCertificate(files, origin, NOW).warning).toBeUndefined()
@@ -175,7 +175,7 @@ test('a certificate for another name works, with a warning of `check`', async ()
   expect(result).toMatchObject({ ok: true, config: { warnings: [{ line: 5, path: 'desk.tls.certificate' }] } })
 })
 
-test('an expired certificate of the issuer is no error, but a warning, because a browser may know another one', () => {
+test('an expired certificate of the issuer is a warning and no error, because a browser may know a newer one', () => {
   write(good.cert + other.cert, good.key)
   expect(validCertificate(files, origin, NOW).warning).toBeUndefined()
   write(good.cert + other.cert + expired.cert, good.key)

@@ -35,7 +35,7 @@ test.each<[string, object]>([
   ['params of its strategy', bot({ params: { dropPercent: 15, sizeSol: 0.1 } })],
   ['a strategy of this project', bot({ strategy: 'mine', params: { inner: { n: 2 } } })],
   ['a strategy by its path', bot({ strategy: './elsewhere/other.ts', params: { inner: { n: 2 } } })],
-  ['a path that was not passed', bot({ strategy: '../x.ts', params: { anything: 1 } })],
+  ['a path of a strategy that was not passed', bot({ strategy: '../x.ts', params: { anything: 1 } })],
   ['a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
   ['all exits removed', bot({ exits: 'none' })],
   ['targets by age', bot({ exits: { takeProfitByAge: { 0: 50, 600: 20 } } })],
@@ -54,7 +54,7 @@ test.each<[string, object]>([
   ['a param of another type', bot({ params: { dropPercent: '15' } })],
   ['a param of another strategy', bot({ strategy: 'momentum', params: { dropPercent: 15 } })],
   ['a wrong key deeper in the params', bot({ strategy: 'mine', params: { inner: { n: 2, m: 1 } } })],
-  ['a param missing that has no default', bot({ strategy: './elsewhere/other.ts', params: {} })],
+  ['a missing param without a default', bot({ strategy: './elsewhere/other.ts', params: {} })],
   ['an exit over 100 percent', bot({ exits: { stopLossPercent: 120 } })],
   ['an age that is no number', bot({ exits: { takeProfitByAge: { '10m': 50 } } })],
   ['a negative time', bot({ exits: { maxHoldSeconds: -1 } })],
@@ -84,7 +84,7 @@ const isType = (one: Schema, ...types: string[]): boolean =>
     ({ type, items }) => types.includes(type as string) || (items !== undefined && isType(items as Schema, ...types)),
   )
 
-/** Returns every key at any depth that has no description, no unit of its number, or no text about its absence. */
+/** Returns every key, at any depth, that lacks a description, the unit of its number, or a text about its default. */
 function unclear(schema: Schema, path: string): string[] {
   const inside = [
     ...branchesOf(schema),
@@ -110,7 +110,7 @@ test('every key of the YAML has a description, every number a unit, and every op
   expect(unclear(schema, '')).toEqual([])
 })
 
-test('the walk finds a key without them, at any depth', () => {
+test('the search finds a key without description, unit or default at any depth', () => {
   const number = { type: 'number', description: 'Size.' }
   const deep = {
     anyOf: [{ const: 'none' }, { type: 'array', items: { properties: { size: number }, required: ['size'] } }],

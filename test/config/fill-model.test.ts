@@ -4,7 +4,7 @@ import { changedAssumptions, writtenModel } from '../../src/config/fill-assumpti
 import { botSchema, fileSchema } from '../../src/config/schema.ts'
 import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 
-test('without keys a bot has the default fill model, and a key takes precedence over the named model', () => {
+test('a bot without these keys has the default fill model, and a single key overrides the named model', () => {
   expect(paperFrom(undefined, 'bot')).toMatchObject(DEFAULT_FILL_MODEL)
   expect(paperFrom({ model: 'free' }, 'bot')).toMatchObject(FREE_FILL_MODEL)
   const given = {
@@ -20,7 +20,7 @@ test('without keys a bot has the default fill model, and a key takes precedence 
   })
 })
 
-test('every key of the fill model is accepted under paper', () => {
+test('every key of the fill model is accepted in the section `paper`', () => {
   const paper = {
     ...{ model: 'free', latency: { p50Seconds: 0, p95Seconds: 0 }, slotSeconds: 0, lossPercent: 0, crowdPrints: 4 },
     ...{ maxLossPercent: 0, venueFeePercent: 0, serviceFeePercent: 0, baseFeeSol: 0, priorityFeeSol: 0, rentSol: 0 },
@@ -31,7 +31,7 @@ test('every key of the fill model is accepted under paper', () => {
   expect(fileSchema.shape.paper.safeParse({ ...paper, venueFeePercent: -1 }).success).toBe(false)
 })
 
-test('a bot overrides single assumptions of the file, or replaces all of them with a model of its own', () => {
+test("a bot overrides single settings of the file's fill model, or replaces all of them with a model of its own", () => {
   const file = { balanceSol: 3, venueFeePercent: 2, slotSeconds: 1 }
   expect(paperFrom(file, 'bot', { slotSeconds: 0 })).toMatchObject({ lamports: 3e9, venueFeePercent: 2, slotMs: 0 })
   expect(paperFrom(file, 'bot', { model: 'free', rentSol: 0.002 })).toMatchObject({
@@ -47,7 +47,7 @@ test('a bot cannot set the balance or the seed, which belong to the file', () =>
   expect(botSchema.safeParse({ ...bot, paper: { seed: 1 } }).success).toBe(false)
 })
 
-test('a model that is written with the keys of the YAML is read as the same model', () => {
+test('a fill model that is written with the keys of the YAML is read back as the same model', () => {
   for (const model of [DEFAULT_FILL_MODEL, FREE_FILL_MODEL])
     expect(paperFrom(writtenModel(model), 'bot')).toMatchObject(model)
   expect(changedAssumptions(DEFAULT_FILL_MODEL)).toBe('')

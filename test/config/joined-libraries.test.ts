@@ -13,12 +13,12 @@ const url = pathToFileURL(join(folder, '/')).href
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 beforeAll(() => {
-  // rolldown needs 150 MB, which this process would not free.
+  // rolldown needs 150 MB of memory, which this process would keep. It therefore runs in a process of its own.
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/join-libraries.ts'), folder])
   expect(status, String(stderr)).toBe(0)
 })
 
-test.each(JOINED)('the joined file of %s exports all that the library exports', async (name) => {
+test.each(JOINED)('the joined file of %s exports everything that the library exports', async (name) => {
   const { version } = installed(name)
   const joined = await import(join(folder, joinedName(name, version)))
   const exported = Object.keys(await import(name)).filter((one) => one !== 'module.exports')
@@ -34,11 +34,11 @@ test('a library with a joined file for another version is loaded as usual', () =
   renameSync(join(folder, joinedName('zod', '0.0.1')), join(folder, joinedName('zod', version)))
 })
 
-test('without joined files every library is loaded as usual', () => {
+test('without joined files every library is loaded from its own files', () => {
   expect(joinedUrls(pathToFileURL(join(path, 'none/')).href).size).toBe(0)
 })
 
-test('all imports of a library load its one joined file, and no other module of the library', () => {
+test('all imports of a library load its one joined file and no other module of the library', () => {
   const ours = new URL('../../src/config/joined-libraries.ts', import.meta.url).href
   const loads = `
     const { registerHooks } = await import('node:module')

@@ -10,7 +10,7 @@ const load = (filters: string, defaults = '') => {
   return loadConfig(['bots.yaml'], { cwd: folder.path })
 }
 
-test('lists are read with the configuration, and change its hash', async () => {
+test('the lists of mints and creators are read together with the configuration, and change its hash', async () => {
   folder.write('deny.txt', `# rugs\n${MINT}\n`)
   const one = await load('{ denyMints: deny.txt, minAgeSeconds: 60, minLiquiditySol: 5 }')
   expect(one.ok && [...one.config.lists]).toEqual([['deny.txt', [MINT]]])

@@ -36,14 +36,14 @@ const ROBOT = 'bots: [{ name: a, strategy: dip-buyer, mode: live, exits: { stopL
 const shipped = readdirSync(join(root, 'config')).filter((name) => name.endsWith('.yaml'))
 
 test.each(shipped.filter((name) => name !== 'builder-policy.example.yaml'))(
-  'config/%s is right, and nothing in it is worth a second look',
+  'config/%s is valid and causes no warning',
   async (name) => {
     const result = await loadConfig([`config/${name}`], { cwd: root })
     expect(result).toMatchObject({ ok: true, config: { warnings: [] } })
   },
 )
 
-test('a minimal file has every default', async () => {
+test('a minimal file gets every default', async () => {
   const config = await load(bots('{ name: a, strategy: dip-buyer }'))
   expect(config).toMatchObject({
     service: { kind: 'sandbox', plan: 'auto', share: 1, lateMs: 120_000 },
@@ -90,39 +90,39 @@ chain: { rpc: [{ url: env:RPC_URL }, { url: env:RPC2_URL, requestsPerSecond: 2 }
 
 test.each<[string, string, string, object]>([
   [
-    'the bot over the defaults over the strategy, exit by exit',
+    'each exit comes from the bot, else the defaults, else the strategy',
     'launch-sniper',
     '{ stopLossPercent: 10 }',
     { stopLossPercent: 10, takeProfitPercent: 80, trailingPercent: 25, maxHoldSeconds: 300 },
   ],
   [
-    'the defaults over the strategy',
+    'the defaults override the strategy',
     'momentum',
     '{}',
     { stopLossPercent: 40, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   [
-    'strategy: the strategy over the defaults, which fill in the rest',
+    '`exits: strategy`: the strategy overrides the defaults, which add the rest',
     'momentum',
     'strategy',
     { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   [
-    'the map of targets by age as a whole',
+    'the map of targets by age is overridden as a whole',
     'dip-buyer',
     '{ takeProfitByAge: { 600: 40, 0: 60 } }',
     { stopLossPercent: 40, takeProfitPercent: 80, takeProfitByAge: { 0: 60, 600: 40 } },
   ],
   ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
-  ['none removes one exit', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
-  ['none removes all exits', 'launch-sniper', 'none', {}],
+  ['`none` removes one exit', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
+  ['`none` removes all exits', 'launch-sniper', 'none', {}],
 ])('exits: %s', async (_what, strategy, exits, effective) => {
   const defaults = 'defaults: { exits: { stopLossPercent: 40, takeProfitPercent: 80 } }\n'
   const config = await load(defaults + bots(`{ name: a, strategy: ${strategy}, exits: ${exits} }`))
   expect(config.bots[0]?.exits).toEqual(effective)
 })
 
-test('none in the defaults removes exits of strategies, unless the bot has `exits: strategy`', async () => {
+test('`none` in the defaults removes exits of strategies, unless the bot has `exits: strategy`', async () => {
   const exitsOf = async (defaults: string, bot = '') =>
     (await load(`defaults: { exits: ${defaults} }\n${bots(`{ name: a, strategy: momentum${bot} }`)}`)).bots[0]?.exits
   expect(await exitsOf('none')).toEqual({})
@@ -149,7 +149,7 @@ ${bots(
   expect(config.bots[1]?.exitSources).toEqual({
     ...{ stopLossPercent: 'bot', trailingPercent: 'bot', takeProfitPercent: 'defaults', maxHoldSeconds: 'defaults' },
   })
-  // The origin of an exit does not affect the hash.
+  // The hash does not depend on where an exit was set.
   const spelled = 'exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 }'
   const [own, written] = [
     bots('{ name: a, strategy: launch-sniper }'),
@@ -158,7 +158,7 @@ ${bots(
   expect((await load(own)).hash).toBe((await load(written)).hash)
 })
 
-test('a live bot needs an exit that ends a losing position, set at any place', async () => {
+test('a live bot needs an exit that ends a losing position, and any section may set it', async () => {
   const faults = async (defaults: string, bot: string) => {
     const result = await tryLoad(`defaults: { exits: ${defaults} }\n${LIVE}bots: [{ name: a, mode: live, ${bot} }]\n`)
     return result.ok ? [] : result.errors.map(({ path }) => path)
@@ -173,7 +173,7 @@ test('a live bot needs an exit that ends a losing position, set at any place', a
   expect(await faults('none', 'strategy: momentum')).toEqual([])
 })
 
-test('orders, exitOrders and limits: the bot over the defaults, key by key', async () => {
+test('in orders, exitOrders and limits, each key of the bot overrides the same key of the defaults', async () => {
   const defaults = `defaults:
   orders: { slippagePercent: 9, ttlSeconds: 1 }
   exitOrders: { retrySeconds: 1 }
@@ -190,7 +190,7 @@ test('orders, exitOrders and limits: the bot over the defaults, key by key', asy
   })
 })
 
-test('anchors, aliases and merges are resolved', async () => {
+test('anchors, aliases and merges of YAML are resolved', async () => {
   const text = bots(
     '&first { name: a, strategy: dip-buyer, params: &params { sizeSol: 0.1 }, exits: { stopLossPercent: 5 } }',
     '{ <<: *first, name: b, params: { <<: *params, dropPercent: 30 } }',
@@ -202,7 +202,7 @@ test('anchors, aliases and merges are resolved', async () => {
   })
 })
 
-test('several files form one configuration, and each may leave sections to another', async () => {
+test('several files form one configuration, and a file may leave out sections that another file has', async () => {
   const config = await load(
     `${LIVE}journal: { path: one.db }\npaper: { balanceSol: 3 }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     `${REMOTE}journal: { path: ./one.db }\nbots: [{ name: b, strategy: dip-buyer }]\n`,
@@ -215,7 +215,7 @@ test('several files form one configuration, and each may leave sections to anoth
   ])
 })
 
-test('files with different shared sections are refused, each at its line', async () => {
+test('files with different shared sections are refused, and each error names the line', async () => {
   const result = await tryLoad(
     `${LIVE}journal: { path: one.db }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     'service: sandbox\nchain: { rpc: [{ url: env:OTHER }] }\njournal: { path: two.db }\nbots: [{ name: a, strategy: dip-buyer }]\n',
@@ -255,7 +255,7 @@ test('a bot without its strategy is checked for errors that no strategy can fix'
       { path: 'bots[0].limits.maxSlippagePercent' },
     ],
   })
-  // The defaults override the exits of the strategy, unless the bot has `exits: strategy`.
+  // The bot's defaults override the exits of the strategy, unless the bot has `exits: strategy`.
   const far = (bot: string) =>
     tryLoad(
       `${LIVE}defaults: { exits: { takeProfitPercent: 50, breakEvenAtPercent: 40 } }\nbots: [{ name: a, strategy: dip-byer, ${bot} }]\n`,
@@ -270,7 +270,8 @@ test('a bot without its strategy is checked for errors that no strategy can fix'
     ],
   })
   expect(await far('exits: strategy')).toMatchObject({ errors: [missing] })
-  // The strategy may set the stop-loss of a live bot, and the trailing stop for the bot's `trailingArmPercent`.
+  // The strategy may set two things: the stop-loss of a live bot, and the trailing stop that the bot's
+  // `trailingArmPercent` needs.
   const live = 'mode: live, exits: { trailingArmPercent: 20 }'
   expect(await tryLoad(`${LIVE}bots: [{ name: a, strategy: dip-byer, ${live} }]\n`)).toEqual({
     ok: false,
@@ -278,7 +279,7 @@ test('a bot without its strategy is checked for errors that no strategy can fix'
   })
 })
 
-test('two loopback RPCs stay two', async () => {
+test('two RPCs on loopback stay two', async () => {
   const rpc = (port: number) => `${REMOTE}chain: { rpc: [{ url: "http://127.0.0.1:${port}" }] }\n`
   expect(await tryLoad(rpc(8899), rpc(8899))).toMatchObject({ ok: true })
   expect(await tryLoad(rpc(8899), rpc(8900))).toMatchObject({ ok: false, errors: [{ path: 'chain' }] })
@@ -322,17 +323,20 @@ test.each([
     { mode: 'live', id: 'live|x.io|genesis0|WALLET', executor: 'cloud', notices: 0 },
   ],
   ['backtest', 'in a backtest', LIVE, { mode: 'backtest', id: 'backtest|x.io||a', executor: 'paper', notices: 0 }],
-] as const)('allowed %s, a bot that is %s', async (allow, _what, head, { mode, id, executor, notices }) => {
-  const config = await load(head + ROBOT)
-  const result = botSettings(config, { ...RESOLVED, allow })
-  expect(result.settings).toMatchObject([
-    { account: { mode, id }, executor, exits: { stopLossPercent: 20 }, strategy: 'dip-buyer' },
-  ])
-  expect(result.notices).toHaveLength(notices)
-  expect(structuredClone(result.settings)).toEqual(JSON.parse(JSON.stringify(result.settings)))
-})
+] as const)(
+  'if the command allows %s, a bot that is %s has this mode, account and executor',
+  async (allow, _what, head, { mode, id, executor, notices }) => {
+    const config = await load(head + ROBOT)
+    const result = botSettings(config, { ...RESOLVED, allow })
+    expect(result.settings).toMatchObject([
+      { account: { mode, id }, executor, exits: { stopLossPercent: 20 }, strategy: 'dip-buyer' },
+    ])
+    expect(result.notices).toHaveLength(notices)
+    expect(structuredClone(result.settings)).toEqual(JSON.parse(JSON.stringify(result.settings)))
+  },
+)
 
-test('the hash changes with settings that affect decisions, and with no others', async () => {
+test('the hash changes with settings that affect decisions, and with no other settings', async () => {
   const hash = async (text: string) => (await load(text)).hash
   const before = await hash(LIVE + ROBOT)
   expect(before).toMatch(/^[0-9a-f]{64}$/)
@@ -345,7 +349,7 @@ test('the hash changes with settings that affect decisions, and with no others',
 
 test.each<[string, string, string]>([
   [
-    'a trailing stop before the stop-loss',
+    'a trailing stop that always acts before the stop-loss',
     bots('{ name: a, strategy: dip-buyer, exits: { stopLossPercent: 20, trailingPercent: 15 } }'),
     '3:84 bots[0].exits.trailingPercent: the trailing stop (15 %) always acts before the stop-loss (20 %); remove one, or set trailingArmPercent',
   ],

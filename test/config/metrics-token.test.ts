@@ -14,13 +14,13 @@ test.each([
   ['a space', '9f86d081884c7d65 9a2feaa0c55ad015', 'expected 32 to 256 characters of ASCII without spaces'],
   ['one character 40 times', 'a'.repeat(40), 'expected a random text; `openssl rand -hex 32` prints one'],
   ['nothing', '', 'the environment variable is empty'],
-])('a token of %s', (_name, token, problem) => {
+])('a token for the metrics of %s is accepted or refused', (_name, token, problem) => {
   vi.stubEnv('TOKEN', token)
   if (problem === undefined) expect(read()).toBe(token)
   else expect(read).toThrow(expect.objectContaining({ message: `env:TOKEN: ${problem}`, exitCode: ExitCode.usage }))
 })
 
-test('a file that others can read is refused with exit code 4', () => {
+test('a token file that others can read is refused with exit code 4', () => {
   const path = folder.write('token', '9f86d081884c7d659a2feaa0c55ad015')
   chmodSync(path, 0o644)
   const { token } = metricsFrom({ token: `file:${path}` }, '') as NonNullable<ReturnType<typeof metricsFrom>>

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const folder = temporaryFolder()
 const { path: cwd } = folder
 
-test('a variable is read on demand, and again after a change', () => {
+test('an environment variable is read when the secret is used, and is read again after a change', () => {
   const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
   vi.stubEnv('SLUICE_TEST_KEY', ' first \n')
   expect(secret.read()).toBe('first')
@@ -17,12 +17,12 @@ test('a variable is read on demand, and again after a change', () => {
   expect(secret.read()).toBe('second')
 })
 
-test('a file is read relative to the working directory, without line end', () => {
+test('a secret file is read relative to the working directory, and its line end is removed', () => {
   folder.write('keys/api', 'from a file\n')
   expect(secretFrom('file:keys/api', cwd).read()).toBe('from a file')
 })
 
-test('a printed secret shows its source', () => {
+test('a secret that is printed shows its source instead of its value', () => {
   vi.stubEnv('SLUICE_TEST_KEY', 'hidden')
   const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
   secret.read()
@@ -79,7 +79,7 @@ async function rpc(written: string): Promise<Secret> {
   return result.config.chain.rpc[0]?.url as Secret
 }
 
-test('an RPC address is checked when it is read, and its error does not repeat it', async () => {
+test('an RPC address is checked when it is read, and the error does not contain the address', async () => {
   const secret = await rpc('env:SLUICE_TEST_RPC')
   vi.stubEnv('SLUICE_TEST_RPC', 'https://rpc.io/?api-key=hidden')
   expect(secret.read()).toBe('https://rpc.io/?api-key=hidden')

@@ -72,7 +72,7 @@ test.each([
     `${FEAR}.file`,
     `no such file: ${folder.path}/nowhere.ndjson`,
   ],
-])('with the strategy `%s`, `%s` is an error at %s', async (strategy, sources, path, message) => {
+])('for the strategy `%s`, the source `%s` is an error at %s', async (strategy, sources, path, message) => {
   expect(await load(strategy, sources)).toMatchObject({ ok: false, errors: [{ line: 3, path, message }] })
 })
 
@@ -80,13 +80,13 @@ test.each([
   ['two', `, sources: ${both('{ url: "https://a.b/index?limit=1", everySeconds: 5 }')}`, 'https://a.b', 5_000],
   ['two', `, sources: ${both('{ url: "env:FEAR_URL" }')}`, 'env:FEAR_URL', 60_000],
   ['two', `, sources: ${both('{ url: "http://127.0.0.1:9/x" }')}`, 'http://127.0.0.1:9', 60_000],
-])('with the strategy `%s`, `%s` is read from %s', async (strategy, sources, shown, everyMs) => {
+])('for the strategy `%s`, the source `%s` is read from %s', async (strategy, sources, shown, everyMs) => {
   const loaded = await load(strategy, sources)
   const source = loaded.ok ? loaded.config.bots[0]?.sources?.fear : undefined
   expect([source?.url?.describe(), source?.everyMs]).toEqual([shown, everyMs])
 })
 
-test('the hash of a configuration covers the files of sources, but no address', async () => {
+test('the hash of a configuration includes the files of sources, but no address', async () => {
   const hashOf = async (fear: string) => {
     const loaded = await load('two', `, sources: ${both(fear)}`)
     return loaded.ok && loaded.config.hash
@@ -102,7 +102,7 @@ test.each<[string, z.ZodType, unknown, unknown]>([
   ['drops keys that the schema does not name', z.object({ a: z.number() }), { a: 1, b: 2 }, { a: 1 }],
   ['fills defaults in', z.object({ a: z.number().default(3) }), {}, { a: 3 }],
   ['coerces', z.object({ a: z.coerce.number() }), { a: '1.5' }, { a: 1.5 }],
-])('the check of an answer %s', (_what, schema, value, data) => {
+])("the check of a source's answer %s", (_what, schema, value, data) => {
   expect(checkSource(schema, value)).toEqual({ ok: true, data })
 })
 
@@ -121,13 +121,13 @@ test.each<[string, z.ZodType, unknown, string]>([
     'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
-    'a result that changes again',
+    'a result that changes when it is checked again',
     z.number().transform((n) => n + 1),
     1,
     'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
-    'a list with an error in each entry, in a short text',
+    'a list with an error in each entry, as a short text',
     z.array(z.number()),
     Array(20).fill('x'),
     `${[0, 1, 2, 3, 4].map((n) => `[${n}]: expected a number, found "x"`).join('; ')}; and 15 more`,
@@ -140,7 +140,7 @@ test.each<[string, z.ZodType, unknown, string]>([
     1,
     'the schema threw: null',
   ],
-])('the check of an answer refuses %s', (_what, schema, value, problem) => {
+])("the check of a source's answer refuses %s", (_what, schema, value, problem) => {
   expect(checkSource(schema, value)).toEqual({ ok: false, problem })
 })
 

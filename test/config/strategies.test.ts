@@ -9,7 +9,10 @@ const folder = temporaryFolder()
 const { path: cwd } = folder
 const root = join(import.meta.dirname, '../..')
 
-/** A strategy file without imports: in vitest its alias resolves `sluice`. A test below imports it from a process. */
+/**
+ * Returns the text of a strategy file without imports, because vitest resolves `sluice` by an alias. A test below
+ * imports `sluice` from a separate process.
+ */
 function strategy(changes: string, kept = ['name', 'about', 'params', 'keys', 'start']): string {
   const parts: Record<string, string> = {
     name: `name: 'own'`,
@@ -101,23 +104,20 @@ test.each([
   ['defineProperty over lines', `Reflect.defineProperty(\n token,\n "state", {\n get() { return 1 } })`],
   ['__defineGetter__', `token.__defineGetter__('state', () => 1)`],
   ['defineProperties', `Object.defineProperties(token, { mint: {}, state: { get() { return 1 } } })`],
-])(
-  'a strategy that defines an accessor for the state of a token is refused, with the line: %s',
-  async (_what, code) => {
-    const text = strategy(`start: () => ({ onTrade(_trade, token) {\n ${code} } })`, without('start'))
-    expect(await problem(text)).toMatch(/FILE:3: defines `state` of a token as a property of its own; return the state/)
-  },
-)
+])('a strategy is refused, with the line, if it replaces the state of a token by a getter: %s', async (_what, code) => {
+  const text = strategy(`start: () => ({ onTrade(_trade, token) {\n ${code} } })`, without('start'))
+  expect(await problem(text)).toMatch(/FILE:3: defines `state` of a token as a property of its own; return the state/)
+})
 
 test.each([
   ['a property of another name', `Object.defineProperty({}, 'size', { value: 1 }); token.state = 'state'`],
   ['a state with a getter of its own', `token.state = { get size() { return 1 }, state: 2 }`],
-])('%s is no accessor for the state', async (_what, code) => {
+])('%s does not count as a getter for the state', async (_what, code) => {
   const text = strategy(`start: () => ({ onTrade(_trade, token) { ${code} } })`, without('start'))
   expect(await problem(text)).toBe('none')
 })
 
-test('a name is searched in the working directory, then in the package', async () => {
+test('a strategy is searched by its name in the working directory, then in the package', async () => {
   folder.write('strategies/own.ts', strategy(''))
   folder.write('strategies/momentum.ts', strategy(''))
   expect(await loadStrategy('own', cwd)).toMatchObject({ name: 'own', file: join(cwd, 'strategies/own.ts') })
@@ -139,7 +139,7 @@ test('the code hash depends on the content of the files, not on their folder', (
   expect(codeHash([])).not.toBe(before)
 })
 
-test('a file outside the repository imports sluice, zod and trading-signals under any package.json', () => {
+test('a file outside the repository can import sluice, zod and trading-signals under any package.json', () => {
   folder.write('package.json', '{ "type": "commonjs" }')
   folder.write('mine/size.ts', 'export const size: number = 0.25\n')
   folder.write(

@@ -7,7 +7,7 @@ const folder = temporaryFolder()
 const root = join(import.meta.dirname, '../..')
 const inRoot = (path: string): string => JSON.stringify(join(root, path))
 
-/** Comment that lets a strategy use what the check would refuse. */
+/** Returns a comment that allows a strategy to use what the check would refuse. */
 const allow = (name: string): string => `// sluice: allow ${name}, because the search must find it\n`
 
 const CASES: [name: string, code: string, outside: string[]][] = [
@@ -40,7 +40,7 @@ const CASES: [name: string, code: string, outside: string[]][] = [
   ['a file of Sluice', `import ${inRoot('src/base/json.ts')}`, [`STRATEGY imports ${join(root, 'src/base/json.ts')}`]],
 ]
 
-test('the imports through which a strategy can read more than its market are found, direct or not', () => {
+test('the search finds the imports, direct or indirect, through which a strategy can read more than its market', () => {
   folder.write('pure.ts', 'export const one = 1\n')
   folder.write('reader.ts', `${allow('fs/promises')}import 'fs/promises'\n`)
   folder.write('tape.json', '[1]')

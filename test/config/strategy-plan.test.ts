@@ -10,7 +10,7 @@ const zod = JSON.stringify(join(import.meta.dirname, '../../node_modules/zod/ind
 const sluice = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))
 let count = 0
 
-/** Problem of a strategy that declares these bars and indicators, without the name of its file. */
+/** Returns the problem of a strategy that declares these bars and indicators, without the name of its file. */
 async function problem(declared: string): Promise<string | undefined> {
   const name = `s${count++}.ts`
   const text = `import { z } from ${zod}
@@ -71,7 +71,7 @@ test.each<[string, string | undefined]>([
     `bars: (params) => ({ '1m': params.keep / 2, ['2' + 'mn']: 1 })`,
     `FILE:11:24: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 1.5; FILE:11:3: bars['2mn']: '2mn' is not a width of a bar; expected ${WIDTHS}; did you mean '2m'?`,
   ],
-])('a strategy with %s', async (declared, expected) => {
+])('a strategy is refused for %s', async (declared, expected) => {
   expect(await problem(declared)).toBe(expected)
 })
 

@@ -18,9 +18,14 @@ function frame(path: string, name: string): string {
 
 test.each<[what: string, frames: string[], place: string | undefined, stack: string[]]>([
   ['an empty stack', [], undefined, []],
-  ['frames of Node only', ['    at node:internal/process:1:2', '    at JSON.parse (<anonymous>)'], undefined, []],
   [
-    'the innermost file of the strategy comes first; Sluice and Node are left out',
+    'a stack with frames of Node only',
+    ['    at node:internal/process:1:2', '    at JSON.parse (<anonymous>)'],
+    undefined,
+    [],
+  ],
+  [
+    'the innermost file of the strategy is the place; frames of Sluice and Node are left out',
     [
       own('strategies/lib/a b.ts', 'pick'),
       '    at Array.map (<anonymous>)',
@@ -31,7 +36,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['pick (strategies/lib/a b.ts:12:5)', 'onTrade (strategies/dips.ts:12:5)'],
   ],
   [
-    'what the strategy called of Sluice is not the place',
+    'a function of Sluice that the strategy called is not the place',
     [
       sluice('engine/requests.ts', 'readTimer'),
       sluice('engine/bots/bot.ts', 'BotHandle.every'),
@@ -41,7 +46,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['start (strategies/dips.ts:12:5)'],
   ],
   [
-    'what a library threw is blamed on its caller',
+    'an error inside a library has the place at which the strategy called the library',
     [own('node_modules/averages/index.js', 'EMA.add'), own('strategies/dips.ts')],
     'strategies/dips.ts:12:5',
     ['EMA.add (node_modules/averages/index.js:12:5)', 'strategies/dips.ts:12:5'],
@@ -53,7 +58,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['node_modules/dips/index.js:12:5'],
   ],
   [
-    'what called the engine is not the strategy',
+    'the code that called the engine is not the place',
     [
       sluice('engine/bots/strategy-runner.ts', 'refusePromise'),
       sluice('testing/strategy-rig.ts', '#row'),
@@ -63,13 +68,13 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     [],
   ],
   [
-    'a file elsewhere has its whole path',
+    'the place in a file elsewhere has its whole path',
     [frame('/opt/shared/dips.ts', 'f')],
     '/opt/shared/dips.ts:12:5',
     ['f (/opt/shared/dips.ts:12:5)'],
   ],
   [
-    'a folder with a similar name is elsewhere',
+    'a folder whose name begins like the working directory is elsewhere',
     [frame(`${CWD}-old/dips.ts`, '')],
     `${CWD}-old/dips.ts:12:5`,
     [`${CWD}-old/dips.ts:12:5`],
@@ -91,7 +96,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
   expect(read(frames.join('\n'))).toEqual(place === undefined ? undefined : { place, stack })
 })
 
-test('an endless stack shows its first frames', () => {
+test('of an endless stack the first frames are shown', () => {
   const deep = Array.from({ length: 100 }, () => own('strategies/dips.ts', 'again'))
   expect(read(deep.join('\n'))?.stack).toHaveLength(5)
 })

@@ -20,7 +20,7 @@ async function errorsOf(text: string): Promise<string[]> {
   return result.ok ? [] : result.errors.map(({ line, path, message }) => `${line} ${path}: ${message}`)
 }
 
-test('bots on paper that name one wallet share an account and the limits of the wallet', async () => {
+test('paper bots that name the same wallet share an account and the limits of the wallet', async () => {
   folder.write('a.yaml', `${TWO}${bots(', wallet: main', ', wallet: main', ', wallet: side')}`)
   const result = await loadConfig(['a.yaml'], { cwd: folder.path })
   if (!result.ok) throw new Error(JSON.stringify(result.errors))
@@ -35,7 +35,7 @@ test('bots on paper that name one wallet share an account and the limits of the 
     ['paper|x.io||wallet:main', 2],
     ['paper|x.io||wallet:side', null],
   ])
-  // In a backtest each bot has a wallet of its own, as without names.
+  // In a backtest each bot has a wallet of its own, with or without names of wallets.
   expect(shown('backtest').map(([id]) => id)).toEqual(['backtest|x.io||a', 'backtest|x.io||b', 'backtest|x.io||c'])
 })
 
@@ -76,11 +76,11 @@ test.each([
     '3 bots[0].wallet: there is no section `wallets`: add `wallets: { main: { publicKey: ... } }`, or remove this key',
   ],
   [
-    'other assumptions in one wallet',
+    'bots of one wallet with different settings of the fill model',
     TWO + bots(', wallet: main', ', wallet: main, paper: { lossPercent: 9 }', ', wallet: side'),
     '5 bots[1].paper: bots of one wallet share its balance and its fills on paper, but a (a.yaml:4) has other assumptions: use the same `paper` for all bots of the wallet main',
   ],
-])('refused, with the place and the remedy: %s', async (_what, text, error) => {
+])('a configuration is refused, with the place and the remedy, for %s', async (_what, text, error) => {
   expect(await errorsOf(text)).toEqual([error])
 })
 

@@ -12,65 +12,65 @@ function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
 }
 
 const wallet = (limits: object = {}) => ({ ...NO_LIMITS, ...limits })
-/** Highest priority fee, base fee, rent of the token account, and rounding by a builder. */
+/** The highest priority fee, the base fee, the rent of the token account, and what a builder may add by rounding. */
 const FEES = 10_000_000 + 5_000 + 2_039_280 + 6
 /** One lamport more, because Sluice rounds the amount up. */
 const each = FEES + 1
 
-// Computed by hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 % (or the configured one), and the fees
-// of each buy of 0.001 SOL (or the configured minimum).
+// Computed by hand: SOL x 1.01 for the service's fee x 1.5 for a slippage of 50 % (or the configured one), plus the
+// fees of each buy of 0.001 SOL (or the configured minimum).
 test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   [
-    'no limits: what the service takes',
+    'without limits, one order is limited by what the service accepts',
     {},
     {},
     { largestBuy: sol(100), perOrder: sol(151.5) + each, perHour: null, perDay: null, exposure: null, loss: null },
   ],
   ['one order', { maxLamportsPerOrder: sol(0.1) }, {}, { perOrder: sol(0.1515) + each, perHour: null }],
   [
-    'one order of less slippage',
+    'a limit on one order, with less slippage',
     { maxLamportsPerOrder: sol(0.1), maxSlippagePercent: 20 },
     {},
     { perOrder: sol(0.1212) + each },
   ],
   [
-    'an hour in the smallest buys that the service takes: a thousand of them',
+    'a limit per hour, spent in the smallest buys that the service accepts: a thousand',
     { maxLamportsPerHour: sol(1) },
     {},
     { perHour: sol(1.515) + 1000 * each, perDay: sol(24 * 1.515) + 24_000 * each },
   ],
   [
-    'an hour in the smallest buys that are allowed: twenty',
+    'a limit per hour, spent in the smallest buys that the limits allow: twenty',
     { maxLamportsPerHour: sol(1), minLamportsPerOrder: sol(0.05), maxSlippagePercent: 20 },
     {},
     { perHour: sol(1.212) + 20 * each, perDay: sol(24 * 1.212) + 480 * each },
   ],
   [
-    'a day below 24 hours, and an hour across midnight that two days bound',
+    'the bound of a day below 24 full hours; two days bound an hour across midnight',
     { maxLamportsPerHour: sol(2), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { largestBuy: sol(0.5), perHour: sol(1.515) + 10 * each, perDay: sol(0.7575) + 5 * each },
   ],
   [
-    'positions, which a strategy may add to: no bound',
+    'a limit on the number of positions gives no bound, because a strategy may add to a position',
     { maxLamportsPerOrder: sol(0.1), maxOpenPositions: 3 },
     {},
     { exposure: null, loss: null },
   ],
   [
-    'positions of a size',
+    'a limit on the number and the size of positions',
     { maxLamportsPerMint: sol(0.2), maxOpenPositions: 3, minLamportsPerOrder: sol(0.1) },
     {},
     { largestBuy: sol(0.2), exposure: sol(0.6), loss: sol(0.909) + 6 * each },
   ],
   [
-    'the exposure of all positions',
+    'a limit on the total cost of all positions',
     { maxExposureLamports: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { exposure: sol(0.5), loss: sol(0.7575) + 5 * each },
   ],
   [
-    'of a bot and its wallet the tighter',
+    'the tighter limit of a bot and its wallet',
     { maxLamportsPerOrder: sol(1), maxLamportsPerHour: sol(2), maxOpenPositions: 2, maxLamportsPerMint: sol(1) },
     { maxLamportsPerOrder: sol(0.3), maxLamportsPerHour: sol(1), maxExposureLamports: sol(0.4) },
     { largestBuy: sol(0.3), perOrder: sol(0.4545) + each, perHour: sol(1.515) + 1000 * each, exposure: sol(0.4) },
@@ -79,7 +79,7 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   expect(worstCaseOf(bot(limits), wallet(shared), 'auto')).toMatchObject(worst)
 })
 
-test('all bots of a wallet: their sum, or the limits of the wallet', () => {
+test('all bots of a wallet together: the sum of their limits, or the limits of the wallet', () => {
   const one = bot({ maxLamportsPerHour: sol(1), maxLamportsPerOrder: sol(0.1), minLamportsPerOrder: sol(0.1) })
   const other = bot({ maxLamportsPerHour: sol(2), maxLamportsPerOrder: sol(0.5), minLamportsPerOrder: sol(0.2) })
   const worst = (shared: object) => worstTogether([one, other], wallet(shared), 'auto')
@@ -91,7 +91,7 @@ test('all bots of a wallet: their sum, or the limits of the wallet', () => {
   expect(worst({ maxExposureLamports: sol(1) })).toMatchObject({ exposure: sol(1), loss: sol(1.515) + 10 * each })
 })
 
-test('the plan bounds a buy', () => {
+test('the request limit of the plan bounds the number of buys', () => {
   const plan = { name: 'custom', requestsPerMinute: 1, connections: 1, messagesPerSecond: 1, maxBuyLamports: sol(5) }
   expect(worstCaseOf(bot({}), NO_LIMITS, plan).largestBuy).toBe(sol(5))
 })
@@ -105,7 +105,7 @@ test.each([
   expect(breakEvenPercent(sol(size), sol(fee))).toBeCloseTo(percent, 1)
 })
 
-test('break-even uses the size of the strategy, otherwise the largest allowed buy', () => {
+test("the break-even is computed for the strategy's size of a buy, otherwise for the largest allowed buy", () => {
   const usual = (config: BotConfig) => usualBuyOf(config, worstCaseOf(config, NO_LIMITS, 'auto'))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 0.1 } }))).toBe(sol(0.1))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 3 } }))).toBe(sol(1))

@@ -59,8 +59,10 @@ function placeOf(yaml: string, offset: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The error at the position of the mistake. A syntax error has no path, and may be reported on a later line, with the
- *  line of the mistake in its message. */
+/**
+ * Returns the error at the position of the mistake. An error of syntax has no path. It may be reported on a later line
+ * if its message contains the line of the mistake.
+ */
 function errorOf({ yaml, offsets, path: expected }: Wrong, errors: readonly ConfigError[]): ConfigError | undefined {
   const places = offsets.map((offset) => placeOf(yaml, offset))
   if (expected !== undefined)
@@ -79,11 +81,11 @@ function isSame(yaml: string, source: string): boolean {
   }
 }
 
-test('the sources are valid', async () => {
+test('the unchanged files are valid', async () => {
   for (const yaml of SOURCES) expect(await errorsOf(yaml)).toEqual([])
 })
 
-/** Generates wrong files; the rules take turns. */
+/** Generates wrong files; the kinds of mistakes take turns. */
 function* wrongFiles(): Generator<Wrong & { readonly rule: string }> {
   const random = seededRandom(SEED)
   const sources = SOURCES.map((yaml) => new YamlSource(yaml))

@@ -11,14 +11,14 @@ export interface Wrong {
   /** Path in the form `bots[0].params`; undefined if the syntax breaks: then the reported place must be on the line of
    *  the error. */
   readonly path: string | undefined
-  /** The intended word, if the mistake is a typing error. */
+  /** The intended word if the mistake is a typing error. */
   readonly meant?: string
 }
 
-/** Returns undefined if the random change is no mistake. */
+/** A kind of mistake. Returns undefined if the random change makes no mistake. */
 type Rule = (source: YamlSource, random: Random) => Wrong | undefined
 
-/** Keys whose value is a word of a list. */
+/** Keys whose value is one word of a fixed list. */
 const CHOICES = [
   ...['mode', 'executor', 'plan', 'priorityFeeSol', 'when', 'freezeAuthority', 'cluster', 'strategy', 'service'],
   ...['tradePrice', 'tradeAmount', 'priceUpdate', 'sell'],
@@ -29,7 +29,10 @@ const REQUIRED = [
 ]
 const WRONG_NUMBERS = ['-1', '-0.5', '.nan', '.inf', '-.inf', '1e15']
 const WRONG_KINDS = ['{ a: 1 }', '[1, 2]', 'true', '~', 'many']
-/** Sections that are wrong only in combination with the examples; `inside`: position in the value. */
+/**
+ * Sections that are wrong only together with the rest of the example. `inside` is the position of the error in the
+ * value.
+ */
 const NONSENSE: readonly { key: string; value: string; inside?: Path }[] = [
   { key: 'stopLossPercent', value: '100' },
   { key: 'stopLossPercent', value: '80' },
@@ -106,7 +109,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const entry = pick(parts, random)
     const next = source.beside(entry).find(({ keyAt }) => keyAt > entry.keyAt)
     const { keyAt, to } = entry
-    // A key on its own line is commented out; in braces, or after a dash, it is removed.
+    // A key on a line of its own is commented out. A key in braces, or after a dash, is removed.
     const isLine = /^ *$/.test(source.lead(entry))
     const isFollowed = source.yaml.startsWith(', ', to)
     const range = { from: keyAt, to: isFollowed ? to + 2 : to }
@@ -172,12 +175,15 @@ function pick<T>(of: readonly T[], random: Random): T {
   return of[random.integer(of.length)] as T
 }
 
-/** Whether YAML reads the text as a string that begins with a letter. */
+/** Returns whether YAML reads the text as a string that begins with a letter. */
 function isWord(text: string): boolean {
   return /^[A-Za-z]/.test(text) && !/^(true|false|null)$/i.test(text)
 }
 
-/** A typing error: a letter changed, left out, doubled, added or swapped, or the notation of another language. */
+/**
+ * Returns the word with a typing error: a letter changed, left out, doubled, added or swapped, or the notation of
+ * another language.
+ */
 function mistype(word: string, random: Random): string {
   const at = random.integer(Math.max(1, word.length - 1))
   const letter = String.fromCharCode(97 + random.integer(26))

@@ -10,7 +10,7 @@ const bot = (keys: string) => sandbox(`bots:\n  - { name: a, strategy: dip-buyer
 const remote = (keys: string) => `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, ${keys} }\n`
 const privateKey = '5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3bHSQm9GqZ4xdQ1kZ7R2yDqWvCmX8nR4tJ6sLp'
 
-/** All errors of a file: `line:column path: message`. FOLDER is the folder of the file. */
+/** Files with all their errors, in the form `line:column path: message`. FOLDER stands for the folder of the file. */
 const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   ['an empty file', '', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
   ['only a comment', '# later\n', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],

@@ -11,11 +11,11 @@ export interface Entry {
   readonly from: number
   readonly to: number
   readonly value: unknown
-  /** Start of the map that contains it. */
+  /** The start of the map that contains the entry. */
   readonly above: number
 }
 
-/** The text of a configuration, split into entries. */
+/** The text of a configuration, divided into entries. */
 export class YamlSource {
   readonly yaml: string
   readonly entries: readonly Entry[]
@@ -25,17 +25,17 @@ export class YamlSource {
     this.entries = [...entriesOf(parseDocument(yaml).contents, [], yaml)]
   }
 
-  /** The text with the value of an entry, or a range, replaced. */
+  /** Returns the text with the value of an entry, or a range, replaced. */
   with({ from, to }: { readonly from: number; readonly to: number }, by: string): string {
     return this.yaml.slice(0, from) + by + this.yaml.slice(to)
   }
 
-  /** Text on the line before an entry's key. */
+  /** Returns the text on the line before the key of the entry. */
   lead({ keyAt }: Entry): string {
     return this.yaml.slice(this.yaml.lastIndexOf('\n', keyAt) + 1, keyAt)
   }
 
-  /** Entries of the same map. */
+  /** Returns the entries of the same map. */
   beside({ path }: Entry): Entry[] {
     return this.entries.filter((other) => pathText(other.path.slice(0, -1)) === pathText(path.slice(0, -1)))
   }
@@ -57,7 +57,7 @@ function* entriesOf(node: unknown, path: Path, text: string): Generator<Entry> {
   }
 }
 
-/** Path in the form `bots[0].params.dropPercent`. */
+/** Returns the path in the form `bots[0].params.dropPercent`. */
 export function pathText(path: Path): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
 }

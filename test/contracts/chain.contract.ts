@@ -15,7 +15,7 @@ export interface ChainChoice {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chain-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Rules for a chain that is stored in a file: it has a name, and another process can continue it. */
+/** Tests that every chain stored in a file has to pass: it has a name, and another process can continue it. */
 export function chainContract(name: string, open: (choice: ChainChoice) => LedgerWorld): void {
   describe(name, () => {
     test('the same seed and entropy make the same chain; another seed or entropy makes a new one', () => {
@@ -40,7 +40,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       expect(history({ seed: 8 })).not.toBe(history({}))
     })
 
-    test('a chain continues from its file, with name, history, balances and pending transactions', () => {
+    test('a chain continues from its file with the same name, history, balances and pending transactions', () => {
       const file = join(folder, `${name} restart.db`)
       const clock = new SimulatedClock(1_700_000_000_000)
       const before = open({ file, clock })
@@ -87,7 +87,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       }
     })
 
-    test('a second process on the same file is refused', () => {
+    test('a second process that opens the same file is refused', () => {
       const file = join(folder, `${name} locked.db`)
       const { ledger } = open({ file })
       expect(() => open({ file })).toThrow(/locked/)

@@ -3,15 +3,15 @@ import type { Clock } from '../../src/base/machine.ts'
 
 export interface ClockWorld {
   readonly clock: Clock
-  /** Time from which delays are counted, ms. */
+  /** The time from which delays are counted, ms. */
   now(): number
-  /** Lets time pass. A real event loop is blocked meanwhile. */
+  /** Lets time pass. A real event loop is blocked during this time. */
   pass(ms: number): void
   /** Waits until every timer has fired. */
   settle(): Promise<void>
 }
 
-/** Rules of the port `Clock` (base/machine.ts) for timers, for every clock. */
+/** Tests that every clock has to pass: the rules for timers of the port `Clock` (base/machine.ts). */
 export function clockContract(name: string, open: () => ClockWorld): void {
   test(`${name}: timers fire in the order of their due times, even if the loop is late`, async () => {
     const world = open()
@@ -66,7 +66,7 @@ export function clockContract(name: string, open: () => ClockWorld): void {
     expect(fired).toEqual(['first', 'last'])
   })
 
-  test(`${name}: a timer that a callback sets never fires from inside that callback`, async () => {
+  test(`${name}: a timer that is set inside a callback does not fire inside this callback`, async () => {
     const world = open()
     const fired: string[] = []
     world.clock.after(5, () => {

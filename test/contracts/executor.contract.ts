@@ -3,12 +3,12 @@ import { networkFee, tradeOf, walletChange } from '../../src/engine/accounting/f
 import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../../src/orders/ports.ts'
 
-/** A test case: a world in which one attempt ends in a known way. */
+/** A test case, in which one attempt ends in a known way. */
 export interface ExecutorCase {
   readonly what: string
-  /** The kind of the final outcome. */
+  /** The kind of the attempt's final outcome. */
   readonly ends: Outcome['kind']
-  /** `resume` if an earlier process armed the attempt. */
+  /** `resume` if an earlier process recorded the attempt and did not send it. */
   readonly call?: 'execute' | 'resume'
   build(): ExecutorWorld | Promise<ExecutorWorld>
 }
@@ -18,12 +18,12 @@ export interface ExecutorWorld {
   readonly attempt: Attempt
   /** Advances a simulated clock, or waits, until no outcome is pending. */
   settle(): void | Promise<void>
-  /** Number of requests that were sent, if the world can count them. */
+  /** Returns the number of requests that were sent, if the case can count them. */
   sent?(): number
   close?(): void | Promise<void>
 }
 
-/** Rules of the port `Executor` (orders/ports.ts), for every adapter. */
+/** Tests that every adapter of the port `Executor` (orders/ports.ts) has to pass. */
 export function executorContract(name: string, cases: readonly ExecutorCase[]): void {
   test.each(cases)(`${name}: $what`, async ({ ends, call = 'execute', build }) => {
     const world = await build()
@@ -31,7 +31,7 @@ export function executorContract(name: string, cases: readonly ExecutorCase[]): 
       const outcomes: Outcome[] = []
       let returned = false
       world.executor[call](world.attempt, (outcome) => {
-        expect(returned, 'an outcome came from inside the call').toBe(true)
+        expect(returned, 'the executor reported an outcome before the call returned').toBe(true)
         outcomes.push(outcome)
       })
       returned = true
@@ -41,14 +41,14 @@ export function executorContract(name: string, cases: readonly ExecutorCase[]): 
       if (call === 'resume') expect(world.sent?.() ?? 0, 'a resumed attempt was sent again').toBe(0)
       const count = outcomes.length
       await world.settle()
-      expect(outcomes.slice(count), 'something came after the end').toEqual([])
+      expect(outcomes.slice(count), 'the executor reported an outcome after the final one').toEqual([])
     } finally {
       await world.close?.()
     }
   })
 }
 
-/** Whether the outcome is final. */
+/** Returns whether the outcome is final. */
 function isEnd(outcome: Outcome): boolean {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final
   return outcome.kind !== 'acked' && outcome.kind !== 'unknown'
@@ -56,9 +56,9 @@ function isEnd(outcome: Outcome): boolean {
 
 function expectOneEnd(outcomes: readonly Outcome[], ends: Outcome['kind']): void {
   const kinds = outcomes.map(({ kind }) => kind)
-  expect(outcomes.filter(isEnd), `exactly one end among ${kinds.join(', ')}`).toHaveLength(1)
+  expect(outcomes.filter(isEnd), `there is exactly one final outcome among ${kinds.join(', ')}`).toHaveLength(1)
   const last = outcomes.at(-1) as Outcome
-  expect(isEnd(last), `the end is last in ${kinds.join(', ')}`).toBe(true)
+  expect(isEnd(last), `the final outcome is the last of ${kinds.join(', ')}`).toBe(true)
   expect(last.kind).toBe(ends)
 }
 
@@ -71,7 +71,9 @@ function expectFills(outcomes: readonly Outcome[], attempt: Attempt): void {
     expect(fill.signature).not.toBe('')
     expect(fill.tokens > 0n, 'tokens changed hands').toBe(true)
     const { costs } = fill
-    expect(fill.walletLamports, 'the parts of a fill are the change of the wallet').toBe(walletChange(side, costs))
+    expect(fill.walletLamports, 'the components of a fill add up to the change of the wallet').toBe(
+      walletChange(side, costs),
+    )
     expect(fill.tradeLamports).toBe(tradeOf(side, costs))
     expect(fill.feeLamports).toBe(networkFee(costs))
     expect(fill.rentLamports).toBe(costs.rentPaidLamports - costs.rentReturnedLamports)

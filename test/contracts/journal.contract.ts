@@ -23,7 +23,7 @@ import {
 } from '../support/journal-samples.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-/** Rules of the port `Journal` (orders/ports.ts), for every writer. */
+/** Tests that every writer of the port `Journal` (orders/ports.ts) has to pass. */
 export function journalContract(
   name: string,
   open: (path: string, options: JournalOptions) => OpenJournal | Promise<OpenJournal>,
@@ -62,7 +62,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows, inputs and outputs are read in the order of their seqs, outputs of one row by index', async () => {
+    test('rows, inputs and outputs are read in the order of their sequence numbers, and outputs of one row by their index', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const block = trades(10)
@@ -95,7 +95,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('a record keeps its values when the written object changes later', async () => {
+    test('a record keeps its values when the object that was written changes later', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const changing = position(1)
@@ -107,7 +107,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('commits end in their order, each after the writes before it', async () => {
+    test('commits end in the order in which they were requested, each one after the writes before it', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const ended: string[] = []
@@ -123,7 +123,7 @@ export function journalContract(
       expect(ended).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1} of ${index + 1}`))
     })
 
-    test('an input takes its report, and the fill in it', async () => {
+    test('an input is stored together with its report and the fill in the report', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
@@ -141,7 +141,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows of many blocks are complete, even if seqs jump', async () => {
+    test('rows of many blocks are complete, even if sequence numbers are skipped', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -163,7 +163,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('rows keep their mints when mint numbers are reused', async () => {
+    test('rows keep their mints when the numbers of mints are reused', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -187,7 +187,7 @@ export function journalContract(
       expect(read.join('')).toBe('xayxbyxcyxdyxey')
     })
 
-    test('a reused mint number is known when it is used, also in the same block', async () => {
+    test('a mint number that is reused stands for the new mint at once, even in the same block', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -227,7 +227,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('the file is private, and a second writer is refused with the name of the first', async () => {
+    test('the journal file is private, and a second writer is refused with the name of the first', async () => {
       const path = journalPath()
       await openAt(path)
       expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -238,7 +238,7 @@ export function journalContract(
       })
     })
 
-    test('without disk space the tape stops with a report, and orders are still written', async () => {
+    test('without disk space the tape stops and this is reported, and orders are still written', async () => {
       const path = journalPath()
       const told: string[] = []
       const space = { tapeBytes: Number.MAX_VALUE, entryBytes: 0, reserveBytes: 0 }
@@ -257,7 +257,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('a failed commit never ends; the failure is reported once', async () => {
+    test('a commit that fails never ends, and its failure is reported once', async () => {
       const path = journalPath()
       const failures: Error[] = []
       const journal = await open(path, { space: NO_LIMITS, onFailure: (error) => failures.push(error) })

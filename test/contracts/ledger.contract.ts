@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Ledger, Transaction } from '../../src/sandbox/chain/ledger.ts'
 import { BASE_FEE } from '../../src/solana/constants.ts'
 
-/** A new chain with one funded wallet; the test advances the time. */
+/** A new chain with one funded wallet. The test advances the time. */
 export interface LedgerWorld {
   readonly ledger: Ledger
   /** Holds `funds` lamports. */
@@ -10,13 +10,13 @@ export interface LedgerWorld {
   readonly funds: number
   readonly stranger: string
   transfer(from: string, to: string, lamports: number): Transaction
-  /** Lets `slots` slots pass. */
+  /** Lets this number of slots pass. */
   advance(slots: number): void
 }
 
 const FEE = BASE_FEE
 
-/** Rules of the port `Ledger` (src/sandbox/chain/ledger.ts), for every adapter. */
+/** Tests that every adapter of the port `Ledger` (src/sandbox/chain/ledger.ts) has to pass. */
 export function ledgerContract(name: string, open: () => LedgerWorld): void {
   describe(name, () => {
     let world: LedgerWorld
@@ -64,7 +64,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(2_000_000)
     })
 
-    test('the same request twice makes two transactions', () => {
+    test('two equal requests make two transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signatures = [
         ledger.submit(transfer(wallet, stranger, 1_000_000)),
@@ -85,7 +85,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(0)
     })
 
-    test('a transaction that cannot pay its fee never lands, nor does one that the network loses', () => {
+    test('a transaction that cannot pay its fee, or that the network loses, never lands', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const unpaid = ledger.submit(transfer(stranger, wallet, 1))
       const lost = ledger.submit(transfer(wallet, stranger, 1_000_000), Number.POSITIVE_INFINITY)
@@ -95,7 +95,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(0)
     })
 
-    test('each commitment shows a transfer at its own time', () => {
+    test('a transfer is visible at each commitment at its own time', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       const seen = { processed: 0, confirmed: 0, finalized: 0 }
@@ -112,7 +112,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(seen.finalized - seen.processed).toBeGreaterThanOrEqual(32)
     })
 
-    test('signatures are listed newest first, between two given ones, up to a limit', () => {
+    test('signatures are listed newest first, between two given signatures, up to a limit', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const sent = Array.from({ length: 5 }, () => {
         const signature = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
@@ -146,7 +146,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(5_000_000)
     })
 
-    test('a fork also reverses later transactions, and no final one', () => {
+    test('a fork also reverses later transactions, but no final transaction', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const final = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
       advance(60)
@@ -161,7 +161,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(1_000_000)
     })
 
-    test('a blockhash lives for 150 blocks', () => {
+    test('a blockhash is valid for 150 blocks', () => {
       const { ledger, advance } = start()
       const { blockhash, lastValidBlockHeight } = ledger.latestBlockhash('confirmed')
       expect(lastValidBlockHeight - ledger.head('confirmed').height).toBe(150)
@@ -179,7 +179,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
     })
 
-    test('a node that lags shows its earlier state', () => {
+    test('a node that lags shows an earlier state of the chain', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const { slot } = ledger.head('processed')
       ledger.submit(transfer(wallet, stranger, 1_000_000), 1)

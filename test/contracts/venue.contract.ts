@@ -11,19 +11,19 @@ export interface VenueWorld {
   readonly venue: Venue
   /** A mint that can be bought. */
   readonly mint: string
-  /** Name of the plan to which the key belongs. */
+  /** The name of the plan to which the API key belongs. */
   readonly plan: string
   readonly feed: Omit<FeedParts, 'on'>
   readonly executor: ExecutorParts
   readonly builder: Omit<BuilderParts, 'check'>
-  /** Prints one trade of `mint` on the feed. */
+  /** Sends one trade of `mint` on the feed. */
   trade(): void
   /** Waits, and advances a simulated clock, until the condition holds. */
   until(condition: () => boolean): Promise<void>
   close(): Promise<void>
 }
 
-/** Rules of the port `Venue` (src/venues/venue.ts) for every implementation. */
+/** Tests that every implementation of the port `Venue` (src/venues/venue.ts) has to pass. */
 export function venueContract(name: string, open: () => Promise<VenueWorld>): void {
   describe(name, () => {
     const closing: (() => Promise<unknown>)[] = []
@@ -36,7 +36,7 @@ export function venueContract(name: string, open: () => Promise<VenueWorld>): vo
       return world
     }
 
-    test('the feed reports the plan, goes live and delivers a trade', async () => {
+    test('the feed reports the plan, connects and delivers a trade', async () => {
       const world = await openWorld()
       const { venue, until, trade } = world
       const plans: string[] = []
@@ -68,7 +68,7 @@ export function venueContract(name: string, open: () => Promise<VenueWorld>): vo
       expect(inputs.at(-1)).toEqual({ kind: 'feed', status: 'live', confirmed: ['trades'] })
     })
 
-    test('every published plan is known by its name, and an unknown name keeps the present plan', async () => {
+    test('every published plan is known by its name, and with an unknown name the present plan is kept', async () => {
       const { venue } = await openWorld()
       for (const plan of venue.plans.published)
         expect(venue.plans.named(plan.name.toUpperCase())).toEqual({ plan, notice: '' })
@@ -78,7 +78,7 @@ export function venueContract(name: string, open: () => Promise<VenueWorld>): vo
       expect(venue.plans.named('Gold', present)).toEqual({ plan: present, notice: expect.stringContaining('Gold') })
     })
 
-    test('a buy is executed and ends in a final fill', async () => {
+    test('a buy is executed and gets a final fill', async () => {
       const world = await openWorld()
       const outcomes = await executed(world, buyAttempt(world.mint, 0.1, { slippagePercent: 30 }))
       expect(outcomes.at(-1)).toMatchObject({ kind: 'filled', final: true, fill: { mint: world.mint } })

@@ -6,7 +6,7 @@ import * as parts from './parts.ts'
 import { type Account, plainAccount, tokenAccount } from './scripted-node.ts'
 import type { Hostile } from './spoil.ts'
 
-/** An account that a hostile builder passes to an opaque program. */
+/** An account that a hostile builder passes to an opaque program, as bait for rights of the wallet. */
 export interface Bait {
   readonly address: PublicKey
   readonly state: Account
@@ -27,7 +27,7 @@ function bait(draft: Hostile, state: Account, isWritable = true): Bait {
   return { address: someAddress(draft), state, isWritable }
 }
 
-/** An account of `bytes` bytes with the wallet's key at offset `at`. */
+/** Returns an account of `bytes` bytes with the wallet's key at offset `at`. */
 function naming({ drawn: { user } }: Hostile, owner: string, bytes: number, at: number, lamports = 5n * SOL): Account {
   const data = Buffer.alloc(bytes, 1)
   data.set(user.toBytes(), at)
@@ -36,7 +36,7 @@ function naming({ drawn: { user } }: Hostile, owner: string, bytes: number, at: 
 
 const token = ({ drawn: { random } }: Hostile) => (random.integer(2) === 0 ? PROGRAMS.token : PROGRAMS.token2022)
 
-/** Accounts that the wallet controls but does not hold, by name. */
+/** Accounts that the wallet controls without holding them, by name. */
 export const EXPOSURES: Readonly<Record<string, Family>> = {
   "a stranger's tokens that the wallet is a delegate of": (draft, thief) =>
     bait(
@@ -70,7 +70,7 @@ export const EXPOSURES: Readonly<Record<string, Family>> = {
   'a mint that the wallet may mint': (draft) => bait(draft, naming(draft, token(draft), 82, 4)),
   'a mint that the wallet may freeze': (draft) => bait(draft, naming(draft, token(draft), 82, 50)),
   'a mint whose permanent delegate is the wallet': (draft, thief) => {
-    // The key is in an extension, after the account's 165 bytes. The mint itself does not have to be writable.
+    // The wallet's key is in an extension, after the account's 165 bytes. The mint itself does not have to be writable.
     const mint = bait(draft, naming(draft, PROGRAMS.token2022, 202, 170), false)
     const held = tokenAccount({ mint: mint.address, owner: thief, tokens: 5n, program: PROGRAMS.token2022 })
     return [mint, bait(draft, held)]

@@ -17,7 +17,7 @@ import {
   tradeOf,
 } from './spoil.ts'
 
-/** Trades that differ from the order, or have higher costs. */
+/** Attacks in which the trade differs from the order or costs more than allowed. */
 export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
   'a share of an unknown balance': {
     code: 'SELL_UNBOUNDED',
@@ -56,7 +56,8 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
   'costs one lamport more than rounding explains': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
-    // Rounding explains less than 4 lamports: that of the draft, one for the slippage, and one for the sum.
+    // Rounding explains less than 4 lamports: the rounding of the draft, one lamport for the slippage, and one for the
+    // sum.
     spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n),
   },
   'sells more than was ordered': {

@@ -3,12 +3,14 @@ import { runs } from '../../support/runs.ts'
 import { verifyDraft } from './draft.ts'
 import { FAMILIES, spoiled } from './hostile.ts'
 
-/** Number of mutants of each family. `npm run properties -- --times 50 test/chain/verifier/hostile` tests the full
- *  corpus of 1,000. */
+/**
+ * The number of attacking transactions of each kind. `npm run properties -- --times 50 test/chain/verifier/hostile`
+ * tests all 1,000.
+ */
 const EACH = runs(20)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 
-test('the corpus has at least 40 families', () => {
+test('there are at least 40 kinds of attacks', () => {
   expect(Object.keys(FAMILIES).length).toBeGreaterThanOrEqual(40)
 })
 

@@ -14,12 +14,12 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   ...WHOLE_FAMILIES,
 }
 
-/** A draft of one of the family's shapes, with the attack of the family. */
+/** Returns a draft of an honest shape with the attack `name` in it. */
 export function spoiled(name: string, seed: number): Hostile {
   const { shapes = PLAIN, spoil } = FAMILIES[name] as Family
   const shape = shapes[seed % shapes.length] as string
   const draft = honest(shape, seed)
-  // Mutators change this copy, not the instructions that other drafts share.
+  // The attacks change this copy, not the instructions that other drafts share.
   draft.instructions = [...draft.instructions]
   spoil(draft, address(`thief ${draft.drawn.random.integer(100)}`))
   return draft

@@ -8,7 +8,7 @@ import { type Draft, verifyDraft } from './draft.ts'
 import { draw, FEES, honest, RENT } from './honest.ts'
 import * as parts from './parts.ts'
 
-/** Number of drafts of each kind. `npm run properties -- --times 100 test/chain/verifier/rounding` tests 10,000. */
+/** The number of drafts of each kind. `npm run properties -- --times 100 test/chain/verifier/rounding` tests 10,000. */
 const EACH = runs(100)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const ROUNDINGS = [Math.round, Math.ceil, Math.floor] as const
@@ -16,7 +16,10 @@ const SERVICE_FEE = 0.01
 
 type Kind = 'buy, exact SOL' | 'buy, exact tokens' | 'sale of a share' | 'sale of a number'
 
-/** Computes every number in floating point, as JavaScript clients do, and rounds each in a random direction. */
+/**
+ * Returns a draft whose numbers are computed in floating point, as JavaScript clients do, and rounded in a random
+ * direction.
+ */
 function rounded(kind: Kind, seed: number): Draft {
   const { random, user, mint, asked, sale } = draw(seed)
   const round = () => ROUNDINGS[random.integer(3)] as (value: number) => number
@@ -77,7 +80,7 @@ describe('a builder that rounds floating-point numbers up, down or to the neares
   )
 })
 
-/** Refusal codes for a fee of `lamportsCharged`, charged for 200,000 units. */
+/** Returns the refusal codes for a fee of `lamportsCharged`, charged for 200,000 compute units. */
 const charging = (lamportsCharged: number, asked: number | null, cap = 2_000_000) => {
   const draft = honest('tip', 3)
   draft.instructions = [...parts.budget(200_000, lamportsCharged * 5), ...draft.instructions]
@@ -86,13 +89,13 @@ const charging = (lamportsCharged: number, asked: number | null, cap = 2_000_000
   return verifyDraft(draft).refusals.map(({ code }) => code)
 }
 
-describe('differences that rounding cannot explain', () => {
+describe('differences that are larger than rounding can explain', () => {
   test('a fee for up to a million units may exceed the order by two lamports, not by three', () => {
     expect(charging(100_002, 100_000)).toEqual([])
     expect(charging(100_003, 100_000)).toEqual(['PRIORITY_FEE'])
   })
 
-  test('a fee that the order sets to the cap may round above it; a fee that the service chose may not', () => {
+  test('a fee that the order sets to the cap may exceed the cap by rounding, and a fee that the service chose may not', () => {
     expect(charging(100_002, 100_000, 100_000)).toEqual([])
     expect(charging(100_001, null, 100_000)).toEqual(['PRIORITY_FEE'])
     expect(charging(100_001, 500_000, 100_000)).toEqual(['PRIORITY_FEE'])
@@ -101,7 +104,7 @@ describe('differences that rounding cannot explain', () => {
   test.each<[sol: bigint, accepted: boolean]>([
     [1_000_000_001n, true],
     [1_000_000_002n, false],
-  ])('a buy of 1 SOL that pays %d lamports', (paid, accepted) => {
+  ])('a buy of 1 SOL that pays %d lamports is accepted or refused', (paid, accepted) => {
     const draft = honest('pump buy of SOL, lookup table', 5)
     const { user, mint } = draft.drawn
     draft.tables = []
@@ -112,7 +115,7 @@ describe('differences that rounding cannot explain', () => {
   })
 })
 
-test('the reserved amount covers a transaction that rounds every number up', () => {
+test('the reserved amount covers a transaction in which every number is rounded up', () => {
   for (let seed = 0; seed < EACH; seed++) {
     for (const kind of ['buy, exact SOL', 'buy, exact tokens', 'sale of a share'] as const) {
       const draft = { ...rounded(kind, seed) }

@@ -3,7 +3,7 @@ import type { Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { RENT } from './honest.ts'
 
-/** State of an account on a node. */
+/** The state of an account on a node. */
 export interface Account {
   lamports: bigint
   owner: string
@@ -11,7 +11,7 @@ export interface Account {
   executable: boolean
 }
 
-/** Answers of a node: the accounts now, and after a simulation. */
+/** The answers of a node: the accounts now, and the accounts after a simulation. */
 export interface NodeScript {
   slot: number
   before: Map<string, Account>
@@ -33,10 +33,10 @@ export function nodeScript(): NodeScript {
   }
 }
 
-/** Parameters of the calls below that the node reads. */
+/** The parameters of the calls below, as far as the node reads them. */
 type Params = readonly [keys: string[], { accounts: { addresses: string[] } }]
 
-/** Methods whose results carry no slot. */
+/** Methods whose results do not contain a slot. */
 const BARE = new Set(['getMinimumBalanceForRentExemption', 'getEpochInfo'])
 
 /** A node that answers from its script, in the shapes of Solana's JSON-RPC. */
@@ -81,7 +81,7 @@ export interface TokenState {
   program?: string
 }
 
-/** A token account of 165 bytes (spl-token state.rs). */
+/** Returns a token account of 165 bytes (spl-token state.rs). */
 export function tokenAccount({ mint, owner, tokens, delegate, closeAuthority, frozen, program }: TokenState): Account {
   const data = Buffer.alloc(165)
   data.set(mint.toBytes(), 0)
@@ -93,7 +93,7 @@ export function tokenAccount({ mint, owner, tokens, delegate, closeAuthority, fr
   return { lamports: RENT, owner: program ?? PROGRAMS.token, executable: false, data }
 }
 
-/** A mint of 82 bytes with 6 decimals. */
+/** Returns a mint of 82 bytes with 6 decimals. */
 export function mintAccount(program: string = PROGRAMS.token): Account {
   const data = Buffer.alloc(82)
   data[44] = 6
@@ -104,7 +104,7 @@ export const plainAccount = (lamports: bigint, owner: string = PROGRAMS.system):
   return { lamports, owner, executable: false, data: new Uint8Array() }
 }
 
-/** A lookup table (solana-address-lookup-table-interface): 56 bytes, then the addresses. */
+/** Returns a lookup table (solana-address-lookup-table-interface): 56 bytes, then the addresses. */
 export function tableAccount(
   addresses: readonly PublicKey[],
   how: { closing?: boolean; grewAt?: bigint; from?: number } = {},

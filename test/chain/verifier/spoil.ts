@@ -8,7 +8,7 @@ import * as parts from './parts.ts'
 
 export type Hostile = Draft & { drawn: Drawn }
 
-/** One way to steal, mislead or stall, applied to honest transactions of some shapes. */
+/** One way to steal, to mislead or to delay, applied to honest transactions of some shapes. */
 export interface Family {
   readonly code: ErrorCode
   /** Shapes to which the attack applies. The default shapes have no co-signers, lookup tables or size that could hide

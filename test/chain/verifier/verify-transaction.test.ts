@@ -20,7 +20,7 @@ describe('honest transactions are accepted', () => {
   })
 })
 
-test('the bound is the trade, fees, tips, priority fee, base fee and rent, and nothing else', () => {
+test('the bound is the sum of trade, fees, tips, priority fee, base fee and rent, and of nothing else', () => {
   const draft = honest('pump buy', 7)
   const { amount, most } = draft.drawn
   const { verdict } = verifyDraft(draft)
@@ -31,7 +31,7 @@ test('the bound is the trade, fees, tips, priority fee, base fee and rent, and n
   expect(verdict?.bound).toBe((verdict?.parts ?? []).reduce((sum, { lamports }) => sum + lamports, 0n))
 })
 
-test('an account that the transaction closes again costs no rent', () => {
+test('an account that is opened and closed by the same transaction costs no rent', () => {
   const { verdict } = verifyDraft(honest('wSOL account', 3))
   expect(verdict?.parts.find(({ what }) => what === 'rent')?.lamports).toBe(RENT * 3n)
 })

@@ -3,7 +3,7 @@ import { MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 
-test('the first reading begins at the present and classifies no earlier transaction', async () => {
+test('the first audit begins at the present and classifies no earlier transaction', async () => {
   const rig = new WalletRig()
   rig.transfer(WALLET, STRANGER, 1)
   await rig.slots(60)
@@ -37,7 +37,7 @@ test('every transaction is classified once, and their changes add up to the bala
   expect(new Set(reads).size).toBe(reads.length)
 })
 
-test('a new process continues from the cursor and classifies no transaction again', async () => {
+test('a new process continues after the last audited transaction and classifies no transaction again', async () => {
   const rig = await open()
   rig.transfer(STRANGER, WALLET, 0.1)
   rig.transfer(WALLET, STRANGER, 1, 20)
@@ -49,7 +49,7 @@ test('a new process continues from the cursor and classifies no transaction agai
   expect(rig.calls.filter(([method]) => method === 'getTransaction')).toEqual([])
 })
 
-test('the reads of a bracket are in order, and no read is at an older slot than the one before', async () => {
+test('the reads of one audit happen in order, and none of them is at an older slot than the one before', async () => {
   const rig = await open()
   rig.calls.length = 0
   await rig.slots(80)
@@ -71,7 +71,7 @@ test('the wallet is read every 30 s, and sooner if an order becomes unknown', as
   expect(passes()).toBe(4)
 })
 
-test('a flood of dust is read in pieces', async () => {
+test('if many small transfers arrive, their transactions are read in several steps', async () => {
   const rig = await open()
   for (let index = 0; index < 450; index++) rig.transfer(STRANGER, WALLET, 1e-9, 1 + (index % 20))
   await rig.slots(300)
@@ -80,7 +80,7 @@ test('a flood of dust is read in pieces', async () => {
 })
 
 describe('the gate for entries', () => {
-  test('the gate stays shut while no RPC answers, and opens when one does', async () => {
+  test('no buy is allowed while no RPC answers, and buys are allowed once one answers', async () => {
     const rig = new WalletRig()
     rig.faults = [
       () => {
@@ -95,7 +95,7 @@ describe('the gate for entries', () => {
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true])
   })
-  test('the gate shuts when no RPC has answered for three minutes', async () => {
+  test('no buy is allowed after no RPC has answered for three minutes', async () => {
     const rig = await open()
     rig.faults = [
       () => {
@@ -110,7 +110,7 @@ describe('the gate for entries', () => {
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true, false, true])
   })
-  test('the gate opens with the answers of a second provider', async () => {
+  test('the answers of a second provider allow buys again', async () => {
     const rig = new WalletRig(2)
     rig.faults = [
       () => {
@@ -123,7 +123,7 @@ describe('the gate for entries', () => {
 })
 
 describe('booked tokens', () => {
-  test('fewer tokens than booked are a deficit after two readings', async () => {
+  test('if the wallet holds fewer tokens than the books, this is a deficit after two readings', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -136,7 +136,7 @@ describe('booked tokens', () => {
     await rig.slots(200)
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
   })
-  test('a token list without one account causes no deficit while the account itself holds the tokens', async () => {
+  test('a token list that lacks one account causes no deficit while this account itself holds the tokens', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -173,7 +173,7 @@ describe('booked tokens', () => {
     await rig.slots(400)
     expect(rig.deficits).toEqual([])
   })
-  test('missing tokens are no deficit while an order of their mint is open', async () => {
+  test('missing tokens are no deficit while an order for their mint is open', async () => {
     const rig = await open()
     rig.booked.set(MINT, 5n)
     rig.lose(rig.sell())
@@ -185,7 +185,7 @@ describe('booked tokens', () => {
 })
 
 describe('orders that a user resolves', () => {
-  test('a held order that a user ends as not executed, although it executed, is booked as a late fill', async () => {
+  test('if a user ends a held order as not executed although it executed, the execution is booked as a late fill', async () => {
     const rig = await open()
     const one = rig.buy(0.25)
     const signature = rig.trade('buy', { lamports: 25e7 })
@@ -217,7 +217,7 @@ describe('orders that a user resolves', () => {
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[signature, 'LATE_FILL']])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('a user can confirm an order only with its final transaction on the chain', async () => {
+  test('a user can confirm a held order only with its final transaction on the chain', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const [signature, spent] = [rig.trade('buy', {}, 3), rig.transfer(WALLET, STRANGER, 1, 2)]

@@ -25,7 +25,7 @@ async function pass(ms: number): Promise<void> {
   await settled()
 }
 
-test('the balance is read at the start, every 30 s, and after a transaction landed', async () => {
+test('the balance is read at the start, every 30 s, and after each transaction that landed', async () => {
   reader.start()
   await settled()
   expect(chain.calls).toEqual([['getBalance', [WALLET, { commitment: 'confirmed' }]]])
@@ -41,7 +41,7 @@ test('the balance is read at the start, every 30 s, and after a transaction land
   expect(readings).toHaveLength(3)
 })
 
-test('a transaction that lands during a reading causes a second reading', async () => {
+test('a transaction that lands during a reading of the balance causes a second reading', async () => {
   reader.start()
   reader.refresh()
   reader.refresh()
@@ -64,7 +64,7 @@ test.each([
   { context: { slot: 1 }, value: -1 },
   { context: {}, value: 1 },
   { context: { slot: 1 }, value: 1.5 },
-])('%j is not a balance, and is asked for again after 2 s', async (answer) => {
+])('the answer %j is not accepted as a balance, and the balance is read again after 2 s', async (answer) => {
   balance = () => answer
   reader.start()
   await settled()
@@ -74,7 +74,7 @@ test.each([
   expect(readings).toEqual(['500 at 10'])
 })
 
-test('a stopped reader neither reads nor reports', async () => {
+test('a reader that was stopped neither reads nor reports', async () => {
   reader.start()
   reader.stop()
   await settled()

@@ -28,12 +28,12 @@ test.each<[string, string[], RegExp]>([
     /does not exist: run learn-builder/,
   ],
   ['no configuration', ['--mint', MINT], /configuration is invalid/],
-])('%s: exit 2 with a message', async (_what, args, line) => {
+])('learn-builder with %s exits with code 2 and a message', async (_what, args, line) => {
   expect(await parse(['learn-builder', '/nowhere/bots.yaml', ...args])).toBe(2)
   expect(said).toMatch(line)
 })
 
-test('--accept with another hash: exit 4, and the proposal stays', async () => {
+test('--accept with another hash exits with code 4, and the proposal is kept', async () => {
   const proposed = folder.write('policy.yaml.proposed', '# shown\nprograms: [pump]\n')
   expect(
     await parse(['learn-builder', 'bots.yaml', '--policy', proposed.replace('.proposed', ''), '--accept', 'abc']),

@@ -50,7 +50,7 @@ function orderOf({ user, mint, amount, asked }: Drawn, more: object = {}): strin
 
 const verify = (...args: string[]) => parse(['verify-tx', ...args])
 
-test('an honest transaction is accepted, with its upper bound and the unknown parts', async () => {
+test('an honest transaction is accepted, and its upper bound and the unknown parts are printed', async () => {
   expect(await verify('--tx', base64, '--order', order, '--policy', policy)).toBe(0)
   expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
   expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)
@@ -58,7 +58,7 @@ test('an honest transaction is accepted, with its upper bound and the unknown pa
   expect(out).toMatch(/unknown +the transaction was not simulated/)
 })
 
-test('--json prints one line; --tx takes a file, a JSON answer and base58', async () => {
+test('--json prints one line, and --tx accepts a file, a JSON answer and base58', async () => {
   const answer = JSON.stringify({ transaction: encodeBase58(bytes), lastValidBlockHeight: 123 })
   expect(
     await verify(
@@ -86,7 +86,7 @@ test('--json prints one line; --tx takes a file, a JSON answer and base58', asyn
   })
 })
 
-test('a refused transaction exits with 4 and shows code and meaning; without a policy every fee is refused', async () => {
+test('a refused transaction exits with 4 and prints the code and its meaning, and without a policy every fee is refused', async () => {
   expect(await verify('--tx', base64, '--order', order)).toBe(4)
   expect(out).toMatch(/REFUSED/)
   expect(out).toMatch(/SOL out +no upper bound/)
@@ -105,15 +105,18 @@ test('text that is not a transaction, and a transaction of version 1, exit with 
   expect(out).toContain('TX_VERSION')
 })
 
-describe('wrong arguments end with 2', () => {
+describe('wrong arguments end with exit code 2', () => {
   test.each<[string, string[]]>([
     ['no order', ['--tx', base64]],
     ['no transaction', ['--order', order]],
-    ['an order that is none', ['--tx', base64, '--order', '{"side":"hold"}']],
-    ['an order that is no file', ['--tx', base64, '--order', 'nowhere.json']],
+    ['an order without a valid side', ['--tx', base64, '--order', '{"side":"hold"}']],
+    ['an order file that does not exist', ['--tx', base64, '--order', 'nowhere.json']],
     ['an RPC without encryption', ['--tx', base64, '--order', order, '--rpc', 'http://example.com']],
-    ['an RPC from nowhere', ['--tx', base64, '--order', order, '--rpc', 'env:SLUICE_TEST_NO_SUCH']],
-    ['a policy that is wrong', ['--tx', base64, '--order', order, '--policy', folder.write('wrong.yaml', 'tip: 1\n')]],
+    [
+      'an RPC address whose variable is not set',
+      ['--tx', base64, '--order', order, '--rpc', 'env:SLUICE_TEST_NO_SUCH'],
+    ],
+    ['a policy with an error', ['--tx', base64, '--order', order, '--policy', folder.write('wrong.yaml', 'tip: 1\n')]],
   ])('%s', async (_what, args) => {
     expect(await verify(...args)).toBe(2)
     expect(out).toBe('')
@@ -148,14 +151,14 @@ describe('with an RPC', () => {
   afterEach(() => server.close())
   const rpc = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  test('the changes of balance are printed', async () => {
+  test('the changes of the balances are printed', async () => {
     expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(0)
     const { amount, tokens } = draft.drawn
     expect(out).toContain(`-${Number(amount + 2_500_000n) / 1e9} SOL, ${tokens} base units`)
     expect(out).not.toContain('not simulated')
   })
 
-  test('a loss in the simulation, and a node that is silent, end with 4', async () => {
+  test('if the simulation shows a loss, or the node does not answer, the command ends with 4', async () => {
     script.after.set(draft.payer.toBase58(), plainAccount(0n))
     expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(4)
     expect(out).toContain('SIMULATION_LOSS')

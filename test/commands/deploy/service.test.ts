@@ -32,7 +32,7 @@ afterEach(() => {
 
 const install = (...args: string[]) => called(['service', 'install', bots, ...args], folder.path)
 
-test('install writes a unit and a private file for the secrets, and names the commands that start it', async () => {
+test('install writes a unit and a private file for the secrets, and prints the commands that start the service', async () => {
   const { code, stdout, stderr } = await install()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual(
@@ -52,11 +52,11 @@ test('install writes a unit and a private file for the secrets, and names the co
     '# Secrets of the service, one NAME=value a line.\nSLUICE_API_KEY=\nRPC_URL=\n',
   )
   expect(statSync(envPath).mode & 0o777).toBe(0o600)
-  // Folders that the unit makes writable have to exist, or systemd does not start it.
+  // The folders to which the unit gives write access have to exist, or systemd does not start the service.
   for (const path of ['My Bots 100%/data', 'state/sluice']) expect(existsSync(join(folder.path, path))).toBe(true)
 })
 
-test('a second install keeps the secrets and replaces the unit; a unit of the user is kept', async () => {
+test('a second install keeps the secrets and replaces its own unit, but does not overwrite a unit that the user wrote', async () => {
   await install()
   writeFileSync(envPath, 'RPC_URL=https://rpc.example/key\n')
   expect(await install('--json')).toMatchObject({ code: 0 })
@@ -89,7 +89,7 @@ describe('refused', () => {
   test.each<[what: string, args: string[], code: number, says: string]>([
     ['another word', ['service', 'start', bots], 2, 'expected `service install FILE...`'],
     ['a missing configuration', ['service', 'install', 'no.yaml'], 2, 'no.yaml'],
-    ['a name that is a path', ['service', 'install', bots, '--name', '../x'], 2, 'expected letters'],
+    ['a service name that is a path', ['service', 'install', bots, '--name', '../x'], 2, 'expected letters'],
     ['the system without an account', ['service', 'install', bots, '--system'], 2, 'needs --as USER'],
     ['root as the account', ['service', 'install', bots, '--system', '--as', 'root'], 2, 'has all rights'],
     ['an unknown account', ['service', 'install', bots, '--system', '--as', 'no-one-here'], 2, 'useradd --system'],
@@ -99,7 +99,7 @@ describe('refused', () => {
     expect(await called(args, folder.path)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(says) })
   })
 
-  test('real money without the word of a person: exit code 4, and no unit', async () => {
+  test('an install with real money that is not confirmed exits with code 4 and writes no unit', async () => {
     const live = folder.write(
       'live.yaml',
       readFileSync(bots, 'utf8')
@@ -119,7 +119,7 @@ describe('refused', () => {
 })
 
 test.skipIf(process.getuid?.() !== 0)(
-  'a journal folder of another account is refused (skipped unless root)',
+  'an install refuses a journal folder that belongs to another account (skipped unless root)',
   async () => {
     const account = readFileSync('/etc/passwd', 'utf8').match(/^(daemon|bin):/m)?.[1] ?? ''
     const own = folder.write('own/bots.yaml', 'service: sandbox\nbots: [{ name: a, strategy: dip-buyer }]\n')
@@ -147,7 +147,7 @@ describe('systemd', () => {
   ] as const
 
   for (const [kind, more] of kinds) {
-    unlessPresent(`systemd-analyze verify finds nothing in a unit of ${kind}${named}`, () => {
+    unlessPresent(`systemd-analyze verify reports nothing about a unit of ${kind}${named}`, () => {
       const path = folder.write(`${kind}/sluice.service`, unitFile({ ...settings, ...more }), 0o644)
       const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' })
       const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('sluice.service'))
@@ -162,11 +162,11 @@ describe('systemd', () => {
     expect(status, stdout).toBe(0)
   })
 
-  test.each(['a\nExecStartPre=/bin/evil', ' /leading', '/trailing '])('a path %j is refused', (path) => {
+  test.each(['a\nExecStartPre=/bin/evil', ' /leading', '/trailing '])('an install refuses the path %j', (path) => {
     expect(() => unitFile({ ...settings, workingFolder: path })).toThrow('cannot be written into a unit file')
   })
 
-  test('the home folders are hidden unless the service needs them', () => {
+  test('the unit hides the home folders unless the service needs them', () => {
     const away = { ...settings, command: ['/usr/bin/node', '/opt/sluice.js'] }
     expect(unitFile(away)).toContain('ProtectHome=yes\n')
     expect(unitFile({ ...away, workingFolder: '/home/me' })).toContain('ProtectHome=read-only\n')

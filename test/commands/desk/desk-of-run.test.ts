@@ -9,7 +9,7 @@ test.each([
   ['with room for all', 140, `desk  ${LINK}  logs in once, within 5 minutes`],
   ['at 80 columns', 80, `desk  ${LINK}  logs i…`],
   ['too narrow for the link', 60, `desk  ${ORIGIN}  \`sluice desk link\` makes a log…`],
-])('the line of the desk fits %s, and never shows a part of a link', (_name, columns, line) => {
+])("the line with the desk's address fits %s, and never shows only a part of a login link", (_name, columns, line) => {
   const shown = stripVTControlCharacters(deskLine(ORIGIN, LINK, columns))
   expect(shown).toBe(line)
   expect(shown.length).toBeLessThanOrEqual(columns)

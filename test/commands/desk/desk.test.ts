@@ -11,7 +11,7 @@ import { tradedJournal } from '../../support/traded-journal.ts'
 
 const { path } = temporaryFolder()
 
-test('the desk opens the folder of a backtest, and names a folder without one', async ({ onTestFinished }) => {
+test('the desk opens the folder of a backtest, and reports a folder without a backtest', async ({ onTestFinished }) => {
   const folder = join(path, 'run')
   mkdirSync(folder)
   const missing = await sluice(['desk', '--journal', folder])

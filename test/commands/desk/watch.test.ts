@@ -11,7 +11,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** A server on loopback that answers every request with this status. */
+/** Returns the address of a server on loopback that answers every request with this status. */
 async function serving(status: number, asked: string[] = []): Promise<string> {
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -22,7 +22,7 @@ async function serving(status: number, asked: string[] = []): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('--once asks each address once and exits 0 if all answer; an address without a path is asked for its health', async () => {
+test('--once requests each address once and exits with 0 if all answer; for an address without a path it requests the health', async () => {
   const asked: string[] = []
   const [one, other] = [await serving(200, asked), await serving(200, asked)]
   const { code, stdout, stderr } = await called(['watch', one, `${other}/own/path`, '--once', '--json'])
@@ -34,7 +34,7 @@ test('--once asks each address once and exits 0 if all answer; an address withou
   ])
 })
 
-test('--once exits 1 if one does not answer, and names it with the reason', async () => {
+test('--once exits with 1 if one address does not answer, and prints this address with the reason', async () => {
   const [up, down] = [await serving(200), await serving(503)]
   const { code, stderr } = await called(['watch', up, down, '--once'])
   expect(code).toBe(1)

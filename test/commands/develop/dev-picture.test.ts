@@ -12,7 +12,7 @@ const state = {
   ...{ version: undefined, comparison: undefined, failed },
 }
 
-test.each([60, 80, 140])('at %i columns the message of a failed version is wrapped, not cut', (columns) => {
+test.each([60, 80, 140])('at %i columns the message about a failed version is wrapped, not cut', (columns) => {
   const lines = devPicture(state, file, columns, 40).map((line) => stripVTControlCharacters(line))
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns)
   const first = lines.indexOf('version 2 failed; no version runs')

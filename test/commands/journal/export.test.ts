@@ -28,7 +28,7 @@ async function exported(name: string, ...args: string[]): Promise<Exported[]> {
     .map((line) => JSON.parse(line))
 }
 
-test('--from and --to cut out the rows of this time, and --mint those of a token', async () => {
+test('--from and --to select the rows of this time, and --mint the rows of one token', async () => {
   const isWithin = ({ time }: { readonly time: number }): boolean => time >= T0 + 10_000 && time <= T0 + 20_000
   const span = ['--from', '2026-05-28T09:00:10', '--to', '2026-05-28T09:00:20']
   const cut = await exported('cut.ndjson', ...span)
@@ -39,16 +39,16 @@ test('--from and --to cut out the rows of this time, and --mint those of a token
   expect(own.length).toBeGreaterThan(3)
 })
 
-describe('a wrong part exits 2, names the remedy, and writes no file', () => {
+describe('an export with an invalid selection exits with 2, names the remedy, and writes no file', () => {
   test.each<[string, string[], string]>([
-    ['a time that is none', ['--from', 'noon'], '--from noon: expected a UTC time such as 2026-11-22'],
+    ['a text that is no time', ['--from', 'noon'], '--from noon: expected a UTC time such as 2026-11-22'],
     ['an end before the beginning', ['--from', '2026-05-29', '--to', '2026-05-28'], 'is after --to'],
     [
       'a time outside of the tape',
       ['--from', '2026-06-01'],
       'no market row between --from and --to; it covers 2026-05-28T09:00:00.000Z to 2026-05-28T09:',
     ],
-    ['a mint that is none', ['--mint', 'pump'], '--mint pump: expected the address of a token'],
+    ['a text that is no mint', ['--mint', 'pump'], '--mint pump: expected the address of a token'],
     [
       'a token that is not on the tape',
       ['--mint', 'TestToken2111111111111111111111111111111111'],
@@ -63,6 +63,9 @@ describe('a wrong part exits 2, names the remedy, and writes no file', () => {
 
   test('a part of the sales', async () => {
     const { code, stderr } = await called(['export', '--journal', journal, '--tax', 'a.csv', '--from', '2026-05-28'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--tax writes all sales') })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('--tax writes all sales'),
+    })
   })
 })

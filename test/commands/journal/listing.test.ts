@@ -63,7 +63,7 @@ test.each<[room: number | undefined, lines: string[]]>([
 })
 
 describe('CSV', () => {
-  test('every cell can be read again after RFC 4180', () => {
+  test('a reader of RFC 4180 reads every cell of the CSV with its value', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 5 }), (rows) => {
         const [head, ...lines] = parsed(csvOf(rows, columns))
@@ -75,14 +75,14 @@ describe('CSV', () => {
     )
   })
 
-  test('formulas, quotes and commas stay text', () => {
+  test('formulas, quotes and commas are written so that a spreadsheet reads them as text', () => {
     expect(csvOf([['=1+1', 'a"b', 'c,d', '', 1.5]], columns)).toBe(
       'id,time,symbol,reason,netSol\r\n\'=1+1,"a""b","c,d","",1.5\r\n',
     )
   })
 })
 
-/** Reads CSV after RFC 4180, character by character. */
+/** Reads CSV according to RFC 4180, character by character. */
 function parsed(csv: string): string[][] {
   const lines: string[][] = []
   let cells: string[] = []
@@ -106,7 +106,7 @@ function parsed(csv: string): string[][] {
 }
 
 describe('--columns', () => {
-  test('selects columns in the given order', () => {
+  test('--columns selects columns in the given order', () => {
     expect(chosenColumns(columns, 'netSol, id,id').map(({ name }) => name)).toEqual(['netSol', 'id'])
     expect(chosenColumns(columns, undefined)).toBe(columns)
   })
@@ -115,7 +115,7 @@ describe('--columns', () => {
     ['id,simbol', 'column 2, "simbol", is unknown; did you mean symbol?'],
     ['price', 'column 1, "price", is unknown; the columns are id, time, symbol, reason, netSol'],
     ['id,', 'column 2, "", is unknown'],
-  ])('%s: exit 2 with the place and the nearest name', (names, message) => {
+  ])('--columns with %s exits with code 2 and names the place and the nearest column', (names, message) => {
     expect(() => chosenColumns(columns, names)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message) }),
     )

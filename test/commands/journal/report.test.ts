@@ -39,7 +39,7 @@ describe('of a run on paper', () => {
     bots = reported(path)
   })
 
-  test('the result of each bot is the change of its wallet and its holdings', () => {
+  test('the result of each bot equals the change of its wallet plus the value of its holdings', () => {
     const reader = openReader(path)
     const ledger = reader.ledger()
     reader.close()
@@ -51,7 +51,7 @@ describe('of a run on paper', () => {
     }
   })
 
-  test('causes of the result, and orders that were not executed', () => {
+  test('the report shows the causes of the result, and the orders that were not executed', () => {
     const [streak] = bots
     expect(streak).toMatchObject({
       mode: 'paper',
@@ -98,7 +98,7 @@ describe('a journal with adopted tokens and a deficit', () => {
     trade(1, 'buy', 10, 1)
     trade(2, 'sell', 10, 3)
     trade(3, 'buy', 10, 2)
-    // Tokens worth 2 SOL are adopted; a deficit then leaves one token.
+    // Tokens worth 2 SOL are adopted (given to the bot). After that, a deficit leaves one token.
     const given = position(1, { account: LIVE.id, mint: MINT, costLamports: lamports(2e9), tokens: 100n, decimals: 2 })
     journal.input(5, at(4), { kind: 'adopt', account: LIVE.id, bot: 'dips', mint: MINT, tokens: 400n, decimals: 2 })
     journal.output(5, at(4), 0, { kind: 'position', position: given })
@@ -107,9 +107,10 @@ describe('a journal with adopted tokens and a deficit', () => {
     await journal.close()
   })
 
-  test('adopted tokens count as bought at their value, lost tokens as sold for 0, tokens without a price as 0', () => {
+  test('adopted tokens count as bought at their value, lost tokens as sold for 0, and tokens without a price as worth 0', () => {
     const [dips, idle] = reported(path)
-    // First trade: 3 - 1 - 0.002. Second trade: -2 - 2 - 0.001; its last token has no price.
+    // The first trade makes 3 - 1 - 0.002 SOL, the second one -2 - 2 - 0.001, because the token that is left has no
+    // price.
     expect(dips).toMatchObject({ mode: 'live', orders: 3, netSol: 3 - 1 - 2 - 2 - 0.003, feeSol: 0.003 })
     expect(dips?.held).toEqual({ count: 1, costSol: 2, valueSol: 0, unpriced: 1 })
     expect(dips?.byExit.map(({ name, trades, netSol }) => [name, trades, netSol])).toEqual([
@@ -119,7 +120,7 @@ describe('a journal with adopted tokens and a deficit', () => {
     expect(idle).toMatchObject({ bot: 'idle', orders: 0, trades: null, netSol: 0 })
   })
 
-  test('the text names the result, missing prices and bots without trades', () => {
+  test("the report's text shows the result, missing prices and bots without trades", () => {
     expect(text()).toContain('dips, live: -2.0030 SOL net since 2026-01-02 03:00:00 UTC, 1 start\n')
     expect(text()).toContain('without a known price')
     expect(text()).toContain('idle, live: 0.0000 SOL net')
@@ -130,7 +131,7 @@ describe('a journal with adopted tokens and a deficit', () => {
 test.each([
   ['the average holding time of closed positions', ['buy', 'sell'], /^ {2}trades {4}1, .*, held for 30 s on average$/m],
   ['no holding time without a closed position', ['buy'], /^ {2}trades {4}1, .*, profit factor \S+$/m],
-] as const)('the text shows %s', async (_what, sides, line) => {
+] as const)("the report's text shows %s", async (_what, sides, line) => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   const account = accountOf('live', 'host', 'genesis', 'wallet')
@@ -146,7 +147,7 @@ test.each([
   expect(reportText(reported(path), path).join('\n')).toMatch(line)
 })
 
-test('a journal without bots has a text of its own', async () => {
+test('the report of a journal without bots consists of a sentence that says this', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   journal.input(1, 1, start(1))

@@ -77,7 +77,7 @@ beforeAll(async () => {
     kind: 'position',
     position: position(3, { account: LIVE.id, exiting: 'held' }),
   })
-  // A fork reopened the position, and it closed again.
+  // The position was closed, reopened by a fork, and closed again.
   const closed = { account: LIVE.id, bot: 'dips', mint: keyOf(1), openedAt: timeOf(1_000), state: 'closed' } as const
   for (const [seq, best, worst] of [
     [22, { lamports: 5_000_000, percent: 10 }, { lamports: -10_000_000, percent: -20 }],
@@ -91,7 +91,7 @@ const list = async (...args: string[]) => called([...args, '--journal', path])
 const jsonOf = async (...args: string[]) => JSON.parse((await list(...args, '--json')).stdout)
 
 describe('rows', () => {
-  test('of orders have time, symbol and price', async () => {
+  test('the rows of orders have time, symbol and price', async () => {
     const { orders } = await jsonOf('orders')
     expect(orders).toMatchObject([
       { id: 'o1', symbol: HOSTILE, time: timeOf(1_000), price: 1e-7, reason: 'fell 15 %' },
@@ -104,7 +104,7 @@ describe('rows', () => {
     ])
   })
 
-  test('of fills have the price of the trade', async () => {
+  test('the rows of fills have the price of the trade', async () => {
     const { fills } = await jsonOf('fills')
     expect(fills.map(({ orderId, price }: { orderId: string; price: number }) => [orderId, price])).toEqual([
       ...[1, 2, 3].map((number) => [`o${number}`, 0.05]),
@@ -112,7 +112,7 @@ describe('rows', () => {
     ])
   })
 
-  test('of positions have the time of opening and the average price', async () => {
+  test('the rows of positions have the time of opening and the average price', async () => {
     expect((await jsonOf('positions')).positions).toMatchObject([
       { bot: 'dips', time: timeOf(3), price: 0.03, symbol: '', selling: 'held' },
     ])
@@ -133,7 +133,7 @@ test('a round trip has all buys, sales and fees of a closed position', async () 
   ])
 })
 
-test('a position that an earlier version recorded has no best and worst mark', async () => {
+test('a position that an earlier version recorded has no highest and lowest value', async () => {
   const old = journalPath()
   const journal = openJournal(old, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1, { bots: [bot('dips')] }))
@@ -148,7 +148,7 @@ test('a position that an earlier version recorded has no best and worst mark', a
   expect(trip).toMatchObject({ bestSol: null, bestPercent: null, worstSol: null, worstPercent: null })
 })
 
-test('the net results of all round trips are those of the report', () => {
+test('the net results of all round trips add up to the result of the report', () => {
   const reader = openReader(path)
   const [dips] = tradesOf(reader)
   const trips = roundTripsOf(reader)
@@ -189,14 +189,14 @@ describe('options', () => {
     expect({ code, stderr, stdout }).toEqual({ code: 2, stderr: expect.stringContaining(says), stdout: '' })
   })
 
-  test('an empty list names the bot and the time that were asked for', async () => {
+  test('an empty list names the bot and the time that the user asked for', async () => {
     expect((await list('orders', '--bot', 'launches', '--since', '1h')).stdout).toMatch(
       /^no orders of launches in .*\.db since 20\d\d-\d\d-\d\d \d\d:\d\d/,
     )
   })
 })
 
-test('off a terminal the table has every column and whole texts, and hostile text is escaped', async () => {
+test('if the output is not a terminal, the table has every column and uncut texts, and hostile text is escaped', async () => {
   const { stdout } = await list('orders')
   const [head = '', first = ''] = stdout.split('\n')
   expect(head.replace(/ +/g, ' ')).toBe('ID TIME BOT SYMBOL MINT SIDE STATE CODE PRICE REASON')

@@ -32,7 +32,7 @@ async function printed(command: typeof ledger | typeof report, json: boolean): P
   }
 }
 
-test('`report` names the wallet of each bot, and adds up each wallet and all of them', async () => {
+test('`report` names the wallet of each bot, and shows a total for each wallet and for all wallets', async () => {
   const lines = (await printed(report, false)).split('\n')
   const [first, ...others] = Object.keys(LIMITS)
   expect(lines.find((line) => line.startsWith(`${first}, `))).toContain(`${first}, paper, wallet main: `)
@@ -46,7 +46,7 @@ test('`report` names the wallet of each bot, and adds up each wallet and all of 
   expect(all).toBeCloseTo(main + side, 3)
 })
 
-test('`ledger` names the wallet of each account, and each leaves 0', async () => {
+test('`ledger` names the wallet of each account, and the remainder of each account is 0', async () => {
   const { ledger: accounts } = JSON.parse(await printed(ledger, true)) as {
     ledger: { walletName: string; audit: { remainderLamports: number } }[]
   }

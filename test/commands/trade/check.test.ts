@@ -35,7 +35,7 @@ function check(args: string[], env: NodeJS.ProcessEnv = {}, cwd = folder.path) {
   return { status, stdout, stderr }
 }
 
-test('an invalid file: all errors on stderr, exit 2', () => {
+test('check prints all errors of an invalid file on stderr and exits with 2', () => {
   const { status, stdout, stderr } = check(['wrong.yaml'])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toContain(
@@ -46,7 +46,7 @@ test('an invalid file: all errors on stderr, exit 2', () => {
   expect(stderr).toMatch(/\n3 errors\n$/)
 })
 
-test('an invalid file with --json: one line, exit 2', () => {
+test('check --json prints the errors of an invalid file in one line and exits with 2', () => {
   const { status, stdout, stderr } = check(['wrong.yaml', '--json'])
   expect({ status, stderr, lines: stdout.split('\n').length }).toEqual({ status: 2, stderr: '', lines: 2 })
   const { ok, errors, bots } = JSON.parse(stdout)
@@ -60,7 +60,7 @@ test('an invalid file with --json: one line, exit 2', () => {
   })
 })
 
-test('no file and a missing file: exit 2', () => {
+test('check without a file, or with a missing file, exits with 2', () => {
   expect(check([]).status).toBe(2)
   expect(check(['none.yaml'])).toMatchObject({
     status: 2,
@@ -68,7 +68,7 @@ test('no file and a missing file: exit 2', () => {
   })
 })
 
-test('a valid file: effective values, worst case and warnings, without reading a secret', () => {
+test('check of a valid file shows the effective values, the worst case and warnings, and reads no secret', () => {
   const { status, stdout, stderr } = check(['right.yaml'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toBe(`No errors in right.yaml
@@ -115,7 +115,7 @@ right.yaml:4:68 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8
 `)
 })
 
-test('a valid file with --json: the bots in the units of the YAML', () => {
+test('check --json of a valid file shows the bots in the units of the YAML', () => {
   const { status, stdout } = check(['right.yaml', '--json'])
   expect(status).toBe(0)
   const { ok, errors, bots, plan, worstTogether } = JSON.parse(stdout)
@@ -139,7 +139,7 @@ test('a valid file with --json: the bots in the units of the YAML', () => {
   })
 })
 
-test('colour only with FORCE_COLOR, never with NO_COLOR', () => {
+test('check uses colour only with FORCE_COLOR, and never with NO_COLOR', () => {
   const sequence = '\u001b['
   expect(check(['right.yaml']).stdout).not.toContain(sequence)
   expect(check(['right.yaml'], { FORCE_COLOR: '1' }).stdout).toContain(sequence)

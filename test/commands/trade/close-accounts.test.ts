@@ -19,7 +19,9 @@ interface Held {
   closer?: string
 }
 
-/** Layout of spl-token's state.rs: mint, owner, amount, ..., close authority. */
+/**
+ * Returns the data of a token account in the layout of spl-token's state.rs: mint, owner, amount, ..., close authority.
+ */
 function data({ mint = keyOf(50), owner = WALLET, tokens = 0n, closer }: Held): Buffer {
   const bytes = Buffer.alloc(165)
   bytes.set(new PublicKey(mint).toBytes(), 0)
@@ -52,7 +54,7 @@ test.each<[string, Held, string | RegExp]>([
   ['an account of an open position or order', { mint: keyOf(60) }, /is open/],
   ['an account with a foreign close authority', { closer: keyOf(9) }, /another key/],
   ['an account of another wallet', { owner: keyOf(9) }, /another wallet/],
-])('%s, in both token programs', async (_name, held, because) => {
+])('%s may be closed or must stay open, in both token programs', async (_name, held, because) => {
   for (const program of [PROGRAMS.token, PROGRAMS.token2022]) {
     const [account] = await readRentAccounts(nodeWith([held], program), WALLET, new Set([keyOf(60)]))
     expect(account).toMatchObject({ program, lamports: BigInt(RENT) })
@@ -61,7 +63,7 @@ test.each<[string, Held, string | RegExp]>([
   }
 })
 
-test('an answer of an unexpected shape is refused', async () => {
+test('an answer with an unexpected shape is refused', async () => {
   const odd: Rpc = async () => ({
     ok: true,
     value: { value: [{ pubkey: keyOf(2), account: { lamports: 1, owner: 'x', data: ['', 'base64'] } }] },
@@ -83,7 +85,7 @@ const clock: Clock = {
   },
 }
 
-/** A chain on which closing `bad` fails, and whose transactions end with `end`. */
+/** Returns a chain on which the account `bad` cannot be closed, and whose transactions end with `end`. */
 function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignRequest[] = [], blockhash = keyOf(3)) {
   let height = 100
   const rpc: Rpc = async (method, params) => {
@@ -136,7 +138,7 @@ test('an account that the chain refuses to close does not stop the others', asyn
   expect(done.flatMap(({ accounts: own }) => own).length).toBe(9)
 })
 
-test('a refusal of the signer or an invalid blockhash ends the run and keeps the earlier results', async () => {
+test('if the signer refuses or the blockhash is invalid, the command ends and keeps the earlier results', async () => {
   const asked: SignRequest[] = []
   const done = await closing(keyOf(999), 'confirmed', asked)(empty(101))
   expect(done.map(({ accounts, signature, failure }) => [accounts.length, signature !== '', failure])).toEqual([
@@ -151,12 +153,12 @@ test('a refusal of the signer or an invalid blockhash ends the run and keeps the
   expect(asked.length).toBe(4)
 })
 
-test('a transaction that fails or expires is reported and not sent again', async () => {
+test('a transaction that fails or expires is reported, and is not sent again', async () => {
   expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('the transaction failed on the chain')
   expect((await closing(keyOf(999), 'lost')(empty(2)))[0]?.failure).toMatch('expired')
 })
 
-test('a wallet whose key only the service holds: the accounts are shown, and closing them is refused unsigned', async () => {
+test("if only the service has the wallet's key, the accounts are shown, and closing them is refused without a signature", async () => {
   const shown = vi.spyOn(console, 'log').mockImplementation(() => {})
   const rpc = nodeWith([{}], PROGRAMS.token)
   const access = {

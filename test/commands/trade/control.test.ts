@@ -28,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** Starts a process on this journal of the folder. Returns the commands that it received. */
+/** Starts a process on this journal of the folder. Returns the list to which the commands it receives are added. */
 async function runs(journal: string, warn: (message: string) => void = () => {}): Promise<string[]> {
   const told: string[] = []
   const handle: ControlHandler = ({ command }) => {
@@ -59,39 +59,48 @@ test('every command to a running process is tested', () => {
   expect(['desk', ...Object.keys(CONTROL)].toSorted()).toEqual(names?.toSorted())
 })
 
-test.each(control)('%s addresses the only running process and names it', async (name, args) => {
+test.each(control)('%s sends its command to the only running process and names this process', async (name, args) => {
   const told = await runs('own.db')
   const { code, stderr } = await called([name, ...args], folder)
   expect({ code, told }).toEqual({ code: 0, told: [name] })
   expect(stderr).toBe(`sluice: using process ${process.pid}, journal own.db\n`)
 })
 
-test.each(control)('%s --json prints the answer as one line of JSON', async (name, args) => {
+test.each(control)('%s --json prints the answer in one line of JSON', async (name, args) => {
   await runs('own.db')
   const { code, stdout } = await called([name, ...new Set([...args, '--json'])], folder)
   expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 0, lines: 1 })
   expect(JSON.parse(stdout)).toMatchObject({ text: `did ${name}` })
 })
 
-test.each(control)('%s takes the journal from a configuration, even from one with errors', async (name, args) => {
-  const [first, second] = [await runs('own.db'), await runs('data/sluice.db')]
-  writeFileSync(join(folder, 'my.yaml'), 'journal: { path: own.db }\nbots: [{ name: a, strategy: gone, mode: liv }]\n')
-  expect(await called([name, ...args, '--config', 'my.yaml'], folder)).toMatchObject({ code: 0, stderr: '' })
-  expect([first, second]).toEqual([[name], []])
-})
+test.each(control)(
+  "%s reads the journal's path from a configuration, even from one with errors",
+  async (name, args) => {
+    const [first, second] = [await runs('own.db'), await runs('data/sluice.db')]
+    writeFileSync(
+      join(folder, 'my.yaml'),
+      'journal: { path: own.db }\nbots: [{ name: a, strategy: gone, mode: liv }]\n',
+    )
+    expect(await called([name, ...args, '--config', 'my.yaml'], folder)).toMatchObject({ code: 0, stderr: '' })
+    expect([first, second]).toEqual([[name], []])
+  },
+)
 
-test.each(control)('%s with several processes: exit 2, and a list with the option for each', async (name, args) => {
-  const [one, other] = [await runs('a.db'), await runs('data/sluice.db')]
-  const { code, stderr } = await called([name, ...args], folder)
-  expect({ code, told: [...one, ...other] }).toEqual({ code: 2, told: [] })
-  expect(stderr).toContain('2 processes are running; select one of them:\n')
-  for (const journal of ['a.db', 'data/sluice.db'])
-    expect(stderr).toContain(`  --journal ${journal}   (process ${process.pid})\n`)
-  expect(await called([name, ...args, '--journal', 'a.db'], folder)).toMatchObject({ code: 0 })
-  expect([one, other]).toEqual([[name], []])
-})
+test.each(control)(
+  '%s exits with 2 if several processes run, and lists the option that selects each process',
+  async (name, args) => {
+    const [one, other] = [await runs('a.db'), await runs('data/sluice.db')]
+    const { code, stderr } = await called([name, ...args], folder)
+    expect({ code, told: [...one, ...other] }).toEqual({ code: 2, told: [] })
+    expect(stderr).toContain('2 processes are running; select one of them:\n')
+    for (const journal of ['a.db', 'data/sluice.db'])
+      expect(stderr).toContain(`  --journal ${journal}   (process ${process.pid})\n`)
+    expect(await called([name, ...args, '--journal', 'a.db'], folder)).toMatchObject({ code: 0 })
+    expect([one, other]).toEqual([[name], []])
+  },
+)
 
-test('a configuration without journal.path means the default journal; of several files one may set it', async () => {
+test('a configuration without journal.path selects the default journal, and of several files only one needs to set it', async () => {
   const [usual, own] = [await runs('data/sluice.db'), await runs('own.db')]
   writeFileSync(join(folder, 'bare.yaml'), 'service: sandbox\n')
   writeFileSync(join(folder, 'my.yaml'), 'journal: { path: own.db }\n')
@@ -120,7 +129,7 @@ test.each<[what: string, args: string[], says: string]>([
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) })
 })
 
-test('without a running process: exit 1, and a message about the default journal', async () => {
+test('without a running process the command exits with 1, and its message names the default journal', async () => {
   const { code, stderr } = await called(['halt'], folder)
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('nothing runs on') })
 })
@@ -146,7 +155,7 @@ test('the registry entry of a killed process is ignored, and the next start remo
   expect(told).toEqual(['halt'])
 })
 
-test('the registry is private to the user; a registry that others can write is ignored', async () => {
+test('only the user can write the registry of processes, and a registry that others can write is ignored', async () => {
   await runs('own.db')
   expect(statSync(registry).mode & 0o777).toBe(0o700)
   const [name = ''] = readdirSync(registry)
@@ -163,7 +172,7 @@ test('the registry is private to the user; a registry that others can write is i
   expect(await running()).toHaveLength(1)
 })
 
-test('a process that cannot register runs with a warning', async () => {
+test('a process that cannot write its registry entry runs with a warning', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', '/dev/null/runtime')
   const warnings: string[] = []
   const told = await runs('own.db', (message) => warnings.push(message))

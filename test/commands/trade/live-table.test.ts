@@ -30,7 +30,7 @@ const BOTS = (['dips', 'trend'] as const).map((name) => {
   } as Partial<BotSettings>
 }) as BotSettings[]
 
-test('wallets with names have a line and a result each, and only those of one mode are added up', () => {
+test('each wallet with a name has a line and a result, and only wallets of the same mode are added up', () => {
   const lines = liveTable(viewOfWallets(), undefined, 200).map(stripVTControlCharacters)
   expect(lines.filter((line) => / in positions/.test(line))).toEqual([
     'wallet main, live: 2.5000 + 0.2500 in positions = 2.7500 SOL',
@@ -79,12 +79,12 @@ function tableOf(
   }
   const parts = { title: 'test', journalPath: 'a.db', world, readingOf, model, bots: BOTS, startedAt: NOON }
   const status = readView(parts, NOON + 60_000)
-  // The socket of `sluice status` carries JSON.
+  // The socket of `sluice status` transmits JSON.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
   return liveTable(sent, 0, columns)
 }
 
-test('says why fewer requests can be sent than the plan has, and until when', () => {
+test('the table shows why and until when fewer requests can be sent than the plan allows', () => {
   const text = 'the requests of the earlier process are unknown'
   const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
   const lines = linesOf(new ViewModel(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
@@ -92,7 +92,7 @@ test('says why fewer requests can be sent than the plan has, and until when', ()
   expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
 })
 
-/** The columns after the token of one held position. */
+/** Returns the columns after the token in the line of a position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
   const model = new ViewModel()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
@@ -106,7 +106,7 @@ function lineOf(more: Partial<Position>, price: number | undefined): string | un
 test.each([
   ['NO_COLOR', false],
   ['FORCE_COLOR', true],
-])('a line that is cut has escape codes only where colour is wanted: %s', (name, isColored) => {
+])('a line that is cut contains escape codes only if colour is on: %s', (name, isColored) => {
   for (const each of ['NO_COLOR', 'FORCE_COLOR']) vi.stubEnv(each, each === name ? '1' : undefined)
   const cut = tableOf(new ViewModel(), 30).filter((line) => line.endsWith('…'))
   expect(cut.length).toBeGreaterThan(0)
@@ -121,7 +121,7 @@ test.each<[what: string, more: Partial<Position>, price: number | undefined, lin
   ['being opened', { tokens: 0n, costLamports: ZERO, state: 'opening' }, 1e-6, 'dips 0.0000 - 60 s opening'],
   ['being sold', { ...exiting, exitTries: 1 }, 1e-6, 'dips 0.1000 0.0987 -1.3 % 60 s selling: stop-loss: -21 %'],
   [
-    'what cannot be sold, though it has a price',
+    'a position that cannot be sold, though it has a price',
     { ...exiting, exitTries: 5 },
     1e-6,
     'dips 0.1000 0.0000 -100.0 % 60 s cannot be sold, tried 5 times: stop-loss: -21 %',
@@ -158,7 +158,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   ['and goes on', [money({ halted: true })], [account({ halted: true })], [/^HALTED since before this start: /]],
   ['halted, and resumed', [money({ halted: true })], [account({})], []],
   [
-    'a strategy that threw',
+    'a strategy that threw an error',
     [],
     threw,
     [/^EXITS ONLY dips since 12:00:30: strategies\/dips.ts:12:5: TypeError: x\\u001b.*until the next start$/],
@@ -171,9 +171,9 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   ],
   ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
   ['a pause', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
-  ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
+  ['a pause that has ended', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
   ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
-])('what stops entries: %s', (_what, accounts, outputs, expected) => {
+])('the table shows what stops entries: %s', (_what, accounts, outputs, expected) => {
   const model = new ViewModel()
   model.restore({ ...NO_MONEY, accounts })
   const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
@@ -183,7 +183,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
 })
 
-test('what a strategy threw is shown, and told, without secrets', () => {
+test('an error that a strategy threw is shown and sent to alerts without secrets', () => {
   const model = new ViewModel({ redact: (text) => text.replaceAll('key-123', '[redacted]') })
   const told: Output[] = []
   model.onOutput((_time, output) => told.push(output))
@@ -215,7 +215,7 @@ describe('orders whose answer was lost', () => {
   const progress = 'unknown; the proof waits for the height of the chain: the RPC tells no time'
   const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
 
-  /** Lines of the table before its status line. */
+  /** Returns the lines of the table before its status line. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
     const model = new ViewModel()
     const orders = attempts.map(({ orderId }) => ({
@@ -233,7 +233,7 @@ describe('orders whose answer was lost', () => {
     )
   }
 
-  test('after a minute each has a line with the cause of the wait', () => {
+  test('after a minute each of these orders has a line with the reason why its outcome is unknown', () => {
     expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
       `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
       'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for its transaction',
@@ -242,7 +242,7 @@ describe('orders whose answer was lost', () => {
     expect(said([], [{ ...lost('o1', MINT), armedAt: NOON + 30_000 }])).toEqual([])
   })
 
-  test('where they use up maxOpenPositions, they stop entries by name', () => {
+  test('if these orders use up maxOpenPositions, the line about stopped entries names them', () => {
     const held = opening(OTHER_MINT, { tokens: 5n, state: 'open' })
     const [stop, line] = said([opening(MINT), held], [lost('o1', MINT)])
     expect(stop).toMatch(
@@ -254,7 +254,7 @@ describe('orders whose answer was lost', () => {
   })
 })
 
-test('an order is open until it is over, and one that was open before counts', () => {
+test('an order counts as open until it ends, also an order of an earlier process', () => {
   const model = new ViewModel()
   const order = (id: string) => ({
     id,
@@ -321,7 +321,7 @@ describe('results', () => {
       .trim()
       .split(/ +/) ?? []
 
-  test.each([80, 100, 140])('at %i columns no line is cut, and the parts of each result add up', (columns) => {
+  test.each([80, 100, 140])('at %i columns no line is cut, and the components of each result add up', (columns) => {
     const lines = shown(columns, PAST, 1e-6)
     for (const line of lines.filter((one) => !one.startsWith('feed'))) {
       expect(line.length).toBeLessThanOrEqual(columns)
@@ -342,13 +342,13 @@ describe('results', () => {
     expect(lines).toContain('wallet of 2 bots, live: 9.0000 + 0.0987 in positions = 9.0987 SOL')
   })
 
-  test('the first start of a journal has one result', () => {
+  test('a journal with only one start shows one result', () => {
     const lines = shown(80, undefined)
     expect(lines).toContain('SOL since this start 12:00:00, the first of this journal')
     expect(lines.join('\n')).not.toMatch(/all.time/i)
   })
 
-  test('the last action of a bot is wrapped to two lines', () => {
+  test('the last action of a bot is wrapped to two lines if it is too long', () => {
     const lines = shown(80, PAST)
     const at = lines.findIndex((line) => line.startsWith('dips ') && line.includes('a reason'))
     expect(

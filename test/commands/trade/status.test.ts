@@ -16,7 +16,7 @@ function printed(): string[] {
   return lines
 }
 
-/** A journal of a process that has ended. */
+/** Returns the journal of a process that has ended. */
 async function left(what: 'nothing' | 'positions'): Promise<string> {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
@@ -31,7 +31,7 @@ async function left(what: 'nothing' | 'positions'): Promise<string> {
   return path
 }
 
-test('without a process and without a journal, status fails and creates nothing', async () => {
+test('status without a process and without a journal fails and creates nothing', async () => {
   const journal = journalPath()
   await expect(status(journal)).rejects.toMatchObject({ message: `nothing runs on ${journal}`, exitCode: 1 })
   expect(existsSync(dirname(journal))).toBe(false)
@@ -44,7 +44,7 @@ test.each([
     /; 2 open positions, and no process to sell them; 1 undecided order; entries are halted$/,
     { positions: 2, openOrders: 1, halted: true },
   ],
-] as const)('after the last process ended, status shows its open work: %s', async (what, says, data) => {
+] as const)('after the last process has ended, status shows the open work: %s', async (what, says, data) => {
   const journal = await left(what)
   await expect(status(journal)).rejects.toThrow(says)
   const lines = printed()
@@ -93,7 +93,7 @@ test('status of a running process shows its table, even with 3,000 positions', a
   await stop()
 })
 
-test('a process of another version is reported in one line', async () => {
+test('a process of another version of Sluice is reported in one line', async () => {
   const journal = journalPath()
   mkdirSync(dirname(journal))
   const stop = await serveControl({ journalPath: journal, handle: () => ({ feed: 'live' }), warn: () => {} })

@@ -8,7 +8,7 @@ process.env.TZ = 'Europe/Berlin'
 const FIRST = Date.parse('2026-11-20T09:30:00+01:00')
 const LAST = Date.parse('2026-11-22T13:00:00+01:00')
 const at = (text: string): number => Date.parse(text)
-/** On the 22nd only. */
+/** Whether a process ran: only on the 22nd. */
 const ran = ({ from }: { from: number }): boolean => from >= at('2026-11-22T00:00:00+01:00')
 
 describe('a time', () => {
@@ -37,7 +37,7 @@ describe('a time', () => {
     ['2026-11-21', 'is a date: add a time, such as 2026-11-21T12:03'],
     ['2026-11-25T12:00', 'is outside of this journal, which covers 2026-11-20 09:30:00.000 +01:00 to'],
     ['1234567890123', 'is outside of this journal'],
-  ])('%j: exit 2 with advice', (text, message) => {
+  ])('%j as a time exits with 2 and advice', (text, message) => {
     const read = (): unknown => readInstant(text, FIRST, LAST, ran)
     expect(read).toThrow(message)
     expect(read).toThrow(SluiceError)
@@ -53,7 +53,7 @@ describe('a time', () => {
   })
 })
 
-test('formats of times and durations', () => {
+test('the accepted formats of times and durations', () => {
   const time = at('2026-11-22T12:03:04.120+01:00')
   expect([clockOf(time), stampOf(time)]).toEqual(['12:03:04.120', '2026-11-22 12:03:04.120 +01:00'])
   expect([0, 999.4, 1240, 99_900, 245_000, 8_040_000, 273_600_000].map(durationOf)).toEqual([

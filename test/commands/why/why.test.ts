@@ -17,10 +17,10 @@ const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 const folder = temporaryFolder()
 const journal = journalPath()
 const conditional = journalPath()
-/** Journal of a run whose plan allows one request a minute. */
+/** The journal of a run whose plan allows one request a minute. */
 const crowded = journalPath()
 
-/** Acts according to the size of a print. */
+/** A strategy whose actions depend on the size of a print. */
 const OBEDIENT = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'obedient',
@@ -45,7 +45,9 @@ export default defineStrategy({
 })
 `
 
-/** Prints of a token, one per second from `second` on. Every second one is a sale, so the token can be sold. */
+/**
+ * Returns prints of a token, one per second from `second` on. Every other one is a sale, so that the token can be sold.
+ */
 function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
   return prices.map((price, index) => ({
     ...{
@@ -102,7 +104,7 @@ const CONDITIONAL: readonly Happening[] = [
   ...told(43, THIRD, 1, 0.22), // c4, which the strategy vetoes
   ...prints(44, THIRD, [0.85, 0.85, 0.85]),
 ]
-/** A second process, ten minutes later, that is killed. */
+/** What happens in a second process, ten minutes later, which is then killed. */
 const LATER: readonly Happening[] = [
   ...prints(600, TOKEN, [1, 1, 1, 1]),
   ...told(605, TOKEN, 1, 0.33),
@@ -137,7 +139,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 type Asked = Partial<Parameters<typeof command.run>[1]>
 
-/** Output of the command. */
+/** Returns the output of the command. */
 async function why(about: string, options: Asked = {}, columns = 100): Promise<string> {
   const lines: string[] = []
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
@@ -185,7 +187,7 @@ describe('golden texts', () => {
   })
 })
 
-test('a veto of confirmBuy is shown with its code and its reason', async () => {
+test('a buy that confirmBuy rejects is shown with its code and its reason', async () => {
   const texts = [await why(THIRD, { journal: conditional }), await why('c4', { journal: conditional })]
   for (const text of texts) expect(text.replaceAll(/\s+/g, ' ')).toContain('VETOED: c4: the pool is too thin')
 })
@@ -210,14 +212,14 @@ test('--at with --json', async () => {
   expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])
 })
 
-test('after a change of the strategy the market is known, but not the state of the strategy', async () => {
+test('if the strategy has changed since, `why` shows the market but not the state of the strategy', async () => {
   folder.write('obedient.ts', OBEDIENT.replace('too thin', 'thin'))
   const text = await why(OTHER, { at: '12:00:51' })
   expect(text).toContain('robust price: 0.0000001 SOL per token')
   expect(text).toContain('state of the strategy: unknown, ')
 })
 
-test('without its tape a journal still explains the decisions', async () => {
+test('if the tape was deleted, `why` still explains the decisions', async () => {
   const db = new Database(conditional)
   db.exec('DELETE FROM block')
   db.close()
@@ -227,8 +229,8 @@ test('without its tape a journal still explains the decisions', async () => {
   expect(moment).toContain('ordered: o1 bob buy')
 })
 
-describe('selection of an order or a token', () => {
-  test('a prefix or a name selects a token if it is unique', async () => {
+describe('selecting an order or a token', () => {
+  test('a prefix of the mint, or a symbol, selects a token if only one token matches', async () => {
     expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
     expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
   })
@@ -247,14 +249,14 @@ describe('selection of an order or a token', () => {
     [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
     [TOKEN, 'segment 1 has no bot alice; its bots are bob', { at: '12:00', bot: 'alice' }],
     [TOKEN, 'is outside of this journal, which covers 2026-11-22 12:00:00.000', { at: '11:59:59' }],
-  ])('%j: exit 2 with advice', async (about, message, options = {}) => {
+  ])('`why` with %j exits with 2 and advice', async (about, message, options = {}) => {
     const error = await why(about, options).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SluiceError)
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
   })
 })
 
-describe('the event that an open order waits for', () => {
+describe('`why` shows the event for which an open order waits', () => {
   const recorded = (state: OrderState, more: Partial<Order> = {}): RecordedOrder => ({
     order: { ...order(1), notAfter: timeOf(0) + 2000, time: timeOf(0), ...more },
     ...{ state, code: '', outcome: '' },
@@ -288,12 +290,12 @@ describe('the event that an open order waits for', () => {
   ])('%s', (_what, one, attempts, progress, text) => {
     expect(waitingText(one, attempts, progress)).toContain(text)
   })
-  test('an ended order waits for nothing', () => {
+  test('an order that has ended waits for nothing', () => {
     expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
   })
 })
 
-test('an unsellable position shows the number of tries', () => {
+test('a position that cannot be sold shows how often a sale was tried', () => {
   const exiting = 'stop-loss: -21 %'
   const text = (exitTries: number): string =>
     positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text

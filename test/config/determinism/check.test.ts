@@ -16,7 +16,7 @@ function written(text: string, name = 'tested.ts'): string {
   return file
 }
 
-/** Findings in a file with this text: places and names. */
+/** Returns the findings in a file with this text: their places and names. */
 function foundIn(text: string, name?: string): string[] {
   const { found, unread } = nondeterminism(written(text, name))
   return [...unread, ...found.map(({ line, column, name }) => `${line}:${column} ${name}`)]
@@ -129,12 +129,12 @@ test.each([
   expect(foundIn(text)).toEqual([])
 })
 
-test('places of a TypeScript file are those of its text, even behind types and letters of several bytes', () => {
+test('findings in a TypeScript file have the line and column of the source text, even after types and letters of several bytes', () => {
   expect(foundIn("const é: Map<鯨, '𝕊'> = new Map(), 鯨 = '𝕊'; Math.random()")).toEqual(['1:46 Math.random'])
   expect(foundIn('Math.random()', 'tested.mjs')).toEqual(['1:1 Math.random'])
 })
 
-test('the local modules of a strategy are checked, each once, and only those that it imports', () => {
+test('the check covers the local modules that a strategy imports, each of them once, and no others', () => {
   written("import './tested.ts'\nexport const a = Math.random()", 'near.ts')
   written('export const b = Date.now()', 'far.ts')
   const file = written("import { a } from './near.ts'\n// import { b } from './far.ts'\nexport default a")
@@ -149,7 +149,7 @@ test('a module is checked even if another module of the strategy imports it', ()
   expect(found.map(({ file, line, column }) => `${file}:${line}:${column}`)).toEqual([`${folder}/far.ts:1:24`])
 })
 
-test('a strategy is refused with every place and with what to use instead', async () => {
+test('a strategy that breaks the rules is refused with every place and with the name to use instead', async () => {
   const file = written('export default { at: Date.now(), by: Math.random() }')
   await expect(loadStrategy(file, folder)).rejects.toThrow(
     `the strategy ${file} cannot be used: tested.ts:1:22: Date.now reads the clock of this machine, which a replay cannot \
@@ -157,7 +157,7 @@ repeat; use bot.now()\ntested.ts:1:38: Math.random draws numbers that a replay c
   )
 })
 
-test('a test of a strategy refuses it, too', async () => {
+test('the test runner for strategies refuses the strategy, too', async () => {
   const file = written(`import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'a', about: '', params: z.object({}), keys: ['trades'],
   start: () => ({ onTimer: () => void Math.random() }) })`)

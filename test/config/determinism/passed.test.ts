@@ -9,7 +9,7 @@ const { path: folder } = temporaryFolder()
 const notes = join(folder, 'notes')
 const main = join(folder, 'main.ts')
 
-/** Writes a strategy of two files, checks it and notes that it passed. */
+/** Writes a strategy of two files, checks it, and stores that it passed. */
 function passes(): void {
   rmSync(notes, { recursive: true, force: true })
   writeFileSync(main, "import { b } from './near.ts'\nexport default (a: number) => a + b\n")
@@ -17,7 +17,7 @@ function passes(): void {
   notePassed(nondeterminism(main).checked, notes)
 }
 
-test('a strategy that passed the check is known, together with the modules that it imports', () => {
+test('a strategy that passed the check, and the modules that it imports, need no second check', () => {
   passes()
   expect(passedBefore(main, notes)).toBe(true)
 })
@@ -29,13 +29,13 @@ test.each<[what: string, change: () => void]>([
   ['whose note is cut off', () => eachNote(() => '{"hash":"')],
   ['whose note was made by another version of the check', () => eachNote((note) => note.replace(/[0-9a-f]{64}/, 'e'))],
   ['whose note belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
-])('a strategy %s is not known', (what, change) => {
+])('a strategy %s is checked again', (what, change) => {
   passes()
   change()
   expect(passedBefore(what.includes('another file') ? join(folder, 'other.ts') : main, notes)).toBe(false)
 })
 
-test('nothing is noted without a folder for compiled code', () => {
+test('without a folder for compiled code, no result of a check is stored', () => {
   passes()
   expect(passedBefore(main, undefined)).toBe(false)
 })
