@@ -29,7 +29,7 @@ export interface AlertsOptions {
   readonly warn: (text: string) => void
 }
 
-/** Time for which an alert waits, so that alerts shortly after it are sent in the same message. */
+/** An alert waits for this time, so that alerts that follow shortly are sent in the same message. */
 const GATHER_MS = 2_000
 const MOST_WAITING = 100
 const TRIES = 4
@@ -43,7 +43,7 @@ export class Alerts {
   #waiting: Alert[] = []
   #dropped = 0
   #isBusy = false
-  /** Number of alerts that the webhook did not receive. */
+  /** Number of alerts that the webhook did not accept. */
   lost = 0
 
   constructor(options: AlertsOptions) {
@@ -90,7 +90,8 @@ export function webhook(http: Http, url: string): (body: string) => Promise<bool
   }
 }
 
-/** Body of one message to the webhook. Text from third parties is escaped for its destination. */
+/** Returns the body of one message to the webhook. Text from third parties is escaped for the chat program behind the
+ *  webhook. */
 export function bodyOf(shape: AlertShape, alerts: readonly Alert[], dropped: number): string {
   if (shape === 'generic') return JSON.stringify({ source: 'sluice', alerts, dropped })
   const lines = alerts.map(({ kind, bot, text }) => `${kind}${bot === '' ? '' : ` (${bot})`}: ${text}`)
@@ -157,8 +158,8 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Selects the decisions that need an alert. Each is reported once. For example, an order in doubt is reported when the
- *  doubt begins, and not each time that the order is examined. */
+/** Selects the events that need an alert, and reports each once. For example, an order in doubt is reported when the
+ *  doubt begins, but not again when the order is examined later. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
   /** Alerts that were sent about orders in doubt or held, by order id. */

@@ -11,7 +11,8 @@ const AFTER_START_MS = 5_000
 const AFTER_MIDNIGHT_MS = 10 * 60_000
 const AFTER_FAILURE_MS = HOUR
 const LONGEST_MS = 6 * HOUR
-/** Signals that reach the archive together with this process, for example at Ctrl-C. */
+/** Signals that also end the process of the archive when they end this process, for example at Ctrl-C. They are no
+ *  failure. */
 const OF_A_STOP: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 export interface DailyArchiveParts {
@@ -38,14 +39,14 @@ export class DailyArchive {
     this.#cancel = parts.clock.after(AFTER_START_MS, () => void this.#archive())
   }
 
-  /** Ends the process of the archive. The next such process continues the work. */
+  /** Ends the process of the archive. The next archive continues its work. */
   close(): void {
     this.#isClosed = true
     this.#cancel()
     this.#running?.kill()
   }
 
-  /** Another command may be archiving (exit code 4), for example that of a process that was killed. */
+  /** Exit code 4 is no failure: another command is archiving, for example one that a killed process had started. */
   async #archive(): Promise<void> {
     const { journal, clock, run = runOwnCommand } = this.#parts
     this.#running = run(['tape', 'archive', '--journal', journal, '--json'], LONGEST_MS)
@@ -67,7 +68,7 @@ export class DailyArchive {
       this.#parts.log.info({ days, kept }, `tape: ${counted(days.length, 'closed day')} archived`)
   }
 
-  /** Alerts at the first of several failures. */
+  /** Logs a failure. Only the first of several failures in a row raises an alert. */
   #failed(reason: string): void {
     const { log, alert } = this.#parts
     const text = `the archive of the tape failed: ${reason}; Sluice tries again every hour, and trading continues`

@@ -38,7 +38,7 @@ const MOST_BYTES = 1048576
 
 export interface ListEvents {
   changed(path: string, entries: readonly string[]): void
-  /** Called once for each problem: when the file becomes invalid, or when the reason changes. */
+  /** Called when the file becomes invalid, and again when the reason changes. */
   broken(path: string, problem: string): void
   /** Called when the file is valid again. */
   mended(path: string): void
@@ -73,7 +73,7 @@ export function watchLists(lists: Map<string, readonly string[]>, tell: ListEven
 
 class ListFile {
   readonly path: string
-  /** State of the file when it was last read (`#read`) and at the last check (`#seen`). */
+  /** Stamp of the file when it was last read (`#read`), and at the last check (`#seen`); see `stampOf`. */
   #read: string | undefined
   #seen: string | undefined
 
@@ -99,7 +99,7 @@ class ListFile {
   }
 }
 
-/** Text that changes with the file; '' if the file does not exist. */
+/** Returns a text that changes whenever the file changes; '' if the file does not exist. */
 function stampOf(path: string): string {
   const stat = statSync(resolve(path), { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`

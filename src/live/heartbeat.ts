@@ -4,7 +4,7 @@ import type { HeartbeatConfig } from '../config/config.ts'
 import type { Log } from '../runtime/log.ts'
 import { openHttp } from '../venues/http.ts'
 
-/** A beat that is not answered within this time has failed. */
+/** A heartbeat that is not answered within this time has failed. */
 const TIMEOUT_MS = 10_000
 const BODY = JSON.stringify({ source: 'sluice' })
 
@@ -16,14 +16,15 @@ export interface HeartbeatParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Reports to a receiver at regular intervals that this process runs. A beat contains nothing about the bots. At most
- *  one is under way at a time. A failed beat is not repeated, because the next one follows. */
+/** Sends a request (a heartbeat) to a receiver at regular intervals, which shows that this process runs. It contains
+ *  nothing about the bots. At most one is under way at a time. A failed heartbeat is not repeated, because the next one
+ *  follows. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts
   #failures = 0
-  /** Time of the last beat that the receiver accepted; null before the first. */
+  /** Time of the last heartbeat that the receiver accepted; null before the first. */
   acceptedAt: Millis | null = null
-  /** Number of beats that failed. */
+  /** Number of heartbeats that failed. */
   failed = 0
   #isStopped = false
 
@@ -63,7 +64,7 @@ export class Heartbeat {
   }
 }
 
-/** Starts the heartbeat. It has its own connections, so that no order waits for it. */
+/** Starts the heartbeat. It uses separate connections, so that no order waits for it. */
 export function startHeartbeat(
   { url, everyMs }: HeartbeatConfig,
   clock: Clock,

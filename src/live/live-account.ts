@@ -28,7 +28,7 @@ export interface ChainParts {
   readonly post: (input: Input) => void
 }
 
-/** What every wallet of a chain shares. */
+/** What all wallets of a chain share. */
 interface SharedByWallets {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly genesis: string

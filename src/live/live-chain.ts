@@ -80,10 +80,10 @@ export class LiveChain {
     for (const wallet of this.wallets.values()) wallet.start()
   }
 
-  /** Withdraws a probe's proof of the unit of a sale's number, because a sale has contradicted it. */
+  /** Withdraws the unit of the number in a sale, which a probe had proved, because a sale has contradicted it. */
   disproved(text: string): void {
     const { journal, log, machine, past } = this.#parts
-    log.error(`chain: ${text}; from now on a part of a position is sold as a percentage`)
+    log.error(`chain: ${text}; from now on, partial sales are sent as a percentage of the position`)
     for (const account of this.wallets.keys()) {
       const proof = proofOf(past.learned, [account])
       if (proof === undefined) continue

@@ -31,7 +31,7 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
   readonly signing: Signing
 }
 
-/** Time for which the rent is kept after a reading: it changes only by a vote of the validators. */
+/** The rent is read again after this time. It changes only by a vote of the validators. */
 const RENT_KEPT_MS = 600_000
 
 /** Creates the executor of local orders. The service only builds their transactions; this process checks, signs and
@@ -84,7 +84,7 @@ function keptRent(clock: Clock): (rpc: Rpc) => Promise<bigint> {
   }
 }
 
-/** The signer of local orders, and the policy with which transactions are compared. */
+/** What a wallet with `executor: local` needs: its signer, and the policy with which transactions are compared. */
 export interface Signing {
   readonly signer: RunningSigner
   readonly policy: BuilderPolicy
@@ -150,8 +150,8 @@ export async function openSigning(
   return signing
 }
 
-/** Throws if the policy permits a token's buy but never its sale. For an opaque program, a policy contains only the
- *  instructions that the samples showed. */
+/** Throws if the policy permits a program to buy, but not to sell. For a program that Sluice cannot decode, a policy
+ *  contains only the instructions in the samples from which it was made. */
 function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
   const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
   if (stuck === undefined) return

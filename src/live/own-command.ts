@@ -22,8 +22,8 @@ export interface OwnCommand {
   kill(): void
 }
 
-/** Runs a command of Sluice in a process of its own, with a low priority and without an environment, because its work
- *  would delay trades. The process is killed after `longestMs`. `program`: the program that is run. */
+/** Runs a command of Sluice in a process of its own and with a low priority, so that its work does not delay trades.
+ *  The process gets no environment variables, and is killed after `longestMs`. `program`: the program that is run. */
 export function runOwnCommand(args: readonly string[], longestMs: Millis, program = PROGRAM): OwnCommand {
   const { promise: ended, resolve } = Promise.withResolvers<Ended>()
   const options = {
@@ -40,7 +40,7 @@ export function runOwnCommand(args: readonly string[], longestMs: Millis, progra
     yieldProcessor(child)
     return { ended, kill: () => void child.kill('SIGKILL') }
   } catch (error) {
-    // Node throws some errors of a start, for example if the memory does not suffice for another process.
+    // Node throws some errors at the start of a process, for example if there is not enough memory.
     const { code, message } = error as NodeJS.ErrnoException
     resolve({ error: { code }, stdout: '', stderr: message })
     return { ended, kill: () => {} }

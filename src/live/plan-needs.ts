@@ -17,8 +17,8 @@ export interface PlanNeeds {
   readonly keys: number
   /** Largest number of open positions; null if it has no bound. */
   readonly positions: number | null
-  /** Seconds until a sale of every position has been sent, if no sale fails and entries have used their share of the
-   *  plan; null if the number of positions has no bound. A sale lands some seconds after it is sent. */
+  /** Seconds until a sale of every position has been sent, if no sale fails and entries have already used their share
+   *  of the plan; null if the number of positions has no bound. A sale lands some seconds after it is sent. */
   readonly flattenSeconds: number | null
 }
 
@@ -32,7 +32,7 @@ export function planNeeds({ bots, service, wallets, chain }: Config, named?: Pla
   const positions = sumOf(
     [...Map.groupBy(selling, (bot) => walletOf({ wallets }, bot))].map(([wallet, own]) => {
       const sum = sumOf(own.map(({ limits }) => limits.maxOpenPositions))
-      // On paper, each bot of a wallet without a name has the limits of the wallet for itself.
+      // On paper, the limits of a wallet without a name apply to each bot separately.
       const together = live.length > 0 || wallet.name !== '' ? wallet.limits.maxOpenPositions : null
       return sum === null || together === null ? (sum ?? together) : Math.min(sum, together)
     }),

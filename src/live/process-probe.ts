@@ -8,7 +8,7 @@ import type { Heartbeat } from './heartbeat.ts'
 import type { LiveWorld } from './world.ts'
 
 const EVERY_MS = 5_000
-/** Number of measurements whose highest delay of the event loop is shown: those of one minute. */
+/** Number of measurements that are kept, those of one minute. Their highest delay of the event loop is shown. */
 const KEPT = 12
 /** Interval between two samples of the event loop's delay, ms. */
 const RESOLUTION = 100
@@ -65,7 +65,7 @@ export class ProcessProbe {
     }
   }
 
-  /** The highest delays of the kept measurements. */
+  /** The highest delays in the measurements of the last minute. */
   #delayMs(): ProcessStatus['delayMs'] {
     const delay = this.#delay
     if (delay.count > 0) this.#delays.push({ p99: beyond(delay.percentile(99)), max: beyond(delay.max) })
@@ -78,7 +78,7 @@ export class ProcessProbe {
   }
 }
 
-/** Delay of a sample after its interval is subtracted, ms. A sample includes the interval, which is not a delay. */
+/** Returns the delay that a sample shows, ms. A sample also includes the sampling interval, which is subtracted. */
 function beyond(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION)
 }

@@ -24,8 +24,8 @@ export interface RecoveredJournal {
 }
 
 /** Opens the journal, and migrates it if it is older. Reads use a separate connection. `failed` is called when the
- *  journal can no longer be written. `opened` receives a function that closes each resource, in the order of opening.
- *  Throws SluiceError. */
+ *  journal can no longer be written. `opened` is called for each resource that was opened, with a function that closes
+ *  it. Throws SluiceError. */
 export async function openRecoveredJournal(
   { journal: { path, keepTapeDays, archive } }: Config,
   log: Log,
@@ -70,8 +70,8 @@ export async function openRecoveredJournal(
 
 function textOf({ account, slot, lamports }: Remainder): string {
   return lamports === 0
-    ? `ledger: every lamport of ${account} is explained again, as of slot ${slot}`
-    : `ledger: ${lamports} lamports of ${account} are not explained as of slot ${slot}; see \`sluice ledger\``
+    ? `ledger: every lamport of ${account} is explained again at slot ${slot}`
+    : `ledger: ${lamports} lamports of ${account} are not explained at slot ${slot}; see \`sluice ledger\``
 }
 
 function recover(path: string, reader: JournalReader, log: Log): Recovered {
@@ -89,7 +89,7 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
   return recovered
 }
 
-/** Keeps the last report about disk space until a listener is registered. */
+/** Keeps the last report about disk space for a listener that is registered later. */
 export class Room {
   #report: SpaceReport | undefined
   #run: (report: SpaceReport) => void = () => {}

@@ -5,8 +5,8 @@ import PQueue from 'p-queue'
 export const Pace = { first: 0, status: 2, fill: 3, normal: 5, audit: 6, history: 8 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
-// Only one job is scheduled at a time. Otherwise, Bottleneck would schedule every job at once, and a later job of
-// higher priority could not overtake.
+// Only one job is scheduled at a time. Otherwise, Bottleneck would schedule every job immediately, and a job of higher
+// priority that arrives later would have to wait for all of them.
 const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
 const TURN = async (): Promise<void> => {}
 
@@ -51,8 +51,8 @@ export function isPublicHost(url: string): boolean {
   return PUBLIC_HOSTS.has(new URL(url).hostname)
 }
 
-/** Spaces calls to RPC providers. Each host has its own rate. Within it, `sendTransaction` has its own rate; on public
- *  hosts, every method has its own rate. */
+/** Spaces calls to RPC providers. Each host has its own rate, and `sendTransaction` has a separate rate at each host.
+ *  At public hosts, every method has a separate rate. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
   readonly #sends: Bottleneck.Group
@@ -73,8 +73,8 @@ export class RpcPacer {
   }
 }
 
-/** Limits the number of concurrent I/O operations. If `concurrency` exceeds the number of requests that the plan
- *  permits at once, an order with a free request never waits here. */
+/** Limits the number of concurrent I/O operations. `concurrency` should exceed the number of requests that the plan
+ *  permits at the same time, so that no order waits here. */
 export class IoQueue {
   readonly #queue: PQueue
 

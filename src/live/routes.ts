@@ -10,10 +10,11 @@ import type { MintFacts } from '../solana/mint.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Trading } from './trading.ts'
 
-/** Routes of the orders of one live account. */
+/** Routes of the orders of one live account. A route is an executor with its checks. */
 interface AccountRoutes {
   readonly byBot: ReadonlyMap<string, Route>
-  /** Route of the account's first bot, for orders of bots that have another wallet now, or are no longer configured. */
+  /** Route of the account's first bot. It is used for orders of bots that use another wallet now, or are no longer
+   *  configured. */
   readonly first: Route
 }
 
@@ -74,7 +75,7 @@ export interface VettedParts {
   readonly executor: Executor
   /** Returns the token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
-  /** Reads a mint and calls `onFacts`, possibly before it returns; calls it with undefined if no RPC answered in
+  /** Reads a mint and calls `onFacts`, possibly before `read` returns. Calls it with undefined if no RPC answered in
    *  time. */
   readonly read: (mint: string, onFacts: (facts: MintFacts | undefined) => void) => void
   /** Reason why the order may no longer be sent; undefined if it may. */

@@ -8,8 +8,8 @@ import type { ServiceAccess } from './service-access.ts'
 /** Most calls to the chain that run at the same time. */
 const MOST_CALLS = 16
 
-/** RPC clients of the providers, each within its own rate limit. Calls for which an exit waits have priority over calls
- *  that only complete the books. */
+/** Returns RPC clients of the providers, each within its own rate limit. Calls for which an exit waits come before
+ *  calls that only the accounting needs. */
 export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
   const pacers = new Map(providers.map(({ url, ...rates }) => [url, new RpcPacer(rates)]))
@@ -41,8 +41,8 @@ export function genesisNamed(cluster: string): string {
   return CLUSTERS[cluster] ?? cluster
 }
 
-/** Genesis hash that all answering providers report, or `known` if none answers. Throws SluiceError if two providers
- *  differ, if it is not the configured chain, or if the chain is unknown. */
+/** Returns the genesis hash that all answering providers report, or `known` if none answers. Throws SluiceError if two
+ *  providers report different hashes, if the hash is not that of the configured chain, or if no hash is known. */
 export async function genesisOf(
   rpcs: Rpcs,
   cluster: string | undefined,
@@ -72,9 +72,9 @@ const BEFORE_SENDING = new Set([
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** Priority of a call. Reads at `confirmed` come first, because they change positions and exits and reveal foreign
- *  transactions; reads at `finalized` only complete the books. No order waits for reads of pools, or for the read of
- *  the chain's clock before them. */
+/** Priority of a call. Reads at `confirmed` come first, because they change positions and exits and show foreign
+ *  transactions; reads at `finalized` are needed only for the accounting. No order waits for reads of pools, or for the
+ *  read of the chain's clock before them. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

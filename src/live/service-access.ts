@@ -41,7 +41,7 @@ export interface ServiceAccess {
   close(): Promise<void>
 }
 
-/** A wallet with its public key, '' if none is configured, and the way to its signer. */
+/** A wallet with its public key ('' if none is configured), and the settings with which its signer is reached. */
 export type WalletKeys = Omit<WalletConfig, 'limits' | 'publicKey'> & { readonly publicKey: string }
 
 const SANDBOX_RPC_PER_SECOND = 50
@@ -78,7 +78,7 @@ async function openSandbox(config: Config, speed: number): Promise<ServiceAccess
   }
 }
 
-/** A wallet of the sandbox. Each name has its own, and a configuration without names has the first one. */
+/** Returns the sandbox's wallet for a name. Each name has its own wallet; '' stands for the sandbox's first wallet. */
 function sandboxWallet({ wallet, keypair, wallets }: SandboxChild, name: string): WalletKeys {
   const own = name === '' ? { publicKey: wallet, keypair } : wallets[name]
   assert(own !== undefined, `the sandbox has no wallet ${name}`)
@@ -133,7 +133,7 @@ export interface SandboxContact {
   /** The wallets that were asked for by name. */
   readonly wallets: Readonly<Record<string, { readonly publicKey: string; readonly keypair: string }>>
   readonly genesisHash: string
-  /** Kind of the chain. `small` has no Solana runtime, so that bots with `executor: local` cannot trade. */
+  /** Kind of the chain. A `small` chain has no Solana runtime, so bots with `executor: local` cannot trade on it. */
   readonly chain: 'runtime' | 'small'
   /** Paths of the wallet's keypair and of the sandbox builder's policy. */
   readonly keypair: string
@@ -143,7 +143,7 @@ export interface SandboxContact {
 export interface SandboxChild extends SandboxContact {
   /** Ends the sandbox and waits for its exit. */
   close(): Promise<void>
-  /** Called when the sandbox ends by itself. */
+  /** Calls `run` when the sandbox ends by itself. */
   onExit(run: () => void): void
 }
 
@@ -179,7 +179,7 @@ async function startSandboxChild(stateFile: string, speed: number, wallets: read
   }
 }
 
-/** Exclusive use of an API key. */
+/** The lock with which this process alone uses an API key. */
 export interface KeyUse {
   /** Whether this machine has never sent a request with the key. */
   readonly isFresh: boolean

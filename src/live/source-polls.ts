@@ -18,7 +18,7 @@ export interface PollParts {
   readonly config: Pick<Config, 'bots'>
   readonly clock: Clock
   readonly log: Log
-  /** Removes secrets from an answer, because it may repeat its request. */
+  /** Removes secrets from an answer, because an answer may repeat its request. */
   readonly redact: (text: string) => string
   readonly post: (input: Input) => void
   readonly alert: (alert: Alert) => void
@@ -50,8 +50,8 @@ export class SourcePolls {
   }
 }
 
-/** Reads one source at a fixed interval. An answer that is not valid is dropped. The first failure of a series is
- *  logged, and the end of the series. */
+/** Reads one source at a fixed interval. An answer that is not valid is dropped. Of several failures in a row, only the
+ *  first is logged, and later the first valid answer. */
 export class SourcePoll {
   readonly #source: LiveSource
   readonly #http: Http

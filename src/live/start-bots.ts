@@ -73,8 +73,8 @@ export interface RunningBots {
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
-  /** Promise that resolves only if the bots end by themselves: the journal failed, the service refused the key at the
-   *  start, or the sandbox ended. */
+  /** Resolves if the bots end by themselves, because the journal failed, the service refused the key at the start, or
+   *  the sandbox ended; never resolves otherwise. */
   readonly ended: Promise<Ending>
   /** The state of the bots now. */
   view(): View
@@ -107,7 +107,7 @@ interface StartContext {
   readonly machine: Machine
   readonly mints: Mints
   readonly model: ViewModel
-  /** The journal, wrapped so that ViewModel and the probe see each write. */
+  /** The journal, in a wrapper that shows each write to the ViewModel and to the probe. */
   readonly journal: Journal
 }
 
@@ -217,7 +217,7 @@ class Start {
     return { past, service, machine, mints: new Mints(), model, journal }
   }
 
-  /** Opens the signers before any connection that could need a signature. */
+  /** Opens the signers. They must be ready before the connections that may need a signature are opened. */
   async #openSigning({ service, machine }: StartContext): Promise<ReadonlyMap<string, Signing>> {
     if (!this.#wantsLive) return new Map()
     return openSigning(this.#config, {
@@ -347,7 +347,7 @@ class Start {
     this.closers.add(() => daily.close())
   }
 
-  /** Stops decisions, sends the orders of earlier decisions that are durable, and waits for their answers. */
+  /** Stops decisions, sends the orders that are decided and durable, and waits for the answers. */
   async #stop({ journal, model }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
@@ -376,7 +376,7 @@ function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAcc
   return wallets.filter(({ name }) => name === '' || names.has(name))
 }
 
-/** State of earlier processes that the view takes over. */
+/** Returns the state that earlier processes left for the view. */
 function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
   const { reader, recovered } = past
   const { attempts, watches } = recovered
@@ -384,7 +384,8 @@ function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Mil
   return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches, worthOf }
 }
 
-/** Values of positions at the end of the tape before this start. Without positions, the tape is not read. */
+/** Returns a function that values positions by the end of the tape before this start. Without positions, the tape is
+ *  not read. */
 function worthBefore({ reader }: RecoveredJournal, positions: number): WorthOf {
   const worth = positions === 0 ? () => undefined : liquidationOf(reader)
   return (position) => (isUnsellable(position) ? ZERO : worth(position))

@@ -42,7 +42,7 @@ export interface TradingParts {
 interface WalletRoutes {
   /** Route of orders that the service signs. The local executor only asks the service to build transactions. */
   readonly cloud: Route
-  /** Undefined if this process does not sign for the wallet. */
+  /** Route of orders that this process signs; undefined if it does not sign for the wallet. */
   readonly local: Route | undefined
 }
 
@@ -58,7 +58,7 @@ export class Trading {
   readonly #wallets: ReadonlyMap<string, LiveAccount>
   #plan: Plan
   #planNotice = ''
-  /** Whether a sale has shown that the service counts the number of a sale in a unit other than the proved one. */
+  /** Whether a sale has shown that the service reads the number in a sale in another unit than the proved one. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -107,13 +107,13 @@ export class Trading {
     return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
   }
 
-  /** Handles a sale that shows that its unit was wrong: from now on a part of a position is sold as a percentage. Sales
-   *  of a probe are ignored, because a probe tests uncertain units on purpose. */
+  /** Handles a sale that shows that the unit of its number was wrong: from now on, a part of a position is sold as a
+   *  percentage. Sales of a probe are ignored, because a probe tests uncertain units on purpose. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
     if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
-      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service counts the number of a sale in another unit`,
+      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service reads the number in a sale in another unit`,
     )
   }
 
@@ -155,7 +155,7 @@ export class Trading {
     })
   }
 
-  /** Searches rows of the feed for the wallets' own trades. */
+  /** Looks for trades of our own wallets in rows of the feed. */
   observe(block: Block, from: number, to: number): void {
     if (this.chain === undefined || !this.#parts.model.awaitsFill) return
     for (let row = from; row < to; row++) {

@@ -3,7 +3,7 @@ import type { Block } from '../market/block.ts'
 import type { Log } from '../runtime/log.ts'
 import { UnitWitness } from '../runtime/unit-witness.ts'
 
-/** Rows before the first verdict; the number doubles with each verdict. */
+/** Number of rows before the first verdict on the unit; it doubles with each verdict. */
 const FIRST_ROWS = 500
 
 export interface UnitWatchParts {
@@ -26,7 +26,7 @@ export class UnitWatch {
     this.#parts = parts
   }
 
-  /** Call it with all rows of the feed; once the evidence suffices, it ignores them. */
+  /** Receives all rows of the feed. Once there is enough evidence, further rows are ignored. */
   observe(block: Block, from: number, to: number): void {
     if (this.#witness === undefined) return
     this.#witness.rows(block, from, to)

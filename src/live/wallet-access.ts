@@ -71,8 +71,8 @@ export async function withWallet<T>(
   }
 }
 
-/** Mints of open positions and orders of all accounts. Those of paper bots are included; their only effect is that more
- *  token accounts stay open than necessary. */
+/** Mints of open positions and orders of all accounts. Mints of paper bots are included, although they only keep more
+ *  token accounts open than necessary. */
 function mintsInUse(path: string): Set<string> {
   const reader = openReader(path)
   try {

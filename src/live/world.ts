@@ -60,7 +60,7 @@ export interface WorldParts {
   readonly end: (exitCode: ExitCode, message: string) => void
 }
 
-/** Shows how far the engine is behind the stream of rows. */
+/** How far the engine is behind the stream of rows. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
 /** Connects the engine to the world in a live or paper run: the feed, the executors and the request limit that they
@@ -81,7 +81,7 @@ export class LiveWorld {
   /** Number of raised alerts by kind. */
   readonly raised = new Map<AlertKind, number>()
   readonly sources: SourcePolls
-  /** Watches the unit of amounts; undefined if the unit is configured, or proved by a probe. */
+  /** Checks the unit of the feed's amounts; undefined if the unit is configured, or was proved by a probe. */
   readonly #units: UnitWatch | undefined
   #gateway: Gateway | undefined
   #segment: Progress = { lagMs: 0, rowsHandled: 0 }
@@ -243,7 +243,7 @@ export class LiveWorld {
     return this.#alerts?.lost ?? 0
   }
 
-  /** Starts the answers to questions, the commands and the messages about trades in Telegram, if it is configured. */
+  /** If Telegram is configured, starts to answer questions, to take commands, and to send messages about trades. */
   serveTelegram(shown: Shown): void {
     const telegram = this.#telegram?.telegram
     if (telegram === undefined) return
@@ -287,8 +287,8 @@ export class LiveWorld {
     this.#parts.post({ kind: 'plan', plan })
   }
 
-  /** Handles a refused key. At the start, it ends the command. Later, the bots continue: the key may be replaced, and
-   *  open positions still need their exits. */
+  /** Handles a refused key. At the start, this ends the command. Later, the bots continue, because the key may be
+   *  replaced, and open positions still need their exits. */
   #refused(reason: string): void {
     const { end, log, service } = this.#parts
     const { name } = service.venue

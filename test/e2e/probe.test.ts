@@ -172,7 +172,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     }
     const bought = stage.books().fills[0]?.tokens ?? 0n
     expect(await half()).toBeLessThan(bought / 100_000n)
-    expect(stage.log.join('')).toMatch(/from now on a part of a position is sold as a percentage/)
+    expect(stage.log.join('')).toMatch(/from now on, partial sales are sent as a percentage/)
     expect(Number(await half()) / Number(bought)).toBeCloseTo(0.5, 3)
     await stage.settled()
     await running.stop()

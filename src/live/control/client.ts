@@ -5,8 +5,8 @@ import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import type { ControlCommand } from './command.ts'
 import { controlPath, readLine } from './command.ts'
 
-/** Longest wait for an answer. No command takes long: `flatten` answers when the sales are accepted, not when they are
- *  filled. */
+/** Longest wait for an answer. No command takes long; for example, `flatten` answers when the sales are accepted, not
+ *  when they are filled. */
 const ANSWER_TIMEOUT_MS = 10_000
 /** Longest answer, in characters. The answer to `status` is long, because it lists every position. */
 const LONGEST_ANSWER = 16 * 1024 * 1024

@@ -20,7 +20,7 @@ export type ControlCommand =
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
   /** Accepts a foreign transaction by signature, or `all` of them. */
   | { readonly command: 'accept'; readonly signature: string; readonly wallet?: string }
-  /** Shows the evidence about an undecided order, or applies a person's verdict. */
+  /** Shows the evidence about an undecided order, or applies a person's decision whether it executed. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
   /** Creates a login link of the desk. `name`: name of the session in the journal; '' for a default name. */
@@ -147,7 +147,7 @@ function runtimeDirectory(): string {
   return path
 }
 
-/** Maximum length of a request line. A longer line does not belong to this protocol. */
+/** Maximum length of a request line. No command is longer. */
 const LONGEST_LINE = 256 * 1024
 
 /** Reads the first line that the peer sends; '' if the peer closes the connection without sending a line. Throws if the

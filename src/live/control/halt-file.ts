@@ -5,13 +5,14 @@ import type { Cancel } from '../../base/machine.ts'
 
 const LOOK_EVERY_MS = 500
 
-/** Throws a SluiceError (exit 4) while the file exists, because entries would be halted again. */
+/** Throws a SluiceError (exit 4) if the file exists. Called before entries are resumed, because the file would halt
+ *  them again. */
 export function requireNoHaltFile(path: string): void {
   if (isOurHaltFile(path)) throw new SluiceError(`the file ${path} exists: remove it first`, ExitCode.unsafe)
 }
 
-/** Whether the file is a regular file of this user. Another user's file in a shared folder must not stop the
- *  process. */
+/** Whether the file is a regular file of this user. In a shared folder, a file of another user must not halt the
+ *  bots. */
 function isOurHaltFile(path: string): boolean {
   return ownerOf(path) === userInfo().uid
 }

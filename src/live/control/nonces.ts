@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/units.ts'
 import { Secrets } from './secrets.ts'
 
-/** Time for which a confirmation is accepted after its preview was shown. */
+/** After the preview of a command was shown, its confirmation is accepted for this time, ms. */
 export const NONCE_MS = 60_000
 const MOST_NONCES = 256
 
@@ -17,8 +17,8 @@ export type Taken<Action> =
   | { readonly kind: 'expired'; readonly action: Action }
   | { readonly kind: 'invalid' }
 
-/** Nonces of actions that were shown to a person and are not confirmed yet. A nonce identifies exactly one action of
- *  one owner (a session of the desk or a user of Telegram), and works once. */
+/** Nonces (random texts) of actions that were shown to a person and are not confirmed yet. A nonce identifies exactly
+ *  one action of one owner, a session of the desk or a user of Telegram, and can be used once. */
 export class Nonces<Action> {
   readonly #now: () => Millis
   readonly #pending = new Secrets<Pending<Action>>(MOST_NONCES)

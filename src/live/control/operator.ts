@@ -44,8 +44,8 @@ export const TERMINAL = 'terminal'
 /** Longest wait for the engine's answer to a command. */
 const ANSWER_MS = 4_000
 
-/** Turns commands into inputs of the engine. The answer confirms that the command was accepted; the journal contains
- *  its results. */
+/** Turns commands of an operator into inputs of the engine. The answer only confirms that the command was accepted; the
+ *  journal contains its results. */
 export class Operator {
   readonly #parts: OperatorParts
 
@@ -120,7 +120,10 @@ export class Operator {
       if (output.kind === 'refused') throw new SluiceError(`the buy is refused: ${output.code}, ${output.reason}`)
       if (output.kind === 'order') {
         const { id } = output.order
-        return { text: `${id}: ${bot} buys ${sol} SOL of ${mint}; \`sluice why ${id}\` shows its course`, order: id }
+        return {
+          text: `${id}: ${bot} buys ${sol} SOL of ${mint}; \`sluice why ${id}\` shows what happens to the order`,
+          order: id,
+        }
       }
     }
     throw new SluiceError('the engine has neither bought nor refused: see the log')
@@ -162,7 +165,7 @@ export class Operator {
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
   }
 
-  /** Text about held positions without a price, which the drawdown counts as lost; '' if there are none. */
+  /** Text about held positions without a price, which count as lost in the drawdown; '' if there are none. */
   #unpriced(held: readonly Position[]): string {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''
@@ -242,7 +245,7 @@ export function botsOf(bots: readonly BotSettings[], { account }: OneWallet): re
   return account === undefined ? bots : bots.filter((bot) => bot.account.id === account)
 }
 
-/** Words about the only wallet that a command concerns; '' for all wallets. */
+/** Part of a sentence that names the only wallet that a command concerns; '' if it concerns all wallets. */
 export function ofWallet({ wallet }: OneWallet): string {
   return wallet === undefined ? '' : ` of the wallet ${wallet}`
 }

@@ -14,7 +14,7 @@ import type { ControlCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
 import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts, ofWallet } from './operator.ts'
 
-/** Commands that may come from outside of the terminal: from the desk, and some of them from Telegram. */
+/** Commands that may come from the desk; Telegram accepts some of them. */
 export const REMOTE_COMMANDS: readonly string[] = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy']
 export type RemoteCommand = Exclude<
   ControlCommand,

@@ -3,9 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isListening } from './client.ts'
 
-// Registry of this user's running processes. With it, a command finds a process without the path of its journal. Each
-// process writes a small file in the user's runtime directory, in which no other user may write. The file of a killed
-// process remains, so a file counts only while a process listens on the socket of its journal.
+// Registry of this user's running processes. It lets a command find a process without the path of the process's
+// journal. Each process writes a small file in the user's runtime directory, in which no other user may write. The file
+// of a killed process remains, so a file counts only while a process listens on the socket of its journal.
 
 export interface Running {
   readonly journal: string
@@ -16,7 +16,7 @@ const FOLDER = 'sluice-running'
 const LONGEST_ENTRY = 10_000
 
 /** Registers this process in the registry until the returned function is called. If no directory is writable, calls
- *  `warn`, and the process continues without an entry. */
+ *  `warn`, and the process is not registered. */
 export function announce(journalPath: string, warn: (message: string) => void): () => void {
   const entry: Running = { journal: resolve(journalPath), pid: process.pid }
   const problems: string[] = []
@@ -99,8 +99,8 @@ function readEntry(path: string): Running | undefined {
   }
 }
 
-/** Removes the files of killed processes. Each file name contains the id of its process, so the entry of a running
- *  process is never removed. */
+/** Removes the files of killed processes. Each file name contains the id of its process, which shows whether the
+ *  process still runs. */
 function dropDead(folder: string): void {
   for (const name of namesIn(folder))
     if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true })

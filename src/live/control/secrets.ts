@@ -9,8 +9,8 @@ export interface Hashed<T> {
   readonly value: T
 }
 
-/** Values that are found by a secret of 192 random bits. Only the hash of a secret is stored, and all comparisons take
- *  the same time. */
+/** Values that can be read only with their secret, 192 random bits. Only the hash of a secret is stored, and all
+ *  comparisons take the same time. */
 export class Secrets<T> {
   readonly #most: number
   #kept: Hashed<T>[]

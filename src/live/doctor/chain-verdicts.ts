@@ -24,7 +24,8 @@ export interface RpcFinding {
   /** Duration of one call, ms. */
   readonly ms: number
   readonly methods: readonly MethodFinding[]
-  /** Whether the node refused a `minContextSlot` in the far future, as it must; null if the test was not possible. */
+  /** Whether the node refused a call with a `minContextSlot` in the far future, as it must; null if the test was not
+   *  possible. */
   readonly minContextSlot: boolean | null
   readonly slot: number
   /** Number of slots by which the node is behind the newest slot that another node of the same chain had already
@@ -111,7 +112,7 @@ function history({ name, historyMs, cluster }: RpcFinding): Check {
   return historyMs < LEAST_HISTORY_MS ? fail(`${name} history`, found, fix) : warn(`${name} history`, found, fix)
 }
 
-/** Requests per second that the audit and the resolver need while an order is open. */
+/** Requests per second that Sluice needs while an order is open, to follow the order and to audit the wallet. */
 const NEEDED_PER_SECOND = 4
 
 function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): Check {
@@ -131,7 +132,7 @@ function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): C
   if (requestsPerSecond < NEEDED_PER_SECOND)
     return warn(
       `${name} budget`,
-      `${found}: fills are seen late`,
+      `${found}, so fills are seen late`,
       `set chain.rpc.requestsPerSecond to ${NEEDED_PER_SECOND} or more`,
     )
   return ok(`${name} budget`, found)
@@ -148,7 +149,7 @@ export interface WalletFinding {
   readonly tokens: number
   /** Largest worst-case cost of one buy among all live bots. */
   readonly perOrderLamports: number
-  /** Worst-case cost of all positions that may be open at once; null if unlimited. */
+  /** Worst-case cost of all positions that may be open at the same time; null if unlimited. */
   readonly exposureLamports: number | null
   readonly live: number
 }

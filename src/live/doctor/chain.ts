@@ -24,10 +24,10 @@ import type { SkewFinding } from './machine.ts'
 export interface ChainFound {
   /** Ids of the live accounts that belong to this service, this chain and the wallets. */
   readonly accounts: readonly string[]
-  /** Balances by the public key of the wallet. A wallet that no RPC has returned is absent. */
+  /** Balances by the public key of the wallet. A wallet whose balance no RPC has returned is absent. */
   readonly balances: ReadonlyMap<string, number>
-  /** Returns the checks and the clock skews against the RPCs. `clock`: difference of this machine's clock from that of
-   *  the service. */
+  /** Returns the checks, and by how much this machine's clock differs from the clock of each RPC. `clock`: the same
+   *  difference from the clock of the service. */
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
 }
 
@@ -91,7 +91,7 @@ function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
   return [{ against: `block time of ${name}`, skewMs: ageMs - USUAL_AGE_MS, plusMinusMs: BLOCK_TIME_MS }]
 }
 
-/** What one RPC shows of a wallet. */
+/** What one RPC has returned about a wallet. */
 type WalletLook = Pick<WalletFinding, 'lamports' | 'tokens'>
 
 async function lookAtWallet(rpc: Rpc, publicKey: string): Promise<WalletLook | undefined> {
@@ -193,8 +193,8 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
-/** For each node, the number of slots by which it is behind the newest slot of a first round of answers. The nodes
- *  are compared by their answers in a second round: within one round, the node that answers last would appear to be
+/** Returns, for each node, by how many slots it is behind. All nodes are asked twice: the slots of the second round are
+ *  compared with the newest slot of the first. Within a single round, the node that answers last would seem to be
  *  ahead. */
 export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
   const first = await slotsOf(rpcs)

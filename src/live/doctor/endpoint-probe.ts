@@ -46,8 +46,8 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** Difference of this machine's clock from the Date header. The header is in whole seconds, is written between request
- *  and answer, and may be a cached value of the last second. */
+/** Difference of this machine's clock from the Date header. The server writes the header between request and answer. It
+ *  has whole seconds, and may be a value that the server cached for up to a second. */
 function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
   const serverTime = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(serverTime)) return undefined
@@ -75,8 +75,8 @@ export function shapeOf(value: unknown): string[] {
   return [...fields].sort().slice(0, MOST_FIELDS)
 }
 
-/** Recognizes our own values (key and balance) in a portfolio or a token's record. `stranger`: another wallet that the
- *  record names instead of ours; '' if there is none. */
+/** Finds values that we know (the requested key and the balance) in a portfolio or a token's record. `stranger`:
+ *  another wallet that the record names instead of ours; '' if there is none. */
 export function knownIn(
   value: unknown,
   ours: { readonly key: string; readonly lamports: number | undefined },
@@ -125,8 +125,8 @@ export interface Counting {
  *  waits a full minute if it does not know the last requests with the key. */
 const SLOT_WITHIN_MS = 62000
 
-/** Sends one request after its slot of the plan is reserved and the reservation is durable. Returns undefined, and
- *  sends nothing, if no slot became free within a minute. */
+/** Takes a request from the plan's budget, makes this durable, and then sends the request. Returns undefined and sends
+ *  nothing if the budget allows no request within a minute. */
 export async function withSlot<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
   const slot = await slotOf(limiter)
   if (slot === undefined) return undefined

@@ -10,7 +10,7 @@ import { MessagePacer } from '../request-pacing.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
-/** Observations during one connection with the key. */
+/** Results of one connection with the key. */
 export interface FeedLook {
   readonly session: SessionFinding
   /** Observations of the feed; undefined if the connection was not authenticated. */

@@ -48,8 +48,7 @@ const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
 /** Buys a small amount, and sells it in each way whose meaning the service's document leaves open. A bot places these
- *  orders through the usual engine, gateway, executor, resolver and journal. After a crash, the next start can
- *  therefore resume them. */
+ *  orders in the same way as every live order, so that the next start can resume them after a crash. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
@@ -126,7 +125,7 @@ class Probe {
     })
     const { chain } = this.#running.world
     if (chain !== undefined && this.#orders.length > 0) {
-      // An incomplete probe does not erase an earlier proof.
+      // An incomplete probe keeps an earlier proof.
       const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
       const value = { ...proof, sellNumber: proof.sellNumber ?? before }
       await this.#watch.keep({ about: this.#wallet.account, name: 'proof', time: Date.now(), value })
@@ -136,7 +135,7 @@ class Probe {
 
   async #trade(): Promise<void> {
     const { lamports: amount, say } = this.#parts
-    say('waiting for the wallet, the feed and a price')
+    say('waiting until the wallet is read, the feed is live and the mint has a price')
     await this.#hands.until('a robust price', () => this.#chosen() !== '', PRICE_WITHIN_MS)
     this.#mint = this.#chosen()
     await this.#sellLeftover()
@@ -172,15 +171,15 @@ class Probe {
     if (orders.length > 0) await this.#hands.final(orders)
   }
 
-  /** Ends the probe if the wallet already holds the token: these tokens would also be sold, which would distort the
-   *  proof. */
+  /** Ends the probe if the wallet already holds the token: these tokens would also be sold, and the amounts would prove
+   *  nothing. */
   async #refuseHeld(): Promise<void> {
     const holding = await this.#wallet.wallet.byHand.holding(this.#mint)
     if (holding !== undefined && holding.tokens > 0n)
       throw new Stopped('the wallet already holds this token; choose another mint')
   }
 
-  /** Sells a third of the tokens, with the amount as a number in the unit `written`. */
+  /** Sells a third of the tokens. The request gives the amount as a number in the unit `written`. */
   async #sellNumberAs(written: Exclude<SellUnit, 'unproved'>, { decimals }: Fill): Promise<void> {
     const held = this.#held()
     const third = wholeTokens(held, decimals) / 3

@@ -43,7 +43,7 @@ function problemOf(secret: Secret): string {
     return ''
   } catch (error) {
     if (error instanceof SluiceError) return error.message
-    // The message contains only the system's error code, because another text could contain the secret.
+    // The message contains only the system's error code, because the error's text could contain the secret.
     return `${secret.describe()}: ${(error as NodeJS.ErrnoException).code ?? 'unreadable'}`
   }
 }
@@ -63,8 +63,8 @@ export function journalFiles(path: string): FileFinding[] {
   })
 }
 
-/** Findings about the journal. `writer` is absent while another process writes the journal; it records the requests of
- *  doctor. */
+/** Findings about the journal. `writer` records the requests that doctor sends; it is absent while another process
+ *  writes the journal. */
 export interface JournalLook {
   readonly finding: JournalFinding
   readonly past: Recovered | undefined
@@ -273,8 +273,8 @@ export function clockVerdict(skews: readonly SkewFinding[]): Check {
       return `${durationOf(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} ${against}`
     })
     .join('; ')
-  // The smallest difference counts: if this machine agrees with one of the other clocks, the others are assumed to be
-  // wrong.
+  // The smallest difference counts: if this machine's clock agrees with one of the other clocks, the remaining clocks
+  // are assumed to be wrong.
   const off = Math.min(...skews.map(({ skewMs, plusMinusMs }) => Math.max(0, Math.abs(skewMs) - plusMinusMs)))
   const fix = 'synchronize the clock (NTP: timedatectl set-ntp true)'
   if (off > FAIL_SKEW_MS) return fail('clock', found, fix)

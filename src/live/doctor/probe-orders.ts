@@ -29,7 +29,7 @@ const TRANSIENT = new Set([
   'EXIT_UNPROVED',
 ])
 
-/** Error: the probe cannot continue. Its findings up to this point are valid. */
+/** Thrown if the probe cannot continue. Its findings up to this point are valid. */
 export class Stopped extends Error {}
 
 interface Placed {
@@ -56,7 +56,7 @@ export class ProbeOrders {
     void running.ended.then(({ message }) => this.#stop(message))
   }
 
-  /** Ends the probe in the normal way; later reasons to stop no longer throw. */
+  /** Ends the probe in the normal way. A later event that would have stopped the probe no longer throws. */
   end(): void {
     this.#hasEnded = true
   }

@@ -33,7 +33,7 @@ export class ProbeWatch implements Probe {
   readonly orders = new Map<string, ProbeOrder>()
   /** The strategy's answers to the signals, in order. */
   readonly answers: string[] = []
-  /** Proves the unit of quoted prices, without the configured unit. */
+  /** Determines the unit of quoted prices from the feed; a unit in the configuration is not used. */
   readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
   /** Number of valid prints of each mint. */
   readonly prints = new Map<string, number>()
@@ -207,7 +207,8 @@ export interface NumberSale {
   readonly held: bigint
 }
 
-/** Unit of the request's number that explains the amount sold; null if both units explain it, or neither. */
+/** Returns the unit in which the request's number explains the amount that was sold; null if both units explain it, or
+ *  neither does. */
 export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
   const scale = 10n ** BigInt(decimals)
   if (sold === held || sold === 0n || scale === 1n) return null // a service may cap a number at the whole holding
@@ -222,8 +223,8 @@ export function isShare(sold: bigint, held: bigint, percent: number): boolean {
   return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
 }
 
-/** Fees and price impact change the price by a smaller factor than this; a wrong currency or unit would change it by a
- *  larger factor. */
+/** The price of our own buy may differ from the feed's price by this factor. Fees and price impact change it by less; a
+ *  wrong currency or unit changes it by more. */
 const MAX_RATIO = 1.5
 
 /** Whether the price of our own buy agrees with the price in the feed. */

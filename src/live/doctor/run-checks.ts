@@ -39,8 +39,8 @@ export interface ExamineOptions {
 
 const HTTP_WITHIN_MS = 15_000
 
-/** Examines everything that a run of this configuration needs. Writes only its requests to the plan's budget, to the
- *  journal. Throws a SluiceError if the configuration is incomplete. */
+/** Examines everything that a run of this configuration needs. The only records that it writes are its requests, which
+ *  the journal counts against the plan's budget. Throws a SluiceError if the configuration is incomplete. */
 export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)
@@ -144,7 +144,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-/** Placeholder if another process has locked the key; doctor then sends no request. */
+/** Stands in for the lock if another process has locked the key; doctor then sends no request. */
 const NO_KEY_USE: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
 
 function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {

@@ -85,10 +85,10 @@ function isWithin(one: Plan, other: Plan): boolean {
   )
 }
 
-/** Requirements that the configured bots have of the service. */
+/** What the configured bots need from the service. */
 export interface NeedFinding {
   readonly requestsPerMinute: number
-  /** Number of connections that this process needs (`sockets`) and that the plan permits (`connections`). */
+  /** Number of connections that this process needs (`sockets`), and number that the plan permits (`connections`). */
   readonly sockets: number
   readonly connections: number
   /** Maximum number of open positions; null if unlimited. */

@@ -54,8 +54,8 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
   return readRecords(parts, effective, look.mint)
 }
 
-/** Observes the feed with a connection of its own. Skips this if the connection would take the only one of a running
- *  process. */
+/** Observes the feed with a separate connection. Skips this if the plan has only one connection and a running process
+ *  uses it. */
 async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLook>): Promise<FeedLook> {
   const configured = typeof config.service.plan === 'object' ? config.service.plan : undefined
   const connections = (busy?.health?.plan ?? configured ?? venueOf(config.service).plans.first('auto')).connections

@@ -32,7 +32,7 @@ export interface HostParts {
   readonly world: LiveWorld
   readonly log: Log
   readonly startOf: StartOf
-  /** Called with the reason when no further engine can be started. */
+  /** Called with the reason when the engine was lost and no new one can be started. */
   readonly failed: (reason: string) => void
 }
 
@@ -58,13 +58,14 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
   })
 }
 
-/** Logs an alarm. The place precedes the reason, because a terminal cuts long lines at their end. */
+/** Logs an alarm. The place in the strategy's code comes before the reason, because a terminal cuts long lines at their
+ *  end. */
 function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
 }
 
-/** Names of the log's own fields; a dash is added to a field of the same name from a strategy. */
+/** Names of the log's own fields. If a strategy logs a field with such a name, a dash is added to it. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['bot', 'seq', 'dropped', 'level', 'time', 'msg', 'err'])
 
 /** Logs a line or a message of a strategy. */

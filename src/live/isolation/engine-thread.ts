@@ -13,7 +13,7 @@ import type { EngineLink } from './threaded-runner.ts'
  *  threads are ready when they are needed. */
 export interface EngineThreadStart {
   readonly port: MessagePort
-  /** Counter that is incremented when a message waits to be read; the thread sleeps on it. */
+  /** Counter that is incremented for each message. The thread sleeps until it changes, and then reads the messages. */
   readonly bell: Int32Array
   /** Shared counters, indexed by `Cell`. */
   readonly cells: Int32Array
@@ -32,7 +32,7 @@ export const Cell = {
   thread: 3,
 } as const
 
-/** Message with which the engine of a thread begins. */
+/** Message that starts the engine of a thread. */
 export interface BeginMessage {
   readonly kind: 'begin'
   readonly seq: Seq
@@ -46,7 +46,7 @@ export interface BeginMessage {
 
 export interface RowsMessage {
   readonly kind: 'rows'
-  /** Shared memory of the block; only the first message about a block carries it. */
+  /** Shared memory of the block in the first message about the block; null in later messages. */
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
@@ -72,7 +72,7 @@ export type FromEngine =
   | ({ readonly kind: 'broke' } & Death)
 
 export interface Death {
-  /** Index of the bot that caused the loss; -1 if it is unknown. */
+  /** Index of the bot that caused the loss of the engine; -1 if it is unknown. */
   readonly bot: number
   readonly reason: string
   /** Whether the thread exceeded its memory limit. */
@@ -89,13 +89,13 @@ export interface EngineThreadEvents {
   died(death: Death): void
 }
 
-/** The thread is ended at this multiple of the memory limit. Between the limit and its multiple, the thread has time to
- *  find the bot that uses the memory. */
+/** The thread is ended when it uses this many times the memory limit. Before that, once the limit itself is exceeded,
+ *  the thread looks for the bot that uses the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings() {}, log() {}, died() {} }
 
-/** Represents a thread with an engine in the main thread. */
+/** The main thread's object for an engine that runs in another thread. */
 export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
   /** Receiver of the thread's events. A spare thread has none. */
@@ -120,8 +120,8 @@ export class EngineThread implements EngineLink {
     this.#memory = memory
     this.#port = port1
     this.#port.on('message', (message: FromEngine) => this.#receive(message))
-    // The stack has the same size as that of the main thread, so that each handler that runs here also runs in a
-    // replay.
+    // The stack has the same size as that of the main thread. A replay runs there, so a handler that succeeds here also
+    // succeeds in a replay.
     const resourceLimits = {
       maxOldGenerationSizeMb: HARD_HEAP * memory.heapMb,
       maxYoungGenerationSizeMb: 32,

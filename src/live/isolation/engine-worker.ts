@@ -1,5 +1,6 @@
-// Worker thread of an engine. After `begin` it has no event loop: it sleeps until the main thread increments the bell,
-// so that only handlers run in it. Work that a strategy starts for later (a promise, its own timer) never runs.
+// Worker thread of an engine. After `begin` it no longer uses its event loop: it sleeps until the main thread
+// increments the shared counter `bell`, so that only handlers run in it. Work that a strategy starts for later (a
+// promise, its own timer) never runs.
 import { isDeepStrictEqual } from 'node:util'
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
@@ -32,7 +33,7 @@ const DEADLINE_MS = 500
 /** Number of rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Marks a mint number of the main thread that belongs to no mint. */
+/** Entry of `tokens` for a number of the main thread that belongs to no mint. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
@@ -82,8 +83,8 @@ function first(): BeginMessage {
   }
 }
 
-/** Loads the strategies one module at a time, so that a module that never returns can be identified. The file of a
- *  stopped strategy is loaded only if another bot needs it. */
+/** Loads the strategies one module at a time, so that a module whose loading never ends can be identified. The file of
+ *  a stopped strategy is loaded only if another bot needs it. */
 async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<string, Strategy>> {
   const strategies = new Map<string, Strategy>()
   for (const [index, { name, strategy }] of bots.entries()) {

@@ -14,8 +14,8 @@ import { Watchdog } from './watchdog.ts'
 
 /** Memory limits that apply to all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** Number of spare threads. With two spares, a thread is ready even if two engines are lost in quick succession. Spares
- *  are created only once the engine has run for a second, so that they do not delay its start. */
+/** Number of spare threads. With two spares, a thread is ready even if two engines are lost shortly after each other.
+ *  They are created once the engine has run for a second, so that they do not delay its start. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
@@ -30,7 +30,7 @@ export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'
   readonly startAgain: () => StartInput
   readonly decided: (us: number) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** Called with the reason when no further engine can be started. */
+  /** Called with the reason when the engine was lost and no new one can be started. */
   readonly failed: (reason: string) => void
 }
 
@@ -229,9 +229,10 @@ export class StoppedBots {
       }
   }
 
-  /** Handles the loss of an engine. `hadBegun` is false while strategies were being loaded or started. Returns the
-   *  names of the bots that are stopped for the loss, or undefined if another engine would fail again. After the first
-   *  loss without a known cause, all bots continue; after a second one within ten minutes, no bot continues. */
+  /** Handles the loss of an engine. `hadBegun`: false if the strategies were still being loaded or started. Returns the
+   *  names of the bots that are stopped because of the loss; undefined if a new engine would fail in the same way.
+   *  After the first loss without a known cause, all bots continue; after a second one within ten minutes, no bot
+   *  continues. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
     const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
@@ -252,9 +253,9 @@ export class StoppedBots {
   }
 }
 
-/** High-water marks that an engine in another thread reported and that are not yet written: the last one of each
- *  position. When a position closes, its mark is dropped. If the mark were written later, it would apply to the next
- *  position in the same mint. */
+/** The last high-water mark (highest price) of each position that an engine in another thread has reported and that is
+ *  not written yet. When a position closes, its mark is dropped, because a mark that is written later would apply to
+ *  the next position in the same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 

@@ -25,9 +25,9 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Checks the memory of this thread between two handlers. It takes no time until a limit is exceeded. It does not stop
- *  a bot itself: the next engine measures the memory of each bot, counts the buffers of each handler, and samples the
- *  heap allocations. */
+/** Checks the memory of this thread between two handlers; this takes almost no time until a limit is exceeded. With
+ *  `inspects`, which the next engine after a breach sets, it also finds the bot that uses the memory, which takes time:
+ *  it counts the buffers of each handler and samples the heap allocations. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined

@@ -6,7 +6,7 @@ import type { Sink } from '../../engine/ports.ts'
 import type { Block } from '../../market/block.ts'
 import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
 
-/** Maximum number of rows that are sent to the engine before their answers arrive. An operator's command waits for at
+/** Maximum number of rows that the engine has received and not answered. An operator's command therefore waits for at
  *  most this many rows. */
 const ROWS_AHEAD = 64
 
@@ -21,7 +21,7 @@ export interface EngineLink {
 }
 
 export interface ThreadedRunnerOptions extends EffectsOptions {
-  /** Called with every batch of rows, as a `Runner` does. */
+  /** Called with every batch of rows; see `observe` of `Runner`. */
   readonly observe: (block: Block, from: number, to: number) => void
   /** Called with every input, in the order of inputs and of the rows that `observe` receives. */
   readonly heard: (input: Input) => void
@@ -31,7 +31,7 @@ export interface ThreadedRunnerOptions extends EffectsOptions {
   readonly decided: (us: number) => void
 }
 
-/** Rows or an input for the engine. It receives its number when it is sent. */
+/** Rows or an input for the engine. Their number (seq) is given when they are sent. */
 type Given =
   | {
       readonly kind: 'rows'
@@ -93,8 +93,8 @@ export class ThreadedRunner implements Sink {
     link.begin(start.seq, start.time, input)
   }
 
-  /** Called when the engine has begun and its strategies are warmed up. Sends the standing inputs, then the waiting
-   *  items, with an operator's commands first. */
+  /** Called when the engine has begun and its strategies are warmed up. Sends the inputs that every new engine needs
+   *  (`StandingInputs`), then the waiting items, of these an operator's commands first. */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
     assert(start !== undefined, 'no engine was started')
@@ -117,7 +117,7 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** Called when the engine has answered the next input, or all rows before number `next`. */
+  /** Called when the engine has answered an input, or rows: all items before number `next` are answered. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
     assert(one !== undefined, 'the engine answered an item that was not sent')
@@ -173,9 +173,8 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Gives an item its number and time and sends it. Rows may have been read before an earlier input received its time;
-   *  they then take the time of that input. The change is made in the block, because the journal stores the time of the
-   *  block. */
+  /** Gives an item its number and time, and sends it. If rows have an older time than an input that was sent before
+   *  them, they get the time of that input. The time is changed in the block, because the journal stores the block. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)

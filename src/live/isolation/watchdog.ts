@@ -8,14 +8,14 @@ const MOST_GROWTH_MB = 1024
 /** A thread that received little processor time may exceed its deadline by this factor. */
 const MOST_DEADLINES = 10
 
-/** Watches a thread from the main thread. It counts polls instead of reading a clock, so that no handler counts as late
- *  because the machine was suspended or the main thread was busy. A thread counts as late only if it ran for at least
- *  half of the time, or slept all the time. */
+/** Watches a thread from the main thread. It counts its own polls instead of reading a clock: a pause of the machine or
+ *  of the main thread then makes no handler late. A thread counts as late only if it ran for at least half of the time,
+ *  or slept all the time. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void
   readonly #usageOf: (thread: number) => ThreadUsage | undefined
-  /** For each bot, by its index: number of polls since the last progress at which the bot was running. */
+  /** Number of polls at which a bot was running since the last progress, by the bot's index. */
   readonly #seen = new Map<number, number>()
   #progress = 0
   #looks = 0

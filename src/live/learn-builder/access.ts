@@ -23,9 +23,9 @@ export interface Chain {
   readonly clock: Clock
 }
 
-/** Requests the samples within the plan's rate limit, and passes them to `use` while the RPC connection is open.
- *  Throws a SluiceError if the service, the chain or the wallet is missing, or if another process uses the key or
- *  the journal. */
+/** Requests the samples within the plan's rate limit, and calls `use` with them while the RPC connection is open.
+ *  Throws a SluiceError if the service, the chain or the wallet is missing, or if another process uses the key or the
+ *  journal. */
 export async function withSamples<T>(
   config: Config,
   { mints, amount, say }: Wanted,

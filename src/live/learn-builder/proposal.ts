@@ -5,7 +5,8 @@ import { ALWAYS_INNER } from '../../chain/verifier/simulate.ts'
 import type { PolicyInput } from '../../config/builder-policy-file.ts'
 import { BUILT_IN_POLICY, PRESETS } from '../../orders/builder-policy.ts'
 
-/** A policy that permits exactly the samples, and texts about findings that a policy cannot express (`unsaid`). */
+/** A policy that permits exactly the sampled transactions, and texts about findings that a policy cannot express
+ *  (`unsaid`). */
 export interface Proposal {
   readonly policy: PolicyInput
   readonly unsaid: readonly string[]
@@ -63,8 +64,8 @@ function strangersIn({ handed, payments }: Findings): string[] {
   return handed.flatMap(({ address, namesWallet }) => (namesWallet || paid.includes(address) ? [] : [address]))
 }
 
-/** Policy entry for a recipient of fees. A percentage cannot cap the fee of an opaque program's sale, because the
- *  proceeds of such a sale are unknown. */
+/** Returns the policy entry for a recipient of fees. If a program's instructions cannot be decoded (`isOpaque`), the
+ *  proceeds of its sales are unknown, so a percentage cannot limit their fee. */
 function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput['feeAccounts']>[number] {
   const { to, percent, lamports } = payment
   if (percent === undefined) return { address: to, maxSol: solOf(lamports.most) }

@@ -66,7 +66,7 @@ interface Wanted {
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await withSlot(parts.counting, () => builder.build(attempt))
   if (built === undefined) return 'the rate limit of the plan allowed no request within a minute'
-  // The service's text is dropped, because it may repeat the request, which contains the key.
+  // The service's text is left out, because it may repeat the request, which contains the key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
   const decoded = decodeTransaction(built.bytes)
@@ -86,7 +86,7 @@ function builderOf({ service, wallet, http, clock, maxBuyLamports }: SampleParts
   })
 }
 
-/** An attempt that belongs to no order: it is never armed, journaled or sent. */
+/** Returns an attempt for a request of a sample. It belongs to no order, and is never journaled or sent. */
 function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt {
   const isBuy = size.kind === 'sol'
   return {
@@ -96,7 +96,7 @@ function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt
   }
 }
 
-/** Generous upper bound of the cost of a sample, lamports. */
+/** Upper bound of the cost of a sample, lamports. It is high on purpose. */
 export function boundOf({ asked }: Sample): bigint {
   return BigInt(asked.side === 'buy' ? asked.lamports : ZERO) * 2n + 20_000_000n
 }

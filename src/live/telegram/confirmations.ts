@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts'
 import { textOf } from './texts.ts'
 import type { Press } from './updates.ts'
 
-/** What operators may steer. */
+/** What commands of operators need: the state of the bots, and the functions that carry commands out. */
 export interface Steered {
   readonly view: () => View
   readonly preview: (command: RemoteCommand) => Preview
@@ -32,7 +32,7 @@ export interface ConfirmationParts {
 
 export const OPERATOR_COMMANDS = ['/halt', '/resume', '/flatten', '/sell'] as const
 const DATA = /^([yn]):([\w-]{32})$/
-/** Shortest beginning of a mint that is accepted for a sale. */
+/** Minimum number of a mint's first characters with which an operator may name a position to sell. */
 const SHORTEST_MINT = 4
 
 /** Commands of operators. Each command is first shown as a preview with two buttons. It is carried out once, when the
@@ -111,7 +111,8 @@ export class Confirmations {
   }
 }
 
-/** Throws a SluiceError if the command is incomplete, or its mint is not held. */
+/** Returns the command that the words describe. Throws a SluiceError if it is incomplete, or if no bot holds its
+ *  mint. */
 function commandOf(name: string, [first = '', second = '']: readonly string[], view: View): RemoteCommand {
   if (name === '/halt') return { command: 'halt', ...only(first, view) }
   if (name === '/resume') return { command: 'resume', ...only(first, view) }
@@ -119,12 +120,13 @@ function commandOf(name: string, [first = '', second = '']: readonly string[], v
   return { command: 'sell', mint: heldMint(first, view), ...only(second, view) }
 }
 
-/** The wallet that a command names. Words after a command are ignored if the wallets have no names. */
+/** Returns the wallet that a command names, if there is one. Words after a command are ignored if the wallets have no
+ *  names. */
 function only(wallet: string, { wallets }: View): { wallet?: string } {
   return wallet === '' || wallets.every(({ name }) => name === undefined) ? {} : { wallet }
 }
 
-/** The mint of a position, given in full or by the beginning that `/positions` shows. */
+/** Returns the mint of a held position. `about`: the mint, or its first characters, as `/positions` shows them. */
 function heldMint(about: string, { positions }: View): string {
   const given: unknown = about
   if (isPublicKey(given)) return given

@@ -11,7 +11,7 @@ export interface Letter {
   readonly buttons?: readonly Button[]
   /** Id of the message that this one replaces. If that message no longer exists, this one is sent as a new message. */
   readonly replaces?: number
-  /** From the time `at` on, the message is useless; the user then receives this text instead. */
+  /** If the message was not sent before `at`, it is useless, and the user receives this text instead. */
   readonly late?: { readonly at: Millis; readonly text: string }
 }
 
@@ -41,8 +41,8 @@ interface Queue {
   isUnreachable: boolean
 }
 
-/** Sends messages one after another, in order for each user. If Telegram asks for a pause, waits for that time; the
- *  pause delays only the user whom Telegram names. Continues after an outage. */
+/** Sends messages one after another, in order for each user. If Telegram asks for a pause, only the messages to that
+ *  user wait. Continues after an outage. */
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #queues = new Map<number, Queue>()
@@ -122,7 +122,7 @@ export class Outbox {
     const shown = isLate ? late.text : text
     const content = {
       ...{ chat_id: user, text: shown },
-      // As preformatted text, nothing in the message becomes a link, a mention or a command.
+      // The message is sent as preformatted text, in which Telegram makes no links, mentions or commands.
       entities: [{ type: 'pre', offset: 0, length: shown.length }],
       ...(buttons !== undefined && !isLate && { reply_markup: { inline_keyboard: [buttons.map(keyOf)] } }),
     }
@@ -130,7 +130,7 @@ export class Outbox {
     return call('sendMessage', { ...content, disable_notification: isSilent })
   }
 
-  /** Whether the message that the letter replaces can no longer be edited. */
+  /** Whether the message that this one should replace can no longer be edited. */
   #isGone(called: Called, { replaces }: Letter): boolean {
     return (
       replaces !== undefined &&

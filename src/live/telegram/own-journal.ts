@@ -6,13 +6,13 @@ const LONGEST_MS = 30_000
 const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
 /** Maximum number of characters that are shown of an answer that is too long. */
 const MOST_SHOWN = 3_500
-/** Maximum number of unanswered questions, including the running one. */
+/** Maximum number of unanswered questions, including the one that is being answered. */
 const MOST_WAITING = 3
 /** Telegram keeps an update for a day. */
 const KEPT_MS = 2 * DAY
 
-/** The journal of this process, for questions. Commands such as `sluice why` read it in processes of their own, because
- *  reading a long journal would delay trades. One such process runs at a time. */
+/** Answers questions about the journal of this process with commands such as `sluice why`. Each runs in a process of
+ *  its own, because reading a long journal here would delay trades. One such process runs at a time. */
 export class OwnJournal {
   readonly #journal: string
   readonly #program: string | undefined

@@ -46,12 +46,12 @@ const GATHER_MS = 2_000
 const MOST_GATHERED = 100
 /** A long poll ends after this time without a message. */
 const POLL_SECONDS = 25
-/** Number of messages of a poll. After a failure each message is requested alone, because even the longest answer can
- *  contain one. */
+/** Maximum number of messages in the answer to a poll. After a failure, each message is requested alone, because an
+ *  answer of the maximum length always has room for one. */
 const MOST_UPDATES = 4
 /** Shortest time between two polls, so that strangers who write to the bot cannot keep the process busy. */
 const POLL_EVERY_MS = 1_000
-/** Age from which a message is not answered, because it waited while the process was down. */
+/** A message that is older than this is not answered, because it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
 const CONFLICT_WAIT_MS = 10_000
 /** A conflict is over if no poll was refused for this time. */
@@ -121,7 +121,8 @@ export class Telegram {
     this.#isGathering = true
     this.#parts.clock.after(GATHER_MS, () => {
       this.#isGathering = false
-      // During an outage, events wait here as events, because their number is bounded; as messages there would be many.
+      // During an outage, events are not turned into messages yet: the number of waiting events is bounded, and later a
+      // few messages contain all of them.
       if (this.#outbox.waiting < this.#parts.viewers.length) this.#send()
       else this.#gather()
     })
@@ -165,7 +166,8 @@ export class Telegram {
 
   async #answer(updates: unknown, served: Served): Promise<number> {
     const { clock, log } = this.#parts
-    // Two programs end each other's polls in turn, so a poll that worked does not mean that the other one has ended.
+    // Two programs that poll for the same bot end each other's polls in turn, so one successful poll does not show that
+    // the other program has ended.
     if (this.#problem !== undefined && clock.now() - this.#conflictAt > CONFLICT_OVER_MS) {
       log.info({ failures: this.#failures }, 'telegram: questions are answered again')
       this.#problem = undefined
@@ -179,8 +181,8 @@ export class Telegram {
       // The next poll confirms the update, so a command is in the journal before Telegram deletes its update.
       await this.#take(update, served).catch((error) => this.#failed(error))
     }
-    // The highest number ever seen cannot be used: after a week without updates, Telegram may continue with a lower
-    // number.
+    // Only the ids of this answer count, not the highest id ever seen: after a week without updates, Telegram may
+    // continue with a lower id.
     if (ids.length > 0) this.#offset = Math.max(...ids) + 1
     return 0
   }
@@ -205,15 +207,15 @@ export class Telegram {
       : Math.min(1_000 * 2 ** Math.min(this.#failures, 6), 60_000)
   }
 
-  /** Informs the users. Messages still reach them, but without this one they would only notice that their commands are
+  /** Tells the users that another program receives their messages. Otherwise they would only notice that commands are
    *  not answered. */
   #tellConflict(reason: string): void {
     const lines = ['This process does not receive your messages.', `${remedyOf(409, reason)}.`]
     for (const user of this.#parts.viewers) this.#outbox.send({ user, text: textOf(lines), isSilent: false })
   }
 
-  /** Takes a private message of a user, or a press of a button by an operator. Everything else is dropped, because a
-   *  role belongs to a person, and an answer in a group would show the money to all of its members. */
+  /** Takes a private message of a user, or a press of a button by an operator. Everything else is ignored, because the
+   *  rights belong to persons, and an answer in a group would show the money to all of its members. */
   async #take(update: unknown, served: Served): Promise<void> {
     const deed = readUpdate(update)
     if (deed === 'garbage') this.#garbage()
@@ -262,7 +264,7 @@ export class Telegram {
     this.#parts.log.warn('telegram: ignored an update that the Bot API does not document; further ones are not logged')
   }
 
-  /** Logs that people who have no role have written, at most once a minute. */
+  /** Logs, at most once a minute, that a user wrote who is neither viewer nor operator. */
   #stranger(user: number): void {
     const { log, clock } = this.#parts
     this.#strangers++
@@ -276,7 +278,7 @@ export class Telegram {
   }
 }
 
-/** Opens the bot of a configuration with connections of its own, which no order uses. */
+/** Opens the Telegram bot of a configuration. It has separate connections, so that no order waits for it. */
 export function openTelegram(
   { token, viewers, operators, events, api }: TelegramConfig,
   { clock, log }: Pick<TelegramParts, 'clock' | 'log'>,

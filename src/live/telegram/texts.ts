@@ -57,7 +57,7 @@ export function textOf(lines: readonly string[]): string {
   const shown: string[] = []
   let length = 0
   for (const line of lines) {
-    // The cut may leave half of a character, and Telegram refuses such a message.
+    // Cutting may leave half of a character (a lone surrogate), and Telegram refuses a message with one.
     const safe = printable(line).slice(0, 500).toWellFormed()
     length += safe.length + 1
     if (length > LONGEST_TEXT) {

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
 
-/** An action of a person. `user`: the person who acted, never the chat in which the person acted. */
+/** An action of a person. `user`: id of the person who acted, never that of the chat. */
 export type Deed = Message | Press
 
 export interface Message {
@@ -58,7 +58,7 @@ export function readUpdate(update: unknown): Deed | 'ignored' | 'garbage' {
 function messageOf(update: number, message: Fields | undefined): Message | 'ignored' | 'garbage' {
   if (message === undefined) return 'garbage'
   const { from, sender_chat, chat, text, date } = message
-  // In the message of an anonymous administrator or of a channel, the sender is not the person who wrote it.
+  // The sender of a message by an anonymous administrator or in the name of a channel is not the person who wrote it.
   if (from === undefined || sender_chat !== undefined) return 'ignored'
   const user = personOf(from)
   if (user === undefined || typeof date !== 'number' || !Number.isSafeInteger(date)) return 'garbage'

@@ -272,7 +272,7 @@ describe('the chain', () => {
     ['the short history of a young chain', of(3, { historyMs: 60_000, cluster: '' }), /^ok/],
     ['an unknown history', of(3, { historyMs: null }), /^warn/],
     ['a sufficient budget', of(4), /^ok: 8 requests per second$/],
-    ['a small budget', of(4, { requestsPerSecond: 1 }), /^warn: 1 requests per second: fills are seen late$/],
+    ['a small budget', of(4, { requestsPerSecond: 1 }), /^warn: 1 requests per second, so fills are seen late$/],
     ['a public host', of(4, { isPublic: true }), /^warn: a public host/],
     ['429', of(4, { throttled: true }), /^warn: 8 requests per second, and the node answered 429$/],
     ['a funded wallet', walletVerdict(wallet), /^ok: W: 2 SOL, 0 tokens$/],
