@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
 import { benchBars } from './bars.ts'
+import { benchBusy } from './busy.ts'
 import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
 import { benchDesk } from './desk.ts'
@@ -34,6 +35,7 @@ import { benchSweepLengths } from './sweep-lengths.ts'
 const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   feed: benchFeed,
   'feed-columns': benchFeedColumns,
+  busy: benchBusy,
   decision: benchDecision,
   post: benchPost,
   isolation: benchIsolation,

@@ -7,7 +7,7 @@ import { encodeFrames, marketTexts, stampNow, stampPlaces } from './frames.ts'
 /** Commands of the bench. */
 export type ToServer =
   | { readonly kind: 'blast'; readonly count: number }
-  | { readonly kind: 'pace'; readonly perSecond: number; readonly seconds: number }
+  | { readonly kind: 'pace'; readonly perSecond: number; readonly seconds: number; readonly onceSubscribed?: boolean }
   | { readonly kind: 'text'; readonly text: string }
 
 /** Messages of the server: its addresses, and the time at which the first byte of each POST arrived. */
@@ -24,6 +24,8 @@ const { bytes, ends } = encodeFrames(marketTexts(FRAMES))
 const places = stampPlaces(bytes, ends)
 let client: WebSocket | undefined
 let next = 0
+/** Starts the frames that wait for a subscription. */
+let begin = (): void => {}
 
 function say(message: FromServer): void {
   process.send?.(message)
@@ -71,6 +73,15 @@ function pace(perSecond: number, seconds: number): void {
   step()
 }
 
+/** Starts a steady rate of frames, now or when a client has subscribed. */
+function start({ perSecond, seconds, onceSubscribed }: Extract<ToServer, { kind: 'pace' }>): void {
+  begin = () => {
+    begin = () => {}
+    pace(perSecond, seconds)
+  }
+  if (onceSubscribed !== true) begin()
+}
+
 function answer(socket: Socket): void {
   let isNew = true
   socket.setNoDelay(true)
@@ -89,14 +100,17 @@ function converse(socket: WebSocket): void {
   socket.on('message', (data) => {
     const { method, keys } = JSON.parse(String(data)) as { method: string; keys?: string[] }
     if (method === 'authenticate') socket.send('{"type":"authenticated","userId":"bench","plan":"Premium"}')
-    if (method === 'subscribe') socket.send(JSON.stringify({ type: 'subscribed', keys }))
+    if (method === 'subscribe') {
+      socket.send(JSON.stringify({ type: 'subscribed', keys }))
+      begin()
+    }
     if (method === 'ping') socket.send('{"type":"pong"}')
   })
 }
 
 process.on('message', (message: ToServer) => {
   if (message.kind === 'blast') blast(message.count)
-  else if (message.kind === 'pace') pace(message.perSecond, message.seconds)
+  else if (message.kind === 'pace') start(message)
   else client?.send(message.text)
 })
 process.on('disconnect', () => process.exit())

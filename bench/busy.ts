@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { costOf } from './command.ts'
+import { type Figure, isMain, printFigures, summarize } from './figure.ts'
+import { type Server, startServer } from './server.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
+
+const PER_SECOND = 110_000
+const SECONDS = 30
+const RUNS = 3
+const BOTS = 4
+/** Time for the start of the process and for the rows that are still under way at the end, seconds. */
+const AROUND = 6
+/** So much money and such high limits that no bot stops during a run. */
+const PLENTY = 10_000
+
+/** What one run recorded. */
+interface Recorded {
+  /** Part of the sent messages whose rows are in the journal. */
+  readonly share: number
+  readonly ordersPerSecond: number
+  /** Processor time of the whole process, per second of the market. */
+  readonly cores: number
+}
+
+/** Writes the configuration of four bots that buy after small falls and sell soon, so that each second has many
+ *  orders. */
+function configure(server: Server, folder: string, name: string): { config: string; journal: string } {
+  const [config, journal, key] = [join(folder, `${name}.yaml`), join(folder, `${name}.db`), join(folder, 'key')]
+  writeFileSync(key, 'key', { mode: 0o600 })
+  const units = { tradePrice: 'sol', tradeAmount: 'sol', priceUpdate: 'sol', sell: 'tokens' }
+  const service = { baseUrl: server.postUrl, wsUrl: server.feedUrl, apiKey: `file:${key}`, units }
+  const bots = Array.from({ length: BOTS }, (_, index) => ({
+    ...{ name: `busy-${index + 1}`, strategy: 'dip-buyer', params: { dropPercent: 2 + index, sizeSol: 0.1 } },
+    mode: 'paper',
+    limits: { maxOpenPositions: 50, maxSolPerHour: PLENTY, maxDailyLossSol: PLENTY },
+    exits: { stopLossPercent: 3, takeProfitPercent: 3, maxHoldSeconds: 5 },
+  }))
+  writeFileSync(config, JSON.stringify({ service, journal: { path: journal }, paper: { balanceSol: PLENTY }, bots }))
+  return { config, journal }
+}
+
+/** Runs the bots as a user does while the market sends at a steady rate. */
+function run(server: Server, folder: string, name: string, seconds: number): Recorded {
+  const { config, journal } = configure(server, folder, name)
+  server.tell({ kind: 'pace', perSecond: PER_SECOND, seconds, onceSubscribed: true })
+  const args = ['--no-desk', '--log-level', 'error', '--seconds', String(seconds + AROUND)]
+  const { processorMs, output } = costOf('run', config, ...args)
+  const { orders } = output as { orders: number }
+  const { inJournal } = costOf('tape', 'list', '--journal', journal).output as { inJournal: { rows: number } }
+  return {
+    share: inJournal.rows / (PER_SECOND * seconds),
+    ordersPerSecond: orders / seconds,
+    cores: processorMs / 1000 / seconds,
+  }
+}
+
+export async function benchBusy(smoke = false): Promise<Figure[]> {
+  const [seconds, runs] = smoke ? [2, 1] : [SECONDS, RUNS]
+  const server = await startServer()
+  try {
+    return await inTemporaryFolder(async (folder) => {
+      const all = Array.from({ length: runs }, (_, index) => run(server, folder, `busy-${index}`, seconds))
+      const name = 'four busy bots at 110,000 messages/s'
+      const of = (key: keyof Recorded): Pick<Figure, 'median' | 'min' | 'max'> => summarize(all.map((one) => one[key]))
+      return [
+        { name: `${name}, recorded`, unit: 'of all messages', goal: 1, ...of('share') },
+        { name: `${name}, orders`, unit: 'orders/s', ...of('ordersPerSecond') },
+        { name: `${name}, process`, unit: 'cores', ...of('cores') },
+      ]
+    })
+  } finally {
+    server.close()
+  }
+}
+
+if (isMain(import.meta.url)) printFigures(await benchBusy())
