@@ -1,6 +1,5 @@
-/** Every error code that a user, a strategy or a journal can meet, with its meaning. `docs/errors.md` repeats this
- *  table and adds advice; a test compares the two. An expected failure is returned as a value with a code; a bug
- *  throws. */
+/** Every error code that a user, a strategy or a journal may see, with its meaning. `docs/errors.md` repeats this table
+ *  and adds advice; a test compares the two. An expected failure is returned as a value with a code; a bug throws. */
 export const ERRORS = {
   // Requests that the engine refuses.
   PRICE_UNKNOWN: 'no robust price yet: too few prints above the minimum size, or the unit of the price is not proved',

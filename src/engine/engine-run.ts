@@ -26,7 +26,7 @@ export class EngineRun {
   readonly #commands: OperatorCommands
   readonly #reports: ExecutionReports
   readonly #reconciler: WalletReconciler
-  // Every row reads the following parts, so they are held here too.
+  // The parts below are read for every row, so they have fields of their own.
   readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
@@ -379,7 +379,7 @@ export class EngineRun {
   #timer(state: EngineState, id: number): void {
     const { bots, conditionals, exits } = this.#parts
     const timer = state.timers.fire(id)
-    // Bars that have ended were closed before the timer was handled.
+    // A timer of the bars needs no work here: bars that have ended were closed before the timer was handled.
     if (timer === undefined || timer.owner === 'bars') return
     const exitTimer = exitTimerOf(timer)
     if (exitTimer === undefined) bots.of(timer.bot)?.timer(timer.name)

@@ -46,7 +46,7 @@ export class EngineState implements Stage {
   nextOrder: number
   /** Window of the exit price for positions that do not set one. */
   readonly exitWindow: ExitWindow
-  /** Whether positions are valued at the lower of the robust price and the exit price, and keep their best and worst
+  /** Whether positions are valued at the lower of the robust price and the exit price, and record their best and worst
    *  profit; see `RecordedExitPrice`. */
   readonly hasMarks: boolean
   /** The block of the current row; undefined while an input is handled. */
@@ -88,8 +88,8 @@ export class EngineState implements Stage {
     this.spending.restore(money.spends, money.daySpends)
   }
 
-  /** Throws an error that ends the engine. `activity` names the bot, so that the supervisor of the process can tell
-   *  which strategy caused the overflow. */
+  /** Throws an error that ends the engine, after a stack overflow has left the books inconsistent. `activity` names the
+   *  bot, so that the supervisor of the process can tell which strategy caused the overflow. */
   end(): never {
     this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
@@ -200,8 +200,8 @@ export class Activity {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** Marks the beginning of a bot's handler and returns the value to pass to `leave`. A handler that runs within
-   *  another one is not counted. */
+  /** Records that a handler of a bot begins. Returns the value to pass to `leave`. A handler that runs within another
+   *  one is not counted. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot

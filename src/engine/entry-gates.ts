@@ -4,8 +4,8 @@ import type { Order } from './order.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
 
-/** Conditions outside of the engine that stop entries. A condition ends only by an input of its own: the command
- *  `resume` does not end it. A restart forgets all conditions. */
+/** Conditions outside of the engine that stop entries, such as a full disk. Only an input can end a condition: the
+ *  command `resume` does not end it. A restart forgets all conditions. */
 export class EntryGates {
   /** Reasons for the stop, by account ('' for all accounts) and code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
@@ -39,7 +39,7 @@ export class EntryGates {
     if (this.#singles.has(account)) this.#singles.set(account, id)
   }
 
-  /** Allows another single entry, because this order, the first one, was not executed. */
+  /** Allows another single entry, because the order that was sent first was not executed. */
   notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.get(account) === id) this.#singles.set(account, '')
   }

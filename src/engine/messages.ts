@@ -24,9 +24,9 @@ export type Input =
   /** Balance of a wallet, read from the chain at this slot. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
-   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate input, the account may
-   *  send one entry, which shows whether another process trades with the wallet; absent in older journals. See
-   *  `EntryGates`. */
+   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: the account may send one entry until the
+   *  next input of this kind; the entry shows whether another process trades with the wallet. Absent in older journals.
+   *  See `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
   /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
    *  execute, although it was not waiting for an execution. Absent if there is no such attempt, and in older
@@ -53,7 +53,7 @@ export type Input =
  *  UNIT_CONTRADICTED: the feed's amounts are not in SOL. */
 export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW' | 'UNIT_CONTRADICTED'
 
-/** First input of a segment: everything that a replay needs to start from. */
+/** First input after the start of a process, with everything that a replay needs to begin. */
 export interface StartInput {
   kind: 'start'
   segment: number
@@ -72,7 +72,7 @@ export interface StartInput {
   lists?: Readonly<Record<string, readonly string[]>>
   /** The last value of each source before the start. Absent if there is none, and in older journals. */
   sources?: readonly SourceValue[]
-  /** Range of rows of the warm-up. There are no such rows if from > to. */
+  /** Range of the recorded rows of the warm-up; without such rows, `from` is larger than `to`. */
   warm: { from: Seq; to: Seq }
   /** Times within the warm-up during which the feed was interrupted. Absent if there are none, or if no bot uses
    *  bars. */

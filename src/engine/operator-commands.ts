@@ -77,7 +77,8 @@ export class OperatorCommands {
     else if (book.mayCancel(open)) this.#state.emit({ kind: 'cancel', orderId: id, code: 'CANCELLED' })
   }
 
-  /** Lifts everything that stopped entries: quarantines, breaches, pauses, and the drawdown so far. */
+  /** Lifts everything that stopped entries: missing tokens (quarantine), attempts that executed against the evidence
+   *  (breach), pauses, and the drawdown so far. */
   #liftStops(only: string | undefined): void {
     const { scopes, results } = this.#parts
     for (const account of this.#state.book.accounts.values()) if (isOf(account, only)) this.#reconciler.release(account)

@@ -141,9 +141,9 @@ export class OrderFactory {
     return order.id
   }
 
-  /** Returns the time for which a full exit waits for evidence before it is repeated, ms. A repeat is safe only if the
-   *  wallet holds no other tokens of the mint; MINT_OWNED excludes tokens of other bots. If the wallet is known to hold
-   *  more than 1 % of tokens from elsewhere, this must return null. */
+  /** Returns the time in ms for which a full exit waits for evidence before it is repeated. A repeat is safe only if
+   *  the wallet holds no other tokens of the mint. MINT_OWNED excludes tokens of other bots. If the wallet is known to
+   *  hold more than 1 % of tokens from elsewhere, this must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }

@@ -6,8 +6,7 @@ import type { DaySpend, Spend } from './limits/recent-buys.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 
-/** Everything about money that a restart reads from the journal's rows. Decisions are read from there and never made
- *  again. */
+/** Everything about money that a restart reads from the journal. Decisions are read from there and never made again. */
 export interface RecoveredMoney {
   readonly nextOrder: number
   readonly nextTimer: number
@@ -60,8 +59,8 @@ export interface AccountMoney {
   foreign?: readonly string[]
   /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
   quarantined?: readonly string[]
-  /** Whether an attempt executed after it was refused or proved dead, or executed twice. Until `resume`, entries are
-   *  stopped, and a refused attempt is not retried at once. */
+  /** Whether an attempt executed twice, or after it was refused or proved unable to execute. Until `resume`, entries
+   *  are stopped, and a refused attempt is not retried at once. */
   breached?: boolean
   /** Results of all bots of the account together; absent before the first fill. */
   results?: ResultSums

@@ -455,9 +455,9 @@ export type LogFields = Readonly<Record<string, string | number | bigint | boole
  *  `info` at once, and 2 a second; 20 warnings at once, and one in 10 s. Lines beyond that are dropped, and the next
  *  line states their number. Lines of the warm-up are dropped, too. */
 export interface StrategyLog {
-  /** Writes a line that a process shows with `--log-level debug`, and a backtest with `--log debug`. */
+  /** Writes a line. A running process shows it with `--log-level debug`, a backtest with `--log debug`. */
   debug(text: string, fields?: LogFields): void
-  /** Writes a line that a process shows, and a backtest with `--log`. */
+  /** Writes a line. A running process shows it, a backtest only with `--log`. */
   info(text: string, fields?: LogFields): void
   /** Writes a line as `info` does, and records the line in the journal. If `fields.mint` is a mint, `sluice why MINT`
    *  shows the line. */
@@ -492,7 +492,7 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   fills(): readonly FillView[]
   /** Returns the wallet of the bot's account. */
   wallet(): WalletView
-  /** Returns the value of the wallet with its positions, marked as limits and `sluice status` mark them. */
+  /** Returns the value of the wallet with its positions, computed as limits and `sluice status` compute it. */
   equity(): EquityView
   /** Returns how much of its limits the bot has used. */
   budget(): BudgetView

@@ -172,8 +172,8 @@ function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
-/** Returns the next time of a repeating timer that fired at `fired`. The timer keeps its phase, and missed periods are
- *  skipped. */
+/** Returns the next time of a repeating timer that fired at `fired`. The times stay multiples of the interval after the
+ *  first time, and missed ones are skipped. */
 export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }

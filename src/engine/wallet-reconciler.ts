@@ -25,7 +25,7 @@ const LIKELY_CAUSE =
 /** Codes of reports that raise an alarm. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
-/** Codes that prove an error of the service, or an error of a proof of absence. */
+/** Codes that prove that the service, or a proof of absence, was wrong. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
 /** Reconciles the books with the chain: handles transactions that belong to no order, missing tokens, adopted tokens,

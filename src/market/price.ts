@@ -145,9 +145,8 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Median of an odd number of prints, the `count` values from `start` on. With four prints, the newest is left out
- *  until the fifth arrives, because otherwise two prints could move a price that is based on three. Returns the price,
- *  or undefined for fewer than three prints. */
+/** Returns the median of `count` prints, the first of them at `start`; undefined for fewer than three prints. With four
+ *  prints, only the first three count, because two wrong prints of four could move the median. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   return count < ENOUGH ? undefined : prints[start + middleOf(prints, count, start)]
 }

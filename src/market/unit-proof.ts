@@ -14,7 +14,7 @@ export class UnitProof {
   #reference = 0
   #agreed = 0
   #disagreed = 0
-  /** Number of our own fills that agreed, less the number of those that did not. */
+  /** Number of our own fills that agreed with the feed, less the number of those that contradicted it. */
   #fills = 0
 
   constructor(units: UnitSettings) {

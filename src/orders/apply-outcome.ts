@@ -157,7 +157,7 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
 }
 
 /** Reports a failed attempt of an order that has already executed. Either another attempt executed, or the service
- *  executed this attempt twice and a restart restored only the execution. */
+ *  executed this attempt twice, and after a restart only the execution is known. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })

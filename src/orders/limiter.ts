@@ -134,8 +134,9 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share,
-   *  because the old requests were within their own plan and the service may still accept an exit. */
+  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits may still send some
+   *  requests at once, because the old requests were within their own plan, and the service may still accept an
+   *  exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)

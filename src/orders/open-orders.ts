@@ -7,7 +7,7 @@ const NONE: readonly WorkingOrder[] = []
 /** Orders that may still change: open orders, and filled orders with a provisional fill or another open attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** Number of full exits among these orders, by mint. A full exit could sell any position of its mint. */
+  /** Number of full exits among these orders, by mint. A full exit may still sell a later position of its mint. */
   readonly #exits = new ByMint<number>()
   readonly #buys = new ByMint<WorkingOrder[]>()
   /** The largest reservation of one order, lamports, by account and bot. */

@@ -56,7 +56,7 @@ export function codeOf(failure: Failure): ErrorCode {
 
 export interface Tries {
   readonly class: OrderClass
-  /** Number of repeats at the present slippage. */
+  /** Number of repeats with the present slippage. */
   readonly waits: number
   /** Index of the slippage that was tried last; `steps` is the number of slippages. */
   readonly step: number

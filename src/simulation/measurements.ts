@@ -2,8 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** Runs a function at a certain point of a recorded run, between two of its rows. Returns false, without running it, if
- *  that point has passed. */
+/** Calls `run` at a certain point of a recorded run, between two of its rows. Returns false, without the call, if that
+ *  point has passed. */
 export type Moment = (run: () => void) => boolean
 
 /** Amounts of a trade that really happened. `orderedLamports` is the size of the buy's order, null for a sale; the

@@ -95,7 +95,7 @@ export class PaperExecutor implements Executor {
     this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
   }
 
-  /** Ends `recall`. `market`: the market at the end of the earlier process. */
+  /** Called after the last `recall`. `market`: the market at the end of the earlier process. */
   recalled(market: PaperMarket): void {
     this.#impact.restartVolumes((mint) => market.volume(mint))
   }
@@ -333,8 +333,8 @@ export class PaperExecutor implements Executor {
   }
 }
 
-/** Outcome of an attempt that was refused before it became a transaction in the measured run; undefined if it became
- *  one. */
+/** Returns the outcome of an attempt that the measured run refused before it became a transaction; undefined if it
+ *  became one. */
 function deniedAs(known: Measured | undefined): Outcome | undefined {
   const reason = 'as in the recorded run'
   if (known?.landing === 'unsent') return { kind: 'unsent', reason }

@@ -90,8 +90,8 @@ function unlessMalformed<T>(decode: () => T): T | NotDecoded {
   }
 }
 
-/** Version of a transaction from version 1 on, which begins with its version; undefined for older ones, whose first
- *  byte is at most 128. */
+/** Returns the version of a transaction of version 1 or later, whose first byte gives the version. Returns undefined
+ *  for older transactions; their first byte is at most 128. */
 function versionAhead([first = 0]: Uint8Array): number | undefined {
   return first > 128 ? first - 128 : undefined
 }

@@ -28,15 +28,15 @@ import {
 } from './position.ts'
 import { tripOf, withFill } from './trip-sums.ts'
 
-/** Number of fills, and of closed positions, kept for each account. Each account has its own limit, so that accounts do
- *  not influence each other. */
+/** Number of fills, and number of closed positions, that are kept for each account. The limit is per account, so that
+ *  accounts do not influence each other. */
 const FILLS_KEPT = 500
 
 /** A fill that was booked or reversed, with its effect. */
 export interface Booking {
   readonly fill: Fill
   readonly position: Position
-  /** Whether the position is new to the books, so that its exits are not set yet. */
+  /** Whether this fill created the position, so that its exits are not set yet. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
 }
@@ -77,8 +77,8 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // Oversold amounts are forgotten first. Otherwise, a position without provisional fills would be emitted again when
-    // its amount is forgotten.
+    // Oversold amounts are forgotten before anything is emitted. Forgetting one later would emit the position a second
+    // time.
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
@@ -117,13 +117,14 @@ export class Book {
     return this.#unproved.of(owner)[0]
   }
 
-  /** Returns a sale of the mint that is not final. While two sales are undecided, their transactions may be assigned to
-   *  the wrong orders. A sale that is booked for another order may therefore be the full exit. */
+  /** Returns a sale of the mint that is not final. While two sales are undecided, an execution may be booked for the
+   *  wrong one of them. A sale that is booked for another order may therefore be the full exit. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
 
-  /** Records the number of attempts of a full exit that may still execute or be reversed. */
+  /** Records how many attempts of a full exit are undecided: they may still execute, or a fork may still remove
+   *  them. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     const exit = order ?? this.#unproved.find(orderId)
     if (exit === undefined) return
@@ -192,8 +193,8 @@ export class Book {
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
-  /** Reverses a fill that a fork removed. Returns undefined if the fill is not booked. `comesAgain`: the caller books
-   *  the fill again at once. */
+  /** Reverses a fill that a fork removed. Returns undefined if the fill is not booked. `comesAgain`: whether the caller
+   *  books the fill again at once. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.find(signature)
     if (fill === undefined) return undefined

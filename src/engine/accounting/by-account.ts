@@ -2,7 +2,7 @@
  *  search the items of other accounts; a sweep runs many accounts side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
-  /** Account of the last look-up. `#part` has the items of this account; undefined if there are none yet. */
+  /** Account of the last look-up. `#part` contains the items of this account; undefined if there are none yet. */
   #account = ''
   #part: AgedMap<T> | undefined
 
@@ -83,7 +83,7 @@ export class AgedMap<T> extends Map<string, T> {
   /** Keys of the entries that `dropOldest` kept because `mayGo` was false. */
   #passed: string[] = []
 
-  /** Drops the oldest entry for which `mayGo` is true. Does nothing if there is no such entry. */
+  /** Drops the oldest entry for which `mayGo` returns true. Does nothing if there is no such entry. */
   dropOldest(mayGo: (item: T) => boolean = always): void {
     for (const key of this.#passed) {
       if (!mayGo(this.get(key) as T)) continue

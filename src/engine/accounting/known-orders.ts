@@ -14,8 +14,8 @@ interface AccountOrders {
   readonly ended: OpenOrder[]
 }
 
-/** Orders by id: all open orders, and the last ended ones, because late fills and forks may reopen those. Open orders
- *  are also listed by mint, and their reservations are summed by account. */
+/** Orders by id: all open orders, and the orders that ended last, because a late fill or a fork may reopen them. Open
+ *  orders are also listed by mint, and their worst-case costs are summed by account. */
 export class KnownOrders {
   readonly #byId = new Map<string, OpenOrder>()
   /** Open orders of both sides of a mint. */
@@ -36,8 +36,8 @@ export class KnownOrders {
     return this.#byMint.of(account)
   }
 
-  /** Returns the open orders of one account, oldest first. The order numbers decide, so an order that a fork reopened
-   *  is in its original place. */
+  /** Returns the open orders of one account, sorted by their numbers, oldest first. An order that a fork reopened is
+   *  therefore in its original place. */
   of(account: string): OpenOrder[] {
     return [...this.#byMint.of(account).values()].flat().sort(byNumber)
   }

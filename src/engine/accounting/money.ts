@@ -11,7 +11,7 @@ export interface BotMoney {
   readonly bot: string
   /** Sold tokens in the order of the sales. The lot that was bought first is sold first. */
   readonly disposals: Disposal[]
-  /** Round trips in the order in which they began. */
+  /** Round trips (positions from the first buy to the last sale) in the order in which they began. */
   readonly trips: RoundTrip[]
   readonly totals: MoneyTotals
   /** Fees of failed transactions that belong to no trip, because no buy of their order was filled. */
@@ -44,7 +44,7 @@ export class MoneyFold {
   readonly #tripsOf = new Map<string, RoundTrip[]>()
   /** The trip that a filled buy opened or added to, by the id of the buy's order. */
   readonly #tripOfOrder = new Map<string, RoundTrip>()
-  /** Stray fees of buys that are not filled yet, by the id of the order. */
+  /** Fees of failed attempts of buys that are not filled yet, by the id of the order. */
   readonly #strayOfOrder = new Map<string, number>()
 
   /** Applies a movement. The movements of one account and mint must come in order, see `inOrder`. */
@@ -133,7 +133,7 @@ export class MoneyFold {
     if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
   }
 
-  /** Adds the fees of a filled buy's failed attempts to its trip. */
+  /** Adds the fees of the failed attempts of a filled buy to its round trip. */
   #ordered(money: BotMoney, { orderId }: Fill, trip: RoundTrip): void {
     this.#tripOfOrder.set(orderId, trip)
     const stray = this.#strayOfOrder.get(orderId)

@@ -20,7 +20,7 @@ export interface Position {
   readonly account: string
   readonly bot: string
   readonly mint: string
-  /** State that follows from tokens and open orders; see `Book.settle`. */
+  /** State, computed from the tokens held and the open orders; see `Book.settle`. */
   state: PositionState
   /** Base units held; 0n while opening. */
   tokens: TokenAmount
@@ -69,7 +69,7 @@ export interface Position {
   /** Best and worst profit at a price since the position opened; absent before the first price. */
   best?: TripMark
   worst?: TripMark
-  /** Present if the strategy has received the round trip, and a fork has reopened the position since. */
+  /** Present if the strategy has already received the round trip, and a fork has reopened the position since. */
   reported?: true
 }
 
@@ -133,8 +133,8 @@ export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position)
   return due > tokens ? tokens : due
 }
 
-/** Restarts the take-profit steps, so that their shares refer to the tokens held now. An amount that is already due
- *  stays due. */
+/** Restarts the take-profit steps, so that their shares refer to the tokens held now. An amount that is already due for
+ *  sale stays due. */
 export function restartSteps(position: Position): void {
   const due = stepTokensDue(position)
   const { steps } = position

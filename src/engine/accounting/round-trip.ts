@@ -60,8 +60,8 @@ export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly
   return { worst: Math.min(0, lowPrice / paid - 1), best: Math.max(0, highPrice / paid - 1) }
 }
 
-/** Sets the value of each trip that is open at the end of a run. `unsold` is the reason why an exit could not sell it
- *  ('' if no exit was due) and becomes the exit reason. */
+/** Sets the value of each round trip that is open at the end of a run. `unsold`: the reason why an exit could not sell
+ *  it, which becomes the exit reason; '' if no exit was due. */
 export function markTrips(
   trips: readonly RoundTrip[],
   left: (mint: string) => { readonly lamports: number; readonly unsold: string },

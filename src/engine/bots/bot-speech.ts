@@ -22,7 +22,7 @@ export class BotSpeech {
   readonly #warnings = new Allowance(20, 0.1)
   /** 5 messages at once, and 5 a minute. */
   readonly #messages = new Allowance(5, 5 / 60)
-  /** Number of lines dropped since the last line that was written. */
+  /** Number of lines that were dropped since the last line that was written. */
   #dropped = 0
 
   constructor(state: EngineState, bot: string, assertHandling: () => void) {

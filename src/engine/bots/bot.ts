@@ -35,8 +35,8 @@ export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
 
-/** The handle that a strategy receives as `bot`. If the market may cause a request to fail, the request is refused with
- *  a reason. If only a bug in the strategy can cause the failure, the request throws, which ends the bot's entries. */
+/** The handle that a strategy receives as `bot`. A request that can fail because of the market is refused with a
+ *  reason. A request that only a bug of the strategy can make fail throws, and the bot then only closes positions. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #state: EngineState
   readonly #context: BotContext
@@ -245,7 +245,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   /** Raises an alarm, because a strategy that ignores the result continues without the timer or the subscription. Each
-   *  code raises only one, because the strategy may ask again on every row. */
+   *  code raises only one alarm, because the strategy may repeat the request on every row. */
   #alarmOnce(code: ErrorCode, reason: string): void {
     if (this.#alarmed.has(code)) return
     this.#alarmed.add(code)

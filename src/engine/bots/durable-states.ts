@@ -16,7 +16,8 @@ interface Entry {
   readonly text: string
 }
 
-/** `token.durable` of one bot. Each value is a row of the journal, which is deleted when the token is freed. */
+/** The values of `token.durable` of one bot. The journal has a row for each value, and deletes the row when the token
+ *  is freed. */
 export class DurableStates {
   readonly #state: EngineState
   readonly #bot: string
@@ -104,7 +105,7 @@ export class DurableStates {
   }
 }
 
-/** Number of characters that count for a state; 0 if there is none. */
+/** Number of characters with which a state counts towards the limit of the bot; 0 if there is none. */
 function lengthOf(text: string | undefined): number {
   return text === undefined ? 0 : Math.max(LEAST_OF_TOKEN, text.length)
 }

@@ -332,7 +332,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       setByToken(this.#tokens, token, view)
       return this.#hold(view)
     }
-    // The previous process has seen the rows of the warm-up, so they are not the first of their day.
+    // The previous process has already seen the rows of the warm-up, so a row of the warm-up is not the first row of
+    // its token on that day.
     if (this.state.warming) return known
     if (this.#tokens[token] === undefined) setByToken(this.#tokens, token, known)
     if (!this.durable.isEmpty) this.durable.seen(known.mint)

@@ -7,7 +7,7 @@ const NO_STACK = { above: '', stack: '' }
 /** Texts of a value that a strategy threw. The value is read only once, because a read may run code of the strategy. */
 export interface Thrown {
   readonly reason: string
-  /** Text of the stack before the message. For a syntax error, this text contains the place. */
+  /** Text of the stack above the message. For a syntax error, it contains the place of the error. */
   readonly above: string
   /** Stack frames as V8 writes them, one a line; '' if there are none. */
   readonly stack: string

@@ -12,7 +12,7 @@ import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, RoundTripView, Token } from '../strategy.ts'
 
-/** The part of a bot that its views of tokens read. */
+/** What the views of tokens need from their bot. */
 export interface ViewSource {
   readonly state: EngineState
   /** undefined if the strategy declares no bars. */

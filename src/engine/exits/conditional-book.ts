@@ -16,7 +16,8 @@ const MOST_WAITING = 2_000
 /** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** Time in ms after which the last installment of a schedule is tried again, if another order of its group is open. */
+/** Time in ms after which the last installment of a schedule is tried again, if it had to wait because another order of
+ *  its group was open. */
 const HELD_BACK_MS = 5_000
 /** Time in ms after which a limit buy that the strategy vetoed calls `confirmBuy` again. */
 const VETO_MS = 1_000
@@ -151,8 +152,8 @@ export class ConditionalBook {
     else if (order.state === 'waiting') this.#endAndReport(order, 'expired', '')
   }
 
-  /** Applies the report of an order. A fill counts at any time, even if it belongs to an earlier order of the
-   *  conditional order. */
+  /** Applies the report of an order. A fill counts at any time, even if an earlier order of the same conditional order
+   *  is filled late. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
     const order = this.#open.behind(orderId)
     if (order === undefined) return

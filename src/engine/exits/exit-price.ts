@@ -34,7 +34,7 @@ export class ExitPrice {
   #times: number[] = EMPTY as number[]
   /** Number of prints, including those that filled the first window; 0 before the first print. */
   #count = 0
-  /** Number of the first print after the last collapse. */
+  /** Number of the first print after the last collapse of the price. */
   #since = 0
   /** Prices of the window's prints, ascending; only the first `#taken` elements are used. `#first` is the number of the
    *  oldest of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */
@@ -43,7 +43,7 @@ export class ExitPrice {
   #first = 0
   #sortedCount = 0
   #window = 0
-  /** From this `#count` on, the robust price contains no prints from before the last restart. */
+  /** From this `#count` on, the robust price contains no prints from before the last call of `restart`. */
   #robustFrom = 0
 
   /** Adds a print above the minimum size, SOL per token. Called once there is a robust price. */
@@ -104,7 +104,7 @@ export class ExitPrice {
     return this.#sorted[(this.#taken - 1) >> 1] as number
   }
 
-  /** Returns the mean of the window's middle half, because it moves gradually where a median jumps between two
+  /** Returns the mean of the window's middle half. The mean moves gradually where a median would jump between two
    *  levels. */
   #middle(robust: number): number {
     const taken = this.#taken

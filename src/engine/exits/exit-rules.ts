@@ -22,8 +22,8 @@ import {
   targetAt,
 } from './exit-settings.ts'
 
-// The table of all exits. The row of an exit has its schema, its reader at run time, its checks, its sentence and its
-// decision.
+// The table of all exits. Each exit has an entry with its schema, its reader at run time, its checks, its sentence for
+// `check` and its decision.
 
 /** A problem of an exit: it contradicts another exit, or it could never act. */
 export interface ExitProblem {
@@ -34,7 +34,8 @@ export interface ExitProblem {
 }
 
 interface ExitRow<Value> {
-  /** Accepts the value in a configuration and in a strategy file. Absent if only a single order can set the exit. */
+  /** Accepts the value in a configuration and in a strategy file. Absent if only the options of a buy, or `setExits`,
+   *  can set the exit. */
   readonly schema?: z.ZodType<Value>
   /** Text of the key. Present if `schema` is. */
   readonly key?: KeyText

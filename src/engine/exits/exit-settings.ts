@@ -4,7 +4,7 @@ import type { Millis } from '../../base/units.ts'
  *  neither network fees nor rent. They are compared with the price of the exits; see `windowPrints`. An absent key
  *  means that the position has no such exit. */
 export interface ExitRules {
-  /** Sells all at or below this price, SOL per token. Only a single order can set it. */
+  /** Sells all at or below this price, SOL per token. Only the options of a buy, or `setExits`, can set it. */
   readonly stopPrice?: number
   /** Percent, above 0 and below 100. Sells all if the price is this far below the average fill price. */
   readonly stopLossPercent?: number
@@ -19,7 +19,7 @@ export interface ExitRules {
   /** Sells all at a profit that falls with the age of the position: seconds since the first fill -> percent. The entry
    *  of the highest age that is reached applies. */
   readonly takeProfitByAge?: TakeProfitByAge
-  /** Sells all at or above this price, SOL per token. Only a single order can set it. */
+  /** Sells all at or above this price, SOL per token. Only the options of a buy, or `setExits`, can set it. */
   readonly takeProfitPrice?: number
   /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
    *  bought. */

@@ -19,7 +19,7 @@ export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
   readonly #held = new Map<Position, Held>()
-  /** The entry that `find` found last, because several figures of a position are read one after the other. */
+  /** The entry that `find` returned last, kept because several figures of a position are read one after the other. */
   #last: Held | undefined
   readonly #marked = new Set<Position>()
   readonly repeats: Repeats
@@ -121,8 +121,8 @@ export class ExitWatch {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Returns the time at which the feed last gave a price. Unlike for `pricedAt`, the end of a gap does not count as
-   *  such a time. Prints that give no price (too few since a gap, or an unproved unit) do not count. */
+  /** Returns the time of the last print that gave a price. Unlike for `pricedAt`, the end of a gap does not count.
+   *  Prints do not count while they give no price (too few since a gap, or an unproved unit). */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }

@@ -63,8 +63,8 @@ export class Exits {
     return this.#settingsOf(position).exits
   }
 
-  /** Starts the timers of a position. The timer of the longest hold begins now at the latest, because our clock may be
-   *  behind that of the chain. */
+  /** Starts the timers of a position. The time of `maxHoldSeconds` counts from now at the latest, even if the chain's
+   *  time of the first fill is later, because our clock may be behind. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)

@@ -67,6 +67,7 @@ export class Repeats {
 
 interface Seen {
   newest: Millis
-  /** Time of the first repeat in the current run of repeats; Infinity if the last print was new. */
+  /** Time of the first of the repeats that followed each other without a new print; Infinity if the last print was
+   *  new. */
   repeatsSince: Millis
 }

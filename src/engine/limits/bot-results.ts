@@ -88,8 +88,8 @@ export class BotResults {
   }
 
   /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
-   *  counts at its cost. If it counted as lost, the limit would allow another loss of this size once its price is known
-   *  again. */
+   *  counts at its cost. Otherwise, once its price is known again, its value would raise the highest result, and the
+   *  limit would allow another loss of this size. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -127,13 +127,14 @@ export class BotResults {
   }
 }
 
-/** Bounds the profit of all positions, which broken prints could lift without limit. */
+/** Limits the profit of all positions, which broken prints could raise without end. */
 export function capped(sum: number): Lamports {
   return lamports(Math.min(sum, MOST_VALUE))
 }
 
-/** Raises the peak of the result. The peak is below the realized result if `forgive` measured it without the losses of
- *  open positions. It rises as these positions recover, so that the same loss is not forgiven twice. */
+/** Raises the highest result, from which the drawdown is measured. `forgive` may have lowered it below the realized
+ *  result, by the losses of open positions. When these positions recover, it rises again, so that the same loss is not
+ *  forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

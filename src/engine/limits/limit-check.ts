@@ -90,9 +90,9 @@ export class LimitCheck {
   }
 
   /** Returns the use of the limits on exposure, and the profit of the open positions, in one pass over the positions.
-   *  Open positions count with their SOL at risk; open buys and buys with an unknown outcome count with the SOL that
-   *  they ask for. A written-off position is at risk only if the buy would add to it, because otherwise no limit would
-   *  bound such buys. The figures are 0 if no limit uses them. */
+   *  Open positions count with their SOL at risk. Open buys, and buys with an unknown outcome, count with the SOL that
+   *  they ask for. A written-off position counts only if the buy would add to it; otherwise no limit would bound such
+   *  buys. The figures are 0 if no limit uses them. */
   #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
     const isMarked = areLossesBound(limits)

@@ -4,8 +4,8 @@ import { endOfDay, formatInstant, type Lamports, type Millis, formatSol as sol }
 import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
-// The table of all limits. The row of a limit has its key in the YAML, schema, unit, default, checks, sentence, error
-// code and decision.
+// The table of all limits. Each limit has an entry with its key in the YAML, schema, unit, default, checks, sentence,
+// error code and decision.
 
 /** Bounds that a strategy cannot exceed. JSON has no Infinity, so a bound that is not set is null. */
 export interface Limits {
@@ -260,7 +260,7 @@ export const LIMITS = {
   },
 } as const satisfies { readonly [F in keyof Limits]: LimitRow<Limits[F]> }
 
-/** The limits of the section `wallet.limits`. The row of the balance has no decision, because `LimitCheck` decides on
+/** The limits of the section `wallet.limits`. The entry of the balance has no decision, because `LimitCheck` decides on
  *  it. */
 export const WALLET_LIMITS = {
   ...LIMITS,

@@ -4,8 +4,8 @@ import { isOpen, type Order, type OrderState } from '../order.ts'
 /** Expired entries are removed once there are this many of them, and at least as many as current entries. */
 const PLACES_KEPT = 1_024
 
-/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order until the hour ends, unless
- *  the order proves not to have executed. */
+/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order until the hour ends, unless it
+ *  is proved that the order did not execute. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -25,7 +25,7 @@ export interface DaySpend {
 
 /** Spending of one bot. */
 export class BotSpending {
-  /** Entries, oldest first. At the last query, those before `#first` were older than an hour. */
+  /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
   readonly #spends: Spend[] = []
   /** The entries from `#first` on, by order. */
   readonly #byOrder = new Map<string, Spend>()

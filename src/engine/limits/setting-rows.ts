@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
 import { described, type KeyText } from '../key-text.ts'
 
-// Settings that a configuration sets key by key. The row of a setting gives its schema, its default, its conversion to
-// the engine's units, its sentence in `check`, and its messages.
+// Tables of settings that a configuration sets key by key. The entry of a setting gives its schema, its default, its
+// conversion to the engine's units, its sentence in `check`, and its messages.
 
 /** Unit in the YAML. The engine uses lamports for `sol` and milliseconds for `seconds`. */
 export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
@@ -33,7 +33,7 @@ export interface SettingRow<Value, Settings> {
   readonly needsLaunches?: true
 }
 
-/** Rows by the name of the setting in the engine. */
+/** A table of settings: the entry of each setting, by the setting's name in the engine. */
 export type SettingRows<Settings> = { readonly [F in keyof Settings]: SettingRow<Settings[F], Settings> }
 
 type AnyRows = Readonly<Record<string, Omit<SettingRow<unknown, never>, 'text'>>>

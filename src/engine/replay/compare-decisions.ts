@@ -17,7 +17,7 @@ export type Entry =
 /** First difference between a replay and its recording. `expected` and `got` are JSON; '' if the output is missing. */
 export interface Divergence {
   readonly seq: Seq
-  /** Path of the first field that differs; '' if one output is missing or has another kind. */
+  /** Path of the first field that differs; '' if one output is missing, or if the outputs have different kinds. */
   readonly field: string
   readonly expected: string
   readonly got: string
@@ -29,8 +29,8 @@ export interface Verification {
   readonly divergence: Divergence | null
 }
 
-/** Replays a recorded segment. A new engine gets the same rows and inputs, reports included, and must cause the same
- *  outputs, byte for byte. */
+/** Replays the record of one start of a process (a segment). A new engine gets the same rows and inputs, reports
+ *  included, and must cause the same outputs, byte for byte. Returns the first difference. */
 export function verifySegment(
   entries: Iterable<Entry>,
   mints: Mints,
