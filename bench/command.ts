@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 /** Folder in which Node keeps compiled code of Sluice and of the bare loops. The first run of each command fills it. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/bench', import.meta.url))
-/** Code that makes a process print its resource usage when it ends. */
+/** Module that makes a process print its resource usage to stderr when it ends. */
 const TELLS = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
 
 /** Resources of a process from start to end, and its output. */

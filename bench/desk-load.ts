@@ -177,9 +177,9 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
       goal: MOST_RATIO,
       atMost: true,
     },
-    { name: 'commit to the change in a browser, p50', unit: 'ms', median: at(0.5), min: at(0), max: at(1) },
+    { name: 'delay from a commit to a browser, p50', unit: 'ms', median: at(0.5), min: at(0), max: at(1) },
     {
-      name: 'commit to the change in a browser, p99',
+      name: 'delay from a commit to a browser, p99',
       unit: 'ms',
       median: at(0.99),
       min: at(0),

@@ -32,7 +32,7 @@ const trivial = {
   start: () => ({ onTrade: (trade: { price: number }) => trade.price }),
 } as unknown as Strategy
 
-/** Loads the strategy as a user's strategy is loaded, because it imports this package by its name. */
+/** Loads the strategy dip-buyer in the same way as a user's strategy, because its file imports this package by name. */
 async function dipBuyerStrategy(): Promise<Strategy> {
   const { href } = new URL('../strategies/dip-buyer.ts', import.meta.url)
   admitStrategy(href)

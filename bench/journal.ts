@@ -209,8 +209,8 @@ function bareScan(path: string): number {
   return result
 }
 
-/** Figures of the durable writes before the POST of an order (30 rows, order, attempt, report and slot), compared with
- *  one bare FULL commit of one row. */
+/** Measures the durable commit that must precede the POST of an order, with 30 rows, the order, its attempt, a report
+ *  and a request of the plan. Compares it with a bare durable commit of one row. */
 async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))

@@ -135,7 +135,7 @@ function keptRent(): (rpc: Rpc) => Promise<bigint> {
   }
 }
 
-/** The bytes are sent once: later steps are not timed. */
+/** A clock whose timers never fire, so that the bytes are sent only once. */
 const NO_RESENDS: Clock = { now: () => 0, after: () => () => {} }
 
 function begin(_attempt: Attempt, done: (outcome: Outcome) => void) {

@@ -180,7 +180,9 @@ export async function benchSideBySide(smoke = false): Promise<Figure[]> {
       const theirs = python(framework, source, series)
       if (typeof theirs === 'string') console.error(`${name}: ${theirs}`)
       else if (theirs.orders !== ours.orders || Math.abs(theirs.equity - ours.equity) > 0.5)
-        throw new Error(`${name} ends with ${theirs.orders} orders and ${theirs.equity} lamports: not the same work`)
+        throw new Error(
+          `${name} ends with ${theirs.orders} orders and ${theirs.equity} lamports, unlike Sluice, so the speeds cannot be compared`,
+        )
       else figures.push(figure(name, [theirs]))
     }
     return figures

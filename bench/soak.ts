@@ -171,7 +171,7 @@ if (!(seconds > 0)) {
 const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'anonymous', 'sandbox', 'journal']
 console.log(heads.map((head) => head.padStart(10)).join(''))
 const readings = await inTemporaryFolder((folder) => soak(folder, seconds))
-/** After this time, the modules are loaded and two days of tokens exist. */
+/** Measurements from the time on at which all modules are loaded and the tokens of two days are in memory. */
 const settled = readings.filter(({ hour }) => hour > (2 * DAY * SPEED) / HOUR)
 if (settled.length > 2) {
   for (const part of ['main', 'engine', 'rss', 'anonymous', 'sandboxRss', 'journal', 'liveTokens'] as const) {

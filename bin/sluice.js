@@ -17,7 +17,7 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
 } else {
   const [command, ...args] = process.argv.slice(2)
   if (command === 'backtest') keepHeapSmall(args.some((arg) => arg.startsWith('--out')))
-  // The signer holds the key, so it loads no code but that of the installation.
+  // The signer has the key, so it must not load compiled code from a cache: it loads only files of the installation.
   if (command !== 'signer') keepCompiledCode()
   // The repository runs its sources, never an outdated build.
   const source = new URL('../src/main.ts', import.meta.url)
@@ -25,10 +25,10 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
   void import(installed || !existsSync(source) ? '../dist/main.js' : source.href)
 }
 
-/** Keeps V8's space for new objects at its present size; by default it grows to 70 MB. With `isWriting`, V8 also collects
- *  garbage when the heap is one and a half times the live data, which saves memory but costs speed. Runs before other
- *  modules load: V8 does not return this memory, and V8 refuses code that was compiled under other flags, so the cache
- *  of compiled code has a folder for each set of flags. */
+/** Keeps V8's space for new objects at its present size; by default it grows to 70 MB. With `isWriting`, V8 also
+ *  collects garbage when the heap is one and a half times the live data, which saves memory but costs speed. Must run
+ *  before other modules load, because V8 does not return this memory. V8 also refuses code that was compiled under
+ *  other flags, so the cache of compiled code has a folder for each set of flags. */
 function keepHeapSmall(isWriting) {
   setFlagsFromString('--semi-space-growth-factor=1')
   if (isWriting) setFlagsFromString('--heap-growing-percent=50')

@@ -30,14 +30,15 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (renamed !== text) writeFileSync(path, renamed)
 }
 
-// The sandbox's programs are not TypeScript. The modules that describe them read them from the same folder.
+// Copies the sandbox's on-chain programs, which are not TypeScript. The modules that describe the programs read them
+// from their own folder.
 const programs = join('sandbox', 'bpf')
 cpSync(join(root, 'src', programs), join(dist, programs), {
   recursive: true,
   filter: (path) => !/\.[ch]$/.test(path),
 })
 
-// The two files of prom-client that the metrics need, so that no package of it is installed next to a key.
+// Copies the two files of prom-client that the metrics need, so that the package itself is not installed next to a key.
 const promClient = dirname(createRequire(import.meta.url).resolve('prom-client/package.json'))
 const packed = join(dist, 'desk', 'metrics', 'prom-client')
 for (const name of ['lib/registry.js', 'lib/util.js', 'LICENSE'])
@@ -46,7 +47,8 @@ writeFileSync(join(packed, 'package.json'), '{ "type": "commonjs" }\n')
 
 await joinLibraries(join(dist, 'libraries'))
 
-// The page of the desk with its libraries, as the desk serves it: an installation needs none of their packages.
+// Writes the page of the desk together with its libraries, so that an installation does not need the libraries'
+// packages.
 for (const [url, { body }] of await pageFiles()) {
   const path = join(dist, 'desk', 'page', packedName(url))
   mkdirSync(dirname(path), { recursive: true })

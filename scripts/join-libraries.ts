@@ -23,7 +23,7 @@ export async function joinLibraries(folder: string): Promise<void> {
   renameSync(fresh, folder)
 }
 
-/** Code of a library with all of its exports, so that every import of the library works. */
+/** Returns the code of a library as one file with all of the library's exports, so that every import of it works. */
 async function joined(name: Joined): Promise<string> {
   const exported = Object.keys(await import(name)).filter((one) => one !== 'module.exports')
   const input = 'joined'

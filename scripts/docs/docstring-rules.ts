@@ -28,7 +28,7 @@ export function findingsOf(entryPoints: readonly EntryPoint[]): Finding[] {
   return entryPoints.flatMap(({ exports }) => exports.flatMap((one) => findings(one, one.name, '')))
 }
 
-/** `above`: the docstring of the member that contains this one; it may describe its parts by their names. */
+/** `above`: the docstring of the member that contains this one. It may describe this one by its name. */
 function findings(one: Reflection, path: string, above: string): Finding[] {
   if (one.inheritedFrom !== undefined || one.kind === Kind.constructor) return []
   const own = docstring(one)

@@ -2,8 +2,8 @@ import ts from 'typescript'
 
 export type Kind = 'comment' | 'message' | 'title' | 'prose'
 
-/** A piece of a file that a person reads. Text is the source itself: everything else in it (substitutions, comment
- *  marks, code, links) is blanked, so that an offset into the text plus `start` is an offset into the file. */
+/** A piece of a file that a person reads. `text` is the source of the piece, in which everything else (substitutions,
+ *  comment marks, code, links) is blanked. An offset in `text` plus `start` is therefore an offset in the file. */
 export interface Text {
   kind: Kind
   start: number
@@ -18,7 +18,8 @@ export function textsOf(path: string, source: string): Text[] {
   return []
 }
 
-/** Keeps the length and the line breaks. The character is no letter, so that no word arises or repeats. */
+/** Replaces a part that is not read. Length and line breaks stay, so that offsets remain valid. The replacement is not
+ *  a letter, so that the checks do not take it for a word. */
 const blank = (text: string): string => text.replace(/[^\n]/g, '·')
 const spaces = (text: string): string => text.replace(/[^\n]/g, ' ')
 
@@ -66,7 +67,8 @@ function typescriptTexts(path: string, source: string): Text[] {
   return [...found, ...comments(code)].sort((one, other) => one.start - other.start)
 }
 
-/** Comments that follow each other line by line are one text. `code` is the source with its literals blanked. */
+/** Returns the comments of a file. Comments on consecutive lines are one text. `code`: the source with its literals
+ *  blanked. */
 function comments(code: string): Text[] {
   const found: Text[] = []
   for (const { 0: comment, index } of code.matchAll(/\/\*[\s\S]*?\*\/|\/\/.*/g)) {

@@ -37,7 +37,8 @@ export interface FillMark {
   readonly reason: string
 }
 
-/** Records of one bot for its report. Memory grows with its orders, not with the tape. */
+/** Records of one bot for the bot's report. The memory that they need grows with the bot's orders, not with the
+ *  tape. */
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
@@ -64,8 +65,8 @@ export class BotLog {
     this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
   }
 
-  /** Records the time of sending. An attempt is reported at each change of its state; the first report of `armed` marks
-   *  the sending. */
+  /** Records the time at which an attempt was sent. Call it at each change of an attempt's state; an attempt is sent
+   *  when it becomes `armed`. */
   attempt({ orderId, state, armedAt }: Attempt): void {
     if (state !== 'armed') return
     this.requestTimes.push(armedAt)

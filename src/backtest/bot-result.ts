@@ -84,7 +84,7 @@ export class BotResult {
     addFill(this.#totals, fill, -1)
   }
 
-  /** Adds a transaction that landed and failed. It moved only its fee. */
+  /** Adds a transaction that landed and failed, so that it cost only its fee. */
   failed(orderId: string, time: Millis, feeLamports: number): void {
     this.log?.failed(orderId, time, feeLamports)
     addFailed(this.#totals, feeLamports)

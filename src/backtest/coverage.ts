@@ -67,7 +67,7 @@ export function lackOf(coverage: KeyCoverage): string[] {
   if (segments.length === 0) return [`${key}: the feed was never live`]
   const absent = segments.filter(({ isPresent }) => !isPresent)
   if (absent.length > 0)
-    return absent.map(({ segment, from, to }) => `${key}: not in ${nameOf(segment)}, ${spanOf(from, to)}`)
+    return absent.map(({ segment, from, to }) => `${key}: not recorded in ${nameOf(segment)}, ${spanOf(from, to)}`)
   const missing = 1 - shareOf(coverage)
   return missing > 1 - LEAST_SHARE ? [`${key}: gaps are ${(missing * 100).toFixed(1)} % of the recorded time`] : []
 }

@@ -21,8 +21,8 @@ export class Pauses {
   }
 }
 
-/** Adds the tokens that bots watch to a gap in `trades`, because a bot that watches single tokens is only notified of
- *  gaps of its own keys. `wanted`: current subscription keys. */
+/** Returns the gap. If it is a gap in the trades of all tokens, it also names the tokens that bots watch, because a bot
+ *  that watches single tokens is notified only of gaps in its own keys. `wanted`: current subscription keys. */
 export function withWatched({ keys, ...gap }: Gap, wanted: readonly string[]): Gap {
   const mints = wanted.filter((key) => !FIREHOSES.includes(key))
   return { ...gap, keys: keys.includes('trades') ? [...new Set([...keys, ...mints])] : keys }

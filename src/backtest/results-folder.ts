@@ -60,7 +60,7 @@ export function reportedNames(journal: string): ReadonlyMap<string, Report['name
   }
 }
 
-/** The folders of complete backtests and of sweeps: the given one, or those directly inside of it. */
+/** Returns the folders of complete backtests and of sweeps: the given folder, or the folders directly inside of it. */
 export function resultFolders(given: string): string[] {
   const folder = resolve(given)
   const isResult = (path: string): boolean => existsSync(join(path, REPORT)) || existsSync(join(path, SWEEP_STORE))

@@ -6,7 +6,7 @@ import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
-/** Kinds of outputs that only a restart reads. They contain a bot's buys of the last hour, which makes them large. */
+/** Kinds of outputs that only a restart reads. They are large, because they contain a bot's buys of the last hour. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys', 'tokenState'])
 
 export interface ResultsOptions {

@@ -4,14 +4,15 @@ import { type Market, type MarketItem, withItems } from '../journal/tape/market-
 /** Receives the number of rows that a command has read, and the total number. */
 export type RowsReport = (rows: number, of: number) => void
 
-/** Returns the same market. Its rows are reported while `passes` passes over it read them. */
+/** Returns a market with the same content. It reports the rows that are read from it. `passes`: expected number of
+ *  passes. */
 export function reporting(market: Market, passes: number, report?: RowsReport): Market {
   const read = new RowsRead(report)
   read.expect(passes * market.rows)
   return read.market(market)
 }
 
-/** Counts the rows that the passes of a command read, so that the command can show how much of its work is done. */
+/** Counts the rows that a command has read in all its passes over the tape, to show how much of the work is done. */
 export class RowsRead {
   readonly #report: RowsReport
   #rows = 0
@@ -40,7 +41,7 @@ export class RowsRead {
     }
   }
 
-  /** Returns the same market. The rows of each pass over it are added. */
+  /** Returns a market with the same content. It counts the rows that are read from it, in every pass. */
   market(market: Market): Market {
     return withItems(market, (mints) => this.items(market.items(mints)))
   }

@@ -297,8 +297,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the rows of a recorded run and its inputs at their points between the rows. Includes the inputs that the
-   *  replay receives, and the points at which the replay causes events itself. */
+  /** Yields the rows of a recorded run, and in between the recorded inputs that the replay receives. At the point of
+   *  each recorded input, runs the functions of `moments`, by which the replay itself causes events. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item

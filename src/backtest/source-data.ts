@@ -47,8 +47,8 @@ export class SourceData {
       .map(({ bot, name }) => `source ${name} of ${bot}: no recorded answer, and no file`)
   }
 
-  /** Yields the items of a market and, between them, the values of files. A value comes before the rows of its time. Of
-   *  the values before the beginning, only the last one is yielded. */
+  /** Yields the items of a market, and between the items the values from files. A value comes before the rows with the
+   *  same time. Of the values from before the market's beginning, only the last value of each source is yielded. */
   *items(items: Iterable<MarketItem>): Generator<MarketItem, void, undefined> {
     const answers = this.#fromFiles()
     let next = 0

@@ -127,7 +127,8 @@ function repeat(entry: Uint8Array, target: Uint8Array): void {
     target.copyWithin(filled, 0, Math.min(filled, target.length - filled))
 }
 
-/** Hash of the signatures, or of the traders, of rows: their packed form, and the texts that cannot be packed. */
+/** Computes a hash over one text column, the signatures or the traders. The hash covers the packed form of the texts,
+ *  and the texts that cannot be packed. */
 class TextColumn {
   readonly #column: 'signature' | 'trader'
   readonly #width: number
@@ -187,7 +188,8 @@ class TextColumn {
     }
   }
 
-  /** Adds a text that cannot be packed. `at`: its row, from the first of these rows. */
+  /** Adds a text that cannot be packed. `at`: number of its row, counted from the first of the rows that are being
+   *  added. */
   #unpacked(at: number, text: string, packed: Uint8Array): void {
     packed.fill(0, at * this.#width, (at + 1) * this.#width)
     this.#odd.update(`${this.#rows + at} ${JSON.stringify(text)}\n`)

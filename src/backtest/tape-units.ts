@@ -27,7 +27,8 @@ export class TapeUnit {
   }
 }
 
-/** Returns a market that passes the items of its first pass to `unit`, so that the unit needs no extra pass. */
+/** Returns a market with the same content. The first time that it is read, `unit` receives its items too, so that
+ *  finding the unit needs no extra pass. */
 export function seenBy(unit: TapeUnit, market: Market): Market {
   let isFirst = true
   function* items(mints: Mints): Generator<MarketItem, void, undefined> {

@@ -6,7 +6,8 @@ import { type Preview, REMOTE_COMMANDS, type RemoteCommand } from '../live/contr
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
-/** The main thread's side of actions. Both functions reject with a Refusal. */
+/** Previews actions and carries them out in the main thread. Both functions reject with a Refusal if the process
+ *  refuses. */
 export interface Actor {
   preview(command: RemoteCommand): Promise<Preview>
   /** `by`: name of the session, for the journal. */

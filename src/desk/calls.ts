@@ -35,7 +35,13 @@ export class Calls implements Actor {
     const answered = Promise.withResolvers<Answer>()
     const late = setTimeout(
       () =>
-        answered.reject(new Refusal(504, 'FAILED', 'the process has not answered yet: look at the log and the orders')),
+        answered.reject(
+          new Refusal(
+            504,
+            'FAILED',
+            'the process has not answered, and may still carry out the action: look at the log and the orders',
+          ),
+        ),
       ANSWER_MS,
     )
     this.#waiting.set(id, answered.resolve)

@@ -5,8 +5,8 @@ const MOST_CLIENTS = 128
 /** A client is dropped if more bytes than this wait for it. After its reconnect it receives the changes that it missed,
  *  or a new view if there are too many. */
 const MOST_WAITING_BYTES = 1 << 20
-/** Maximum number of changes that are kept for clients that missed them, and maximum of their bytes. A client that
- *  missed more receives a new view. */
+/** Maximum number and total size (bytes) of the changes that are kept for clients that missed them. A client that
+ *  missed more receives the whole view again. */
 const MOST_KEPT = 300
 const MOST_KEPT_BYTES = 4 << 20
 /** Time without a message after which a client receives a comment, so that proxies do not close a silent stream. */
@@ -109,7 +109,8 @@ export class EventStreams {
   }
 
   #keep(kept: Kept): void {
-    // If a change does not follow the last one, the earlier changes are useless.
+    // A client can apply changes only without a gap. If this change does not follow the last one, the earlier changes
+    // are dropped.
     if (this.#kept.at(-1)?.id !== kept.from) this.#kept = []
     if (this.#kept.length === 0) this.#keptBytes = 0
     this.#kept.push(kept)

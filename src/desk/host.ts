@@ -9,7 +9,7 @@ import type { Log } from '../runtime/log.ts'
 import type { LiveView } from '../runtime/view/view.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
-/** Memory of the desk's thread. A desk that needs more is ended; trading continues. */
+/** Memory limits of the desk's thread. A thread that needs more is ended, and trading continues. */
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
 /** Delays after which a desk that failed is restarted; after the last one it stays down. If a desk has run for

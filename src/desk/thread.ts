@@ -143,7 +143,7 @@ function sourceOf(
   return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
 }
 
-/** Pause between two steps of the warm-up, for requests and changes. */
+/** Pause between two steps of the warm-up, ms, in which the thread handles requests and changes. */
 const REST_MS = 5
 
 /** Reads the data of the first requests in advance, step by step. Returns a function that stops the reading. */

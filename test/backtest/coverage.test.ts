@@ -32,7 +32,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [began(0), live(0, 'trades'), ended(1_000)],
     'newTokens',
     0,
-    ['newTokens: not in segment 1, 1970-01-01 00:00:00 to 1970-01-01 00:00:01 UTC'],
+    ['newTokens: not recorded in segment 1, 1970-01-01 00:00:00 to 1970-01-01 00:00:01 UTC'],
   ],
   [
     'a token whose trades are covered by the key of all trades',
@@ -47,7 +47,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [began(0), live(0, MINT), ended(1_000)],
     'trades',
     0,
-    ['trades: not in'],
+    ['trades: not recorded in'],
   ],
   [
     'a short gap is counted from the last time the feed was live',
@@ -103,7 +103,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [began(0), live(0, 'trades'), ended(100_000), began(200_000, 2), live(200_000, 'newTokens'), ended(200_001, 2)],
     'trades',
     100_000 / 100_001,
-    ['trades: not in segment 2, 1970-01-01 00:03:20 to 1970-01-01 00:03:20 UTC'],
+    ['trades: not recorded in segment 2, 1970-01-01 00:03:20 to 1970-01-01 00:03:20 UTC'],
   ],
   [
     'a gap of ten minutes counts as a pause between two segments',
@@ -128,7 +128,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [began(5, 0), live(5, 'trades'), ended(5, 0)],
     'newTokens',
     0,
-    ['newTokens: not in the import'],
+    ['newTokens: not recorded in the import'],
   ],
 ])('%s', (_name, events, key, share, lacks) => {
   const [coverage] = coverageOf([key], events)

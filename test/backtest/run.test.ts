@@ -282,7 +282,7 @@ describe('a backtest is refused', () => {
   test.each<[string, Recording[], Section[], RegExp, number]>([
     ['an empty tape', [{ time: T0, items: [] }], [dips], /the tape is empty/, 2],
     ['no bot', [{ time: T0, items: all }], [], /no bot/, 2],
-    ['another key', [{ time: T0, keys: ['newTokens'], items: all }], [dips], /trades: not in segment 1/, 2],
+    ['another key', [{ time: T0, keys: ['newTokens'], items: all }], [dips], /trades: not recorded in segment 1/, 2],
     [
       'one segment without the key',
       [
@@ -290,7 +290,7 @@ describe('a backtest is refused', () => {
         { time: T0 + HOUR, keys: ['newTokens'], items: noisyMarket(200, 3, T0 + HOUR) },
       ],
       [dips],
-      /trades: not in segment 2, 2026-05-28 21:26:40 to .* UTC/,
+      /trades: not recorded in segment 2, 2026-05-28 21:26:40 to .* UTC/,
       2,
     ],
     [
@@ -331,7 +331,7 @@ describe('a backtest is refused', () => {
 
   test('with --partial, a backtest runs over an incomplete tape and names the missing data', async () => {
     const { lacks, rows } = await backtest([{ time: T0, keys: ['newTokens'], items: all }], [dips], { partial: true })
-    expect(lacks).toEqual([expect.stringMatching(/^trades: not in segment 1/)])
+    expect(lacks).toEqual([expect.stringMatching(/^trades: not recorded in segment 1/)])
     expect(rows).toBe(200)
   })
 

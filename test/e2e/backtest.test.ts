@@ -146,7 +146,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
       'uncovered',
       sql(`UPDATE input SET json = replace(json, 'newTokens', 'others')`),
       2,
-      'newTokens: not in segment 1',
+      'newTokens: not recorded in segment 1',
     ],
   ] as const) {
     const refused = await spoilt(name, spoil)
@@ -160,7 +160,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   const allowed = await backtest(join(venue.folder, 'partial.db'), '--json', '--partial')
   expect(allowed).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('the tape lacks newTokens: not in segment 1'),
+    stderr: expect.stringContaining('the tape lacks newTokens: not recorded in segment 1'),
   })
   expect(readFileSync(venue.journal)).toEqual(readFileSync(copy)) // reading leaves no trace
 })

@@ -10,13 +10,13 @@ import { upTo, type Veil, veiled } from './veiled-block.ts'
 
 /** Number of rows after which the tape is cut. */
 const CUTS = 100
-/** All cuts except `LATE_CUTS` are within this number of rows from the beginning of the tape. This limits the number of
- *  rows that are replayed on a long tape. */
+/** All cuts except `LATE_CUTS` of them are among this number of first rows, because the rows before each cut are played
+ *  again, which takes long on a long tape. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows between two reports of the progress. */
 const REPORT_ROWS = 1_000
-/** Content that the veiled runs find in place of later rows. */
+/** One run is made for each of these contents, which the strategies find in place of later rows. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
 /** Result of the check that decisions do not depend on later rows. */

@@ -48,7 +48,8 @@ export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
   readonly #waiting = new Map<string, Ghost[]>()
-  /** The ghosts of each token that are not closed, by token number; undefined before the token's first price. */
+  /** The missed entries of each token that are not sold yet, by token number; undefined before the token's first
+   *  price. */
   readonly #byToken: (Ghost[] | undefined)[] = []
   readonly #net = new Map<string, number>()
 

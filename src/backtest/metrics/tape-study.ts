@@ -20,8 +20,8 @@ export interface Window {
 
 /** Computes statistics of a tape that do not depend on bots, in one pass over its rows. */
 export class TapeStudy {
-  /** Number of sized prints after the token's first robust price. `noisePrints` counts those among them that are
-   *  noise. */
+  /** Number of prints above the minimum size (sized prints) after the first robust price of their token. `noisePrints`:
+   *  number of these prints that are noise. */
   sizedPrints = 0
   noisePrints = 0
   readonly #mints: Mints

@@ -156,7 +156,7 @@ function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inPa
       : [`the tape of a start was dropped, so the ${starts.length} starts are replayed together as one start`]),
     ...(inParts || starts.every(({ start }) => start.config === last.config)
       ? []
-      : ['the configuration changed between the starts of the run; the last one is used']),
+      : ['the configuration changed between the starts of the run; all are replayed with the last configuration']),
   ]
 }
 

@@ -156,7 +156,7 @@ function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefin
     random
   return [
     ...rows,
-    ...(entriesSol === ownSol ? [] : [['own entries, sold by exits only', sol(entriesSol)] satisfies [Part, Part]]),
+    ...(entriesSol === ownSol ? [] : [['own entries, if only the exits sell', sol(entriesSol)] satisfies [Part, Part]]),
     ['own entries, result per SOL bought', percentText(entriesPercent)],
     [`random entries with the same exits, median of ${seeds}`, percentText(medianPercent)],
     ['their 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],

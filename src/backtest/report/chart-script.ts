@@ -1,6 +1,6 @@
-// The drawing of a chart as SVG, and the tools of a chart in a page. A page contains the source text of these functions
-// and of PLOT, so that its script draws a zoomed chart exactly as the report does. They therefore use no code of other
-// files.
+// Draws a chart as SVG, and adds tools such as zoom to the charts of a page. A page contains the source text of these
+// functions and of PLOT, so that its script draws a zoomed chart exactly as the report does. The functions therefore
+// use no code of other files.
 /** Content of a chart. Times are ms after `start`, so that the page stays small. */
 export interface ChartData {
   readonly start: number

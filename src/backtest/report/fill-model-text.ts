@@ -7,8 +7,8 @@ interface ModelText {
   readonly limits: string[]
 }
 
-/** Describes the fill models of these bots in sentences: their assumptions and their limits. A sentence that applies to
- *  a single bot only begins with its name. */
+/** Describes the fill models of these bots in sentences: their assumptions and their limits. If a sentence applies to
+ *  only one of several bots, it begins with the name of that bot. */
 export function fillModelSentences(bots: readonly { readonly name: string; readonly model: FillModel }[]): ModelText {
   const [first, ...others] = bots.map(({ name, model }) => ({ name, ...sentencesOf(model) }))
   if (first === undefined) return { assumed: [], limits: [] }
@@ -54,10 +54,10 @@ function landingSentences(model: FillModel): string[] {
       ? 'Every transaction lands.'
       : `${rounded(landingFailurePercent)} % of the orders never land in a quiet market. With ${crowdPrints} prints per slot, twice as many do not land; with a quarter of the usual priority fee, the number doubles again.`,
     isAtOnce
-      ? 'An order is filled at the price after the last sized print. If that price exceeds its slippage, the order fails and pays its fee.'
-      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price after the last sized print before that slot. If that price exceeds its slippage, the order fails and pays its fee.',
+      ? 'An order is filled at the price after the last sized print (0.01 SOL or more). If that price exceeds its slippage, the order fails and pays its fee.'
+      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price after the last sized print (0.01 SOL or more) before that slot. If that price exceeds its slippage, the order fails and pays its fee.',
     noisePercent >= FREE_FILL_MODEL.noisePercent
-      ? 'Each sized print becomes the price at once, even if it is far from the print before it.'
+      ? 'Each sized print (0.01 SOL or more) becomes the price at once, even if it is far from the print before it.'
       : `A print fits if its trade began within ${rounded(noisePercent)} % of the price at which the trade before it ended. A print that does not fit is only a possible price, until a print that fits refutes it. After three prints in a row that do not fit, the last one becomes the price.`,
   ]
 }
@@ -79,7 +79,7 @@ function worthlessSentences({ deadAfterMs, honeypot }: FillModel): string[] {
   const canTrap = honeypot.buys < FREE_FILL_MODEL.honeypot.buys
   return [
     isMortal
-      ? `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing.`
+      ? `A token without a sized print (0.01 SOL or more) for ${seconds(deadAfterMs)} is worth nothing.`
       : 'A token keeps its last price even if it has no print for a long time.',
     canTrap
       ? `Once a token has ${honeypot.buys} buys, it can be sold only after other traders have made at least two sales, and ${honeypot.salesPercent} % as many sales as buys.`

@@ -65,8 +65,8 @@ export interface ExactPools {
   /** Highest upper bound of any bot, in percent of the SOL that the bot traded. `upperBot`: this bot. */
   readonly upperPercent: number
   readonly upperBot: string
-  /** The bot that lost most because of buys that the model refused for slippage but that the exact pool fills; SOL per
-   *  seed. */
+  /** The bot that would have lost most by buys that the model refused because of slippage, but that the exact pool
+   *  fills. `refusedSol`: its result of these buys, SOL per seed. */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */

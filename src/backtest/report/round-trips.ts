@@ -64,8 +64,8 @@ type Marks = Pick<ListedRoundTrip, 'bestSol' | 'bestPercent' | 'worstSol' | 'wor
 
 const NO_MARKS: Marks = { bestSol: null, bestPercent: null, worstSol: null, worstPercent: null }
 
-/** Marks that include the net result. A repeated sale may fail after another one has closed the position; its fee is
- *  then missing in the recorded marks. */
+/** Highest and lowest result of a round trip (marks), extended to include its net result. If a repeated sale fails
+ *  after another sale has closed the position, the recorded marks lack the fee of the failed sale. */
 function marksOf(trip: RoundTrip, { bestLamports, bestPercent, worstLamports, worstPercent }: ClosedMarks): Marks {
   const [lamports, percent] = [netOf(trip), returnOf(trip) * 100]
   return {

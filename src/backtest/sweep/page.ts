@@ -132,7 +132,7 @@ function cellsOf(results: readonly SetResult[], x: Axis, y: Axis | undefined, of
   }
 }
 
-/** Draws a cell. Its number is printed in it, so that the value is shown not only by colour. */
+/** Draws a cell of a heat map. The value is printed in the cell, so that colour is not needed to read it. */
 function boxOf({ at, most }: Cells, column: number, row: number, top: number): Html {
   const cell = at(column, row)
   const left = LEFT + column * CELL.width

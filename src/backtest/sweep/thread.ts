@@ -1,5 +1,6 @@
-// A thread of a sweep. It runs its sets over the tape, pass after pass; the main thread reads the tape for all threads.
-// During a pass this thread has no event loop; it sleeps until the bell counter changes. The main thread terminates it.
+// A thread of a sweep. It runs its sets of params over the tape, pass after pass; the main thread reads the tape for
+// all threads. A pass is synchronous, so during a pass this thread waits for messages until the counter `bell` changes.
+// The main thread terminates the thread.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { failedOf, SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'

@@ -28,8 +28,8 @@ export type FromSweepThread =
   | { readonly kind: 'done'; readonly results: readonly SetResult[] }
   | Failed
 
-/** Number of chunks that are queued per thread: enough so that it never waits for the disk, and few enough to need
- *  little memory. */
+/** Number of chunks of the tape that are queued for each thread: enough that the thread never waits for the disk, and
+ *  few enough to need little memory. */
 const AHEAD = 3
 
 /** Threads that each run some sets, pass after pass over the tape. The main thread reads and decodes the tape once for

@@ -20,8 +20,9 @@ const NAMES: Readonly<Record<string, string>> = {
   L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95: 'Lighthouse',
 }
 
-/** One line for each sample: its request, its transaction, and whether it was simulated. A sample without a readable
- *  transaction is the text of its problem. `asked`: the requests as text, in the same order. */
+/** One line for each sample: its request, its transaction, and whether the transaction was simulated. A text in
+ *  `samples` is the problem of a sample without a readable transaction. `asked`: the requests as text, in the same
+ *  order. */
 export function samplesText(samples: readonly (Sample | string)[], asked: readonly string[]): string[] {
   return samples.map((sample, index) => {
     const what = `${index + 1}. ${asked[index]}`

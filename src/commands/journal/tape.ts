@@ -89,7 +89,7 @@ function listText(journal: string, { folder, days, strange, journal: here }: Lis
 
 function stateOf({ problem, whole, moved, blocks }: ListedDay): string {
   if (problem !== '') return `the file ${problem}`
-  return whole === 1 ? 'present' : `${moved} of ${blocks} blocks moved; \`sluice tape archive\` goes on`
+  return whole === 1 ? 'present' : `${moved} of ${blocks} blocks moved; \`sluice tape archive\` moves the rest`
 }
 
 function utcOf(time: number | null): string {
@@ -142,7 +142,7 @@ function archiveText(journal: string, { days, kept, byProcess }: Archived): stri
 
 function restore(wanted: readonly string[], { journal, json }: Values): number {
   const days = withProgress(0, (line) =>
-    restoreTape(journal, wanted, (day, done, of) => line.note(`${day}: ${done} of ${of} blocks are back`)),
+    restoreTape(journal, wanted, (day, done, of) => line.note(`${day}: ${done} of ${of} blocks are restored`)),
   )
   if (json) console.log(JSON.stringify({ journal, days: days.map(({ day, rows }) => ({ day, rows })) }))
   else for (const { day, rows } of days) console.log(`${day} is in the journal again: ${rows} rows`)

@@ -92,7 +92,7 @@ async function runAndReport(
       runBacktest(config, market, { partial, progress: (done) => line.at(done), journal, logged, model, said }),
     )
   if (out === undefined) return { backtest: run(), report: undefined }
-  // A backtest that only prints needs none of these modules, nor the writer of a journal.
+  // These modules and the writer of a journal are loaded only for a backtest that writes files.
   const { runIntoFolder, writeReport } = await import('../../backtest/results-folder.ts')
   const { extraRows, extrasOf } = await import('../../backtest/further-runs.ts')
   const { reportOf } = await import('../../backtest/report/build-report.ts')

@@ -48,7 +48,7 @@ export class CertificateWatch {
     this.#tellExpiry()
   }
 
-  /** Looks at the files and at the clock; called regularly. */
+  /** Reads the files if they have changed, and gives a notice that is due. Called regularly. */
   look(): void {
     this.#read()
     this.#tellExpiry()

@@ -32,7 +32,7 @@ export class DeskJournal {
     this.#prints = new TokenPrints(reader, this.#tape)
   }
 
-  /** Tokens of the tape, up to date. */
+  /** Index of the tape's tokens, including the rows that were written since the last request. */
   get tape(): TapeIndex {
     this.#tape.refresh()
     return this.#tape
@@ -49,13 +49,13 @@ export class DeskJournal {
     return this.#worth()
   }
 
-  /** Results of the bots, up to date. */
+  /** Results of the bots, including the fills that were written since the last request. */
   get money(): MoneyBooks {
     this.#money.refresh()
     return this.#money
   }
 
-  /** Prints of tokens, up to date. */
+  /** Prints of the tape's tokens, including those that were written since the last request. */
   get prints(): TokenPrints {
     this.#tape.refresh()
     return this.#prints

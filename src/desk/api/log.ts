@@ -4,7 +4,8 @@ import type { DeskJournal } from './desk-journal.ts'
 import type { Parameters } from './parameters.ts'
 import type { Answers } from './types.ts'
 
-/** Kinds of outputs of each level, including those of more important levels. */
+/** For each level of the log, the kinds of engine outputs that it shows. A level includes the kinds of more important
+ *  levels. */
 const KINDS: Readonly<Record<'error' | 'warn' | 'info', readonly LogKind[]>> = {
   error: ['alarm'],
   warn: ['alarm', 'log'],

@@ -244,7 +244,8 @@ interface KeyUse {
 }
 
 function useKeys(use: KeyUse): void {
-  // A key may be pressed after a dialog has closed but before the effect has run.
+  // The listener reads the latest state from this reference. A listener that each effect replaces could still have the
+  // state of a dialog that has just closed.
   const latest = useRef(use)
   latest.current = use
   useEffect(() => {

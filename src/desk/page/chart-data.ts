@@ -1,4 +1,4 @@
-// The data of the charts, without a browser.
+// Computes the data of the charts. It uses nothing of a browser, so that tests can run it in Node.
 import { parseWidth } from '../../market/bar-width.ts'
 import type { BotStatus } from '../../runtime/view/view.ts'
 import type { TokenAnswer } from '../api/types.ts'

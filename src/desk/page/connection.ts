@@ -62,7 +62,7 @@ export class Connection {
     else if (kind === 'log')
       this.#store.set({ link, news: [...newest(data as LogLine[]), ...news].slice(0, MOST_NEWS) })
     else if (view !== null) {
-      // A new stream begins with the whole view.
+      // If a change is missing, a new stream is opened, which begins with the whole view.
       if ((data as Change).from !== view.id) this.#open()
       else this.#store.set({ link, view: applyChange(view, data as Change) })
     }

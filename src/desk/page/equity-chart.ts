@@ -86,7 +86,7 @@ interface PlotProps {
   readonly look: (colors: Colors, UPlot: typeof uPlot) => Look
 }
 
-/** A chart of uPlot, which is loaded when the first one is shown. */
+/** A chart by the library uPlot, which is loaded when the first chart is shown. */
 function Plot({ label, data, look }: PlotProps): ComponentChild {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)

@@ -47,7 +47,7 @@ export function priceText(price: number | null | undefined): string {
   if (price === 0) return '0'
   const before = Math.floor(Math.log10(Math.abs(price)))
   const text = price.toFixed(Math.min(MOST_PLACES, Math.max(0, PRICE_DIGITS - 1 - before)))
-  // The axis of a chart computes its zero only roughly.
+  // The zero of a chart's axis may be a negative number that rounds to 0, which would be shown as -0.
   return Number(text) === 0 ? text.replace('-', '') : text
 }
 

@@ -15,8 +15,7 @@ const FIRST_HEIGHT = 278_000_000
 const HEAD_START = 64
 /** Share of slots without a block, about as on mainnet. Because of it, height and slot differ more and more. */
 const SKIPPED_SHARE = 0.04
-/** Longest downtime, in slots, after which the chain catches up (11 hours at 400 ms). It skips a longer downtime. The
- *  anchor is saved much more often. */
+/** Maximum number of slots by which the chain advances after a downtime of its process (11 hours at 400 ms). */
 const LONGEST_SLEEP = 100_000
 /** Number of slots whose heights are remembered; more than the lifetime of a blockhash. */
 const REMEMBERED = 1_024

@@ -119,8 +119,8 @@ function slidingWindow(limit: number, countsRefused: boolean): RequestWindow {
       while (arrivals.length > 0 && arrivals[0]! <= now - WINDOW_MS) arrivals.shift()
       const accepted = arrivals.length < limit
       if (accepted || countsRefused) arrivals.push(now)
-      // If refused requests count, the next request becomes possible when this entry expires. This is not the oldest
-      // entry.
+      // The next request becomes possible when this arrival is a minute old. If refused requests count, it is not the
+      // oldest arrival.
       const blocking = arrivals[Math.max(0, arrivals.length - limit)] ?? now
       return {
         accepted,

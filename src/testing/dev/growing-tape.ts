@@ -49,7 +49,7 @@ export class GrowingTape {
     if (!append(block)) throw new RangeError('the texts of a row do not fit into a block')
   }
 
-  /** Appends rows of another block, which has the mints of this tape. */
+  /** Appends rows of another block, which must have the mint numbers of this tape. */
   copy(block: Block, from: number, to: number): void {
     const { time, stamp, kind, token, price, amount, size, marketCap, extra, extra2, texts } = block
     for (let row = from; row < to; row++) {
