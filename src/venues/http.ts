@@ -12,14 +12,14 @@ export interface HttpOptions {
 
 const TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** Time for which an idle connection stays open, so that the next order does not wait for a TLS handshake. If the
- *  server announces a shorter time, that one applies. */
+/** Time for which an idle connection stays open, so that the next order does not wait for a TLS handshake. A shorter
+ *  time that the server announces takes precedence. */
 const KEEP_ALIVE_MS = 30_000
 const LONGEST_BODY = 1_048_576
 const LONGEST_REASON = 200
 
 /** Opens an HTTP/1.1 client on undici that never sends a request twice: there is no pipelining, no redirect and no
- *  retry. HTTP/2 is off, because its clients repeat a request that the server declined to process. */
+ *  retry. HTTP/2 is off, because an HTTP/2 client repeats a request that the server declined to process. */
 export function openHttp(options: HttpOptions = {}): { http: Http; close: () => Promise<void> } {
   const pools = new Map<string, Pool>()
   const poolOf = (origin: string): Pool => {
@@ -86,8 +86,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** undici calls this synchronously just before it writes the request's head. Before this call no byte of the request
-   *  was written; after it some bytes may have been written. (The diagnostics channel `undici:client:sendHeaders` fires
+  /** undici calls this method just before it writes the request's head. Before this call, no byte of the request was
+   *  written; after it, some bytes may have been written. (The diagnostics channel `undici:client:sendHeaders` fires
    *  later and does not identify the request.) */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller

@@ -8,12 +8,12 @@ export type Shedding = 0 | 1 | 2
 const FULL = 0.97
 const EASED = 0.85
 /** Lag at which an engine in its own thread counts as overloaded. It has recovered once the lag is at most half of
- *  this. An engine that was just restarted lags for about a second. */
+ *  this. The lag of about a second after a restart of the engine is below this limit. */
 const LATE_MS = 2_000
 
-/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never idle,
- *  because rows then queue in the socket, and every decision, exits included, uses old prices. It falls by one for each
- *  second in which the loop was idle again. */
+/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never idle.
+ *  Rows then wait in the socket, so every decision, exits included, uses old prices. It falls by one for each second in
+ *  which the loop was idle again. */
 export class Overload {
   level: Shedding = 0
   readonly #load: () => number

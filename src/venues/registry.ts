@@ -13,5 +13,6 @@ export function venueOf({ kind }: { readonly kind: keyof typeof VENUES }): Venue
   return VENUES[kind]
 }
 
-/** Venue of commands that read files of a venue without a configuration, such as captures and built transactions. */
+/** Venue for commands without a configuration, which read files of a venue, such as recorded feeds and built
+ *  transactions. */
 export const DEFAULT_VENUE: Venue = VENUES.remote

@@ -1,8 +1,8 @@
 import { tokenServiceTerms } from './token-service/terms.ts'
 import type { VenueTerms } from './venue.ts'
 
-/** Terms of the venues, by `service.kind` of the configuration. They are apart from `registry.ts`, because a backtest
- *  needs no code of feeds and executors. */
+/** Terms of the venues, by `service.kind` of the configuration. They are not in `registry.ts`, so that a backtest does
+ *  not load the code of feeds and executors. */
 export const TERMS = {
   remote: tokenServiceTerms('the token service'),
   sandbox: tokenServiceTerms('the sandbox'),

@@ -12,12 +12,12 @@ import type { Executor, Outcome } from '../orders/ports.ts'
 import type { ServedInterface } from '../orders/served-interface.ts'
 import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 
-/** What a venue's document says about all of its interfaces. */
+/** What a venue's document says, independent of a single interface. */
 export interface VenueTerms {
   /** Name of the venue as the subject of a sentence in a message, for example "the token service". */
   readonly name: string
-  /** Currency of a trade's amount according to the venue's document, which may leave the unit open; '' if it names
-   *  none. */
+  /** Currency of a trade's amount according to the venue's document; '' if the document names none. The document may
+   *  leave the unit open, such as SOL or lamports. */
   readonly amountCurrency: string
   readonly plans: Plans
 }
@@ -27,7 +27,7 @@ export interface Venue extends VenueTerms {
   readonly captures: Captures
   readonly probe: VenueProbe
   readonly transactions: BuiltTransactions
-  /** The interface that a sandbox serves in place of this venue, on loopback. */
+  /** This venue's interface, as the sandbox serves it on loopback. */
   readonly served: ServedInterface
   openFeed(parts: FeedParts): VenueFeed
   /** Opens an executor of orders at the venue, which builds, signs and sends the transaction. */
@@ -42,14 +42,14 @@ export interface Plans {
   readonly published: readonly [Plan, ...Plan[]]
   /** Plan that applies at the start. `auto` means the smallest plan until the venue names the plan of the key. */
   first(configured: string | Plan): Plan
-  /** Returns the plan that the venue calls `name`. If the name is unknown, `present` (by default the smallest plan)
-   *  stays in force. */
+  /** Returns the plan that the venue calls `name`. If the name is unknown, the plan `present` (default: the smallest
+   *  plan) stays in force. */
   named(name: string, present?: Plan): NamedPlan
 }
 
 export interface NamedPlan {
   readonly plan: Plan
-  /** Why `plan` is an assumption; '' if the venue's name for the plan is known. */
+  /** Reason why `plan` is only assumed; '' if the venue named a known plan. */
   readonly notice: string
 }
 
@@ -129,7 +129,7 @@ export interface AccessParts {
   readonly apiKey: () => string
 }
 
-/** State that determines the terms of a request, in addition to the attempt. */
+/** What determines the terms of a request, apart from the attempt itself. */
 export interface TermParts {
   /** Public key of the trading wallet. */
   readonly wallet: string
@@ -192,8 +192,8 @@ export type BuiltReply =
   | {
       readonly ok: true
       readonly bytes: Uint8Array
-      /** The last valid height that the builder claims. It is compared with our own node's height, and never trusted.
-       *  Undefined if the answer names no height or several. */
+      /** The last valid height that the builder claims. It is only compared with the height of our own node. Undefined
+       *  if the answer has no height, or several. */
       readonly lastValidBlockHeight: number | undefined
     }
   | ({ readonly ok: false } & Refusal)
@@ -232,7 +232,7 @@ export interface Line {
   readonly data: Buffer
   readonly start: number
   readonly end: number
-  /** Reason why the line cannot be a message, if splitting the file into lines has already shown this. */
+  /** Reason why the line cannot be a message, if it was found while the file was split into lines. */
   readonly bad?: string
 }
 

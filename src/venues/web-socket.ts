@@ -37,8 +37,8 @@ export const dialWebSocket: Dial = (url, on) => {
   }
 }
 
-/** Inserts the frame cutter between the connection and the library. If the library does not read the connection as
- *  expected, the cutter is left out, and the library reads all frames. */
+/** Inserts the frame cutter between the connection and the WebSocket library. If the library does not listen to the
+ *  connection in the expected way, the cutter is left out, and the library reads all frames. */
 function cutFrames(socket: WebSocket, on: SocketEvents): void {
   const connection = (socket as unknown as { _socket?: NetSocket })._socket
   const [library, ...others] = connection?.listeners('data') ?? []
@@ -65,9 +65,9 @@ const TEXT = 0x81
 const LONG = 127
 const MASK = 0x80
 
-/** Extracts whole text messages from the bytes of a socket before the WebSocket library sees them, because the library
- *  needs more time to split a chunk into messages than the feed needs to process the messages. Every other frame, and
- *  every frame that spans two chunks, is passed to the library in order. */
+/** Extracts whole text messages from the bytes of a socket before the WebSocket library receives them. The library
+ *  would need more time to split a chunk into messages than the feed needs to process them. Every other frame, and
+ *  every frame that is split over two chunks, is passed to the library in order. */
 export class FrameCutter {
   readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void

@@ -57,7 +57,7 @@ export class CaptureReader implements CaptureReaderPort {
   }
 }
 
-/** A reader of captures that also appends the rows to blocks, and drops duplicates. */
+/** A reader of captures (recorded feeds) that also appends the rows to blocks, and drops duplicates. */
 export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
   readonly #intake: Intake
 
@@ -154,13 +154,13 @@ const FIGURES = [
 
 const TEXTS = ['signature', 'trader', 'symbol', 'name', 'creator'] as const
 const METADATA = ['description', 'image', 'website', 'twitter'] as const
-/** Columns of a file that is written. A file that is read may have them in any order, may omit most of them, and may
- *  have others. */
+/** Columns of a CSV file that Sluice writes. A file that it reads may have them in any order, may omit most of them,
+ *  and may have others. */
 const COLUMNS = ['type', ...TIMES, 'keys', 'mint', 'side', ...FIGURES, ...TEXTS, ...METADATA] as const
 const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
-/** Maximum number of lines of a cell. A quoted description may span several lines; a cell that spans more than these
+/** Maximum number of lines of a cell. A quoted description may have several lines; a cell with more than these lines
  *  has an unclosed quote. */
 const MAX_LINES = 200
 
@@ -181,7 +181,7 @@ function jsonLine(message: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(message, finite)
 }
 
-/** Omits numbers that are not finite from a line: NaN in a row is a number that the service did not send. */
+/** Omits numbers that are not finite from a line, because NaN stands for a number that the service did not send. */
 function finite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
 }

@@ -29,8 +29,8 @@ export class CloudExecutor implements Executor {
     this.#parts.resolve.resume(attempt, done)
   }
 
-  /** Returns the callback for an attempt. For a sale by number, it also compares the amount sold with the amount
-   *  ordered; for other attempts, it is `done` itself. */
+  /** Returns the callback for an attempt. If the request of a sale gives a number of tokens, the callback also compares
+   *  the amount sold with the amount ordered. For other attempts, the callback is `done` itself. */
   #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
     const { sellUnit, holding, contradicted } = this.#parts
     const { size, mint } = attempt
@@ -61,7 +61,7 @@ export class CloudExecutor implements Executor {
  *  still counts. */
 const SOFT_TIMEOUT_MS = 10000
 
-/** Sends the request of an attempt once, and passes the conclusion from its answer to the resolution. */
+/** Sends the request of an attempt once, and reports to `resolution` what the answer means. */
 function sendOnce(request: HttpRequest, http: Http, clock: Clock, resolution: Resolution): void {
   const cancel = clock.after(SOFT_TIMEOUT_MS, () => {
     resolution.doubt(`no answer within ${SOFT_TIMEOUT_MS / 1000} s`)

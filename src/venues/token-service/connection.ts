@@ -11,7 +11,7 @@ export interface ConnectionEvents {
   settled(): void
   /** Called if the connection was lost or could not be opened. `state` has the details. */
   down(): void
-  /** Called if no frame arrived for longer than the answer to a ping takes. */
+  /** Called if nothing arrived for longer than the answer to a ping may take. */
   silent(): void
   /** Called once a second in every state. */
   second(): void
@@ -26,8 +26,8 @@ const PATIENCE = 10
 /** Interval in seconds at which a new key is looked for after a refusal. */
 const KEY_EVERY = 30
 
-/** One authenticated WebSocket that reconnects by itself. The only message that it sends by itself is the first one,
- *  for the authentication. */
+/** One authenticated WebSocket that reconnects by itself. The only message that it sends without a call of `send` is
+ *  the first one, for the authentication. */
 export class Connection {
   state: ConnectionState = 'idle'
   /** API key of the current or last connection. It is secret. */
@@ -78,8 +78,8 @@ export class Connection {
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 
-  /** Counts a second in which the feed was live. Returns true once there were enough such seconds to forget earlier
-   *  losses. */
+  /** Counts a second in which the feed was live. Returns true once there were enough such seconds that earlier losses
+   *  of the connection no longer count. */
   prove(): boolean {
     return this.#redial.tick()
   }
@@ -186,8 +186,9 @@ const DEAD_AFTER = 50
 
 export type Beat = 'calm' | 'ping' | 'stale' | 'dead'
 
-/** Detects a dead connection. It counts ticks instead of time. After a suspended machine or a blocked event loop a late
- *  tick counts as one second, so waiting frames are read before the server counts as dead. */
+/** Detects a dead connection. It counts ticks of a second instead of time. If the machine was suspended or the event
+ *  loop blocked, the late tick counts as one second, so that frames that wait in the socket are read before the server
+ *  counts as dead. */
 class Heartbeat {
   #silent = 0
   #sincePing = 0
@@ -204,7 +205,7 @@ class Heartbeat {
   }
 
   /** Counts a second and returns the action to take. Called once a second while connected. `stale` is returned only
-   *  once, and also asks for a ping. */
+   *  once; a ping must be sent then too. */
   tick(): Beat {
     this.#silent++
     this.#sincePing++
@@ -217,13 +218,13 @@ class Heartbeat {
 }
 
 const START_MS = 1000
-/** Maximum delay before dialing again, which is also the delay after CONNECTION_LIMIT. */
+/** Maximum delay before connecting again, which is also the delay after the error CONNECTION_LIMIT. */
 export const LONGEST_REDIAL_MS = 30000
-/** Number of seconds for which the feed must be live until the next loss counts as the first one. */
+/** Once the feed has been live for this number of seconds, earlier losses of the connection no longer count. */
 const FORGIVEN_AFTER = 60
 
-/** Computes the delay before dialing again. It is uniform between the documented 1,000 ms and a cap that doubles with
- *  each loss, so that clients that lost the server at the same time do not return at the same time. */
+/** Computes the delay before connecting again. It is a random number between the documented 1,000 ms and a cap that
+ *  doubles with each loss, so that clients that lost the server at the same time do not all return at the same time. */
 export class Redial {
   readonly #random: Random
   #losses = 0

@@ -1,6 +1,7 @@
 import { isPublicKey } from '../../solana/base58.ts'
 
-/** HTTPS endpoints of the service. Each has its own version, because the service changes them independently. */
+/** HTTPS endpoints of the service. Each endpoint has its own version, because the service changes the endpoints
+ *  independently. */
 export const ENDPOINTS = {
   buy: { method: 'POST', path: '/trade/buy', version: 1 },
   sell: { method: 'POST', path: '/trade/sell', version: 1 },

@@ -83,8 +83,8 @@ export class Feed implements VenueFeed {
 
   #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
-    // All messages of one chunk arrived together, so they share one reading of the clock. Reading it for each row would
-    // cost half as much again as processing the row.
+    // All messages of one chunk arrived together, so the clock is read once for all of them. Reading it for each row
+    // would take half as long as all other work on the row.
     if (data !== this.#chunk || start < this.#chunkEnd) this.#heardAt = this.#now()
     this.#chunk = data
     this.#chunkEnd = end
@@ -107,8 +107,9 @@ export class Feed implements VenueFeed {
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 
-  /** Handles a control message. Delivers pending rows first, because the reports below carry a later time. Later rows
-   *  of the same chunk must not be older than the reports, so the clock is read again for them. */
+  /** Handles a control message. The rows before it are delivered first, because the reports below have a later time.
+   *  Rows after it in the same chunk must not have an earlier time than the reports, so the clock is read again for
+   *  them. */
   #control(message: Control): undefined {
     this.#intake.deliver()
     this.#chunk = undefined
@@ -173,13 +174,13 @@ export class Feed implements VenueFeed {
   }
 }
 
-/** Reports to the engine and the tape whether the rows are complete, for which keys, and the gaps during which they
- *  were not. */
+/** Reports to the engine and the tape for which subscription keys all rows arrive, and the gaps during which rows may
+ *  be missing. */
 class Coverage {
   #sink: Sink | undefined
   /** Start of the open gap; null while the feed is live. */
   #gapFrom: Millis | null = null
-  /** The last report, as text. An engine assumes `down` until the first report. */
+  /** The last report, as text. It begins with `down`, which an engine assumes before the first report. */
   #posted = 'down'
 
   start(sink: Sink, now: Millis): void {
@@ -206,7 +207,7 @@ class Coverage {
   }
 }
 
-/** KEPT is the number of frames that are kept for each reason, and KEPT_BYTES the length to which each is cut. */
+/** Number of frames that are kept for each reason (KEPT), and length to which each frame is cut (KEPT_BYTES). */
 const KEPT = 20
 const KEPT_BYTES = 2048
 
@@ -224,7 +225,8 @@ export class Misfits {
     const count = (this.counts.get(why) ?? 0) + 1
     this.counts.set(why, count)
     if (count > KEPT) return
-    // The text is read beyond the kept length, so that a secret that spans the cut is replaced too.
+    // More than the kept length is searched, so that a secret that begins before the cut and ends after it is replaced
+    // too.
     const text = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, KEPT_BYTES + secret.length)).toString()
     this.#keep(why, (secret === '' ? text : text.replaceAll(secret, '[secret]')).slice(0, KEPT_BYTES))
   }

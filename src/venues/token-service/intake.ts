@@ -8,8 +8,8 @@ import { MintIndex } from './mint-index.ts'
 import type { Bytes } from './wire/bytes.ts'
 import type { Row } from './wire/row.ts'
 
-/** Result of adding a row. `bad mint`: the text is not a public key of 32 bytes. `no room`: the row does not fit into
- *  an empty block. */
+/** Result of adding a row. `shed`: the row was dropped under overload. `bad mint`: the text is not a public key of 32
+ *  bytes. `no room`: the row does not fit even into an empty block. */
 export type AddResult = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 
 /** Appends decoded rows to the current block and delivers them in batches, because this costs less than delivering each
@@ -19,7 +19,7 @@ export class Intake {
   block: LiveBlock
   /** Index of the first row that was not delivered yet. */
   #next = 0
-  /** Number of rows that were delivered in all blocks: now (`#rows`), and when token numbers were last recycled
+  /** Number of rows delivered so far (`#rows`), and number at the moment when token numbers were last recycled
    *  (`#rowsThen`). */
   #rows = 0
   #rowsThen = 0
@@ -72,9 +72,10 @@ export class Intake {
     }
   }
 
-  /** Recycles token numbers that are no longer in use. Called between two blocks, because a block keeps one list of
-   *  mints. Mints that were not seen since the last call lose their numbers, so all rows that the engine has not
-   *  processed yet must be newer than that call. The row that did not fit into the full block counts as seen. */
+  /** Recycles token numbers that are no longer in use. Called between two blocks, because all rows of a block use the
+   *  same list of mints. A mint that was not seen since the last call loses its number, so the engine must have
+   *  processed all rows from before that call. The mint of the row that did not fit into the full block counts as
+   *  seen. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -85,8 +86,8 @@ export class Intake {
     return this.block.appendBytes(time, row.stamp, row.kind, token, row.numbers, row.texts, row.details)
   }
 
-  /** Whether an event was seen before. The timestamp of a trade with a signature does not count for the comparison.
-   *  Amounts count, because one transaction may contain several trades. */
+  /** Whether an event was seen before. Trades with a signature are compared without their timestamps, but with their
+   *  amounts, because one transaction may contain several trades. */
   #isDuplicate({ kind, stamp, numbers, texts }: Row, token: TokenId): boolean {
     const hash = this.#hash
     hash.start(kind)
@@ -130,7 +131,7 @@ export class EventHash {
     this.second = second ^ (second >>> 13)
   }
 
-  /** Hashes the bits of a number, so all NaN are equal, and 0 and -0 differ. */
+  /** Adds a number to the hash by its bits. All NaN are equal, and 0 and -0 differ. */
   number(value: number): void {
     this.#double[0] = value
     this.word(this.#words[0] as number)

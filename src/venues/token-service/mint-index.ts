@@ -11,11 +11,12 @@ const MIN_KEYS = 1 << 11
 const MIN_NEW = 1 << 14
 const decoder = new TextDecoder()
 
-/** Token numbers by the bytes of their mints, so that a frame's mint needs no string. When a mint is first seen, it is
- *  checked to be a public key of 32 bytes. The table uses open addressing, and doubles when it is half full. */
+/** Looks up token numbers by the bytes of a mint, so that no string is created for the mint of a frame. When a mint is
+ *  first seen, it is checked to be a public key of 32 bytes. The table uses open addressing, and doubles when it is
+ *  half full. */
 export class MintIndex {
   readonly #mints: Mints
-  /** Index of the key in each slot, or FREE. */
+  /** For each place of the hash table, the index of its key, or FREE. */
   #table = new Int32Array(MIN_KEYS * 2).fill(FREE)
   #keys = bytesOf(new ArrayBuffer(MIN_KEYS * ROOM))
   #lengths = new Uint8Array(MIN_KEYS)
@@ -43,8 +44,8 @@ export class MintIndex {
     return this.#count >= this.#dueCount
   }
 
-  /** Recycles the token numbers of mints that were not seen since the last call and for which no other component keeps
-   *  data. */
+  /** Recycles the token numbers of mints that were not seen since the last call, unless another component keeps data
+   *  for them. */
   giveBack(): void {
     const isMet = new Uint8Array(this.#mints.list.length)
     for (let key = 0; key < this.#count; key++) isMet[this.#tokens[key] as number] = this.#isMet[key] as number
@@ -93,7 +94,7 @@ export class MintIndex {
     }
   }
 
-  /** Returns the slot of a key, or the free slot where the key belongs. */
+  /** Returns the place of a key in the hash table, or the free place where the key belongs. */
   #slotOf(source: Bytes, start: number, end: number): number {
     const mask = this.#table.length - 1
     let slot = hashOf(source.view, start) & mask
@@ -117,8 +118,8 @@ function resized<T extends Uint8Array | Int32Array>(from: T, to: T, count: numbe
   return to
 }
 
-/** Hashes sixteen characters of a key, from the fifth on. These are close to random, while the last characters may be
- *  chosen (vanity addresses such as `...pump`). */
+/** Hashes sixteen characters of a key, from the fifth on. These are nearly random, whereas an owner may have chosen the
+ *  last characters (vanity addresses such as `...pump`). */
 function hashOf(view: DataView, start: number): number {
   let hash = 0
   for (let at = start + 4; at < start + 20; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1)

@@ -4,7 +4,7 @@ import type { Millis } from '../../base/units.ts'
 import type { Outcome } from '../../orders/ports.ts'
 import { type HttpCode, readAnswer } from './wire/answers.ts'
 
-/** Conclusion from the answer to a trade request. */
+/** What the answer to a trade request means for its attempt. */
 export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 'unknown' }>
 
 type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
@@ -18,8 +18,9 @@ const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   RATE_LIMIT: 'wait',
 }
 
-/** HTTP statuses that mean, without an error code, that the order was refused. No other status proves anything: a 408,
- *  409, 425, 5xx, redirect or unexpected 200 may come from a proxy after the service has executed the order. */
+/** HTTP statuses that mean that the order was refused, even if the answer has no error code. No other status proves a
+ *  refusal: a 408, 409, 425, 5xx, redirect or unexpected 200 may come from a proxy after the service has executed the
+ *  order. */
 const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly retry: Retry }>> = {
   400: { code: 'INVALID_PARAMETERS', retry: 'never' },
   401: { code: 'KEY_REFUSED', retry: 'wait' },
@@ -33,8 +34,8 @@ const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly re
   429: { code: 'RATE_LIMIT', retry: 'wait' },
 }
 
-/** Draws the conclusion from the answer to a trade request. `now`: the current time, needed if Retry-After is a
- *  date. */
+/** Returns what the answer to a trade request means for its attempt. `now`: the current time, needed if Retry-After is
+ *  a date. */
 export function verdictOf(result: HttpResult, now: Millis): Verdict {
   if (result.kind === 'unsent') return { kind: 'unsent', reason: result.reason }
   if (result.kind === 'lost') return { kind: 'unknown', reason: result.reason }

@@ -78,7 +78,7 @@ export class Subscriber {
     this.#askSoon()
   }
 
-  /** Removes the delay after a long calm period. */
+  /** Removes the delay after a long time without a complaint. */
   forgive(): void {
     this.#slowMs = 0
   }
@@ -86,8 +86,8 @@ export class Subscriber {
   /** Checks whether the open batch was confirmed in time. Called once a second while connected. */
   tick(): void {
     if (this.keys.asked.length === 0 || ++this.#waited <= PATIENCE) return
-    // If the service has confirmed other keys, it does not accept these. If it has never answered, its silence proves
-    // nothing about these keys.
+    // If the service has confirmed other keys, it probably does not accept these. If it has not answered at all, its
+    // silence shows nothing about these keys.
     if (this.#unanswered === 0 && this.keys.confirmed.length > 0) this.#giveUp(this.keys.miss())
     else if (++this.#unanswered < MAX_UNANSWERED) this.keys.retry()
     else {
@@ -125,9 +125,9 @@ const BATCH = 100
 /** A key is dropped once it was missing from this many confirmations of its batch. */
 const MAX_MISSES = 3
 
-/** Sets of wanted, confirmed, dropped and requested keys. After each connect, all wanted keys that are not confirmed
- *  are requested again. Only one batch is open at a time, because a refusal does not name the key. This class does no
- *  I/O. */
+/** The state of each subscription key: wanted, confirmed, dropped or requested. After each connect, all wanted keys
+ *  that are not confirmed are requested again. Only one batch is open at a time, because the service's refusal does not
+ *  say which key it refuses. This class does no I/O. */
 export class Subscriptions {
   #wanted = new Set<string>()
   readonly #confirmed = new Set<string>()
@@ -212,12 +212,12 @@ export class Subscriptions {
     return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MAX_MISSES))
   }
 
-  /** Closes the open batch, so that its keys are requested again without a penalty. */
+  /** Closes the open batch, so that its keys are requested again; this does not count as a missing confirmation. */
   retry(): void {
     this.#asked = []
   }
 
-  /** Forgets all confirmations, but keeps the halves of refused batches. */
+  /** Forgets all confirmations, but not which keys are suspected after a refusal. */
   disconnect(): void {
     this.#confirmed.clear()
     this.#asked = []

@@ -8,7 +8,7 @@ import { signaturePathOf } from './wire/answers.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 import { readRequest } from './wire/requests.ts'
 
-/** Creates the venue of the documented token service. It has a WebSocket feed, and an HTTPS interface that executes
+/** Creates the venue for the documented token service, which has a WebSocket feed, and an HTTPS interface that executes
  *  trades or builds transactions. */
 export function tokenService(terms: VenueTerms): Venue {
   return {

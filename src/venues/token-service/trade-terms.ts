@@ -58,7 +58,7 @@ export interface Breach {
 }
 
 /** Returns the reason why the service would refuse a buy; undefined if it would accept it. Only buys are checked
- *  against the documented bounds, because a wrong assumption must not stop an exit. */
+ *  against the documented bounds, because a bound that is wrong must not stop an exit. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
   if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
@@ -79,7 +79,7 @@ export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach 
   return checkKeys(request)
 }
 
-/** Returns the reason why a sale is invalid under any plausible rule; undefined if it is valid. */
+/** Returns the reason why a sale is certainly invalid; undefined if the service may accept it. */
 export function checkSell(request: SellRequest): Breach | undefined {
   const { amount, slippagePercent, priorityFeeLamports: fee } = request
   if (amount.kind === 'percent' && !isShare(amount.percent))

@@ -7,7 +7,8 @@ import { type Verdict, verdictOf } from './outcome.ts'
 import { termsOf } from './trade-terms.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 
-/** Maximum wait for a built transaction. A later one would be based on an old price, so a new one is requested. */
+/** Maximum wait for a built transaction. A transaction that arrives later would be based on an old price, so a new one
+ *  is requested instead. */
 const PATIENCE_MS = 5_000
 
 /** Requests unsigned transactions through POST /transaction/buy and /transaction/sell. */

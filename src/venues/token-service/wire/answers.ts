@@ -4,8 +4,8 @@ import { isSignature } from '../../../solana/base58.ts'
 export const HTTP_CODES = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED', 'RATE_LIMIT'] as const
 export type HttpCode = (typeof HTTP_CODES)[number]
 
-/** The parts of an answer's body that were recognized. The document shows no body, so every plausible shape is
- *  accepted, and ambiguous content is ignored. */
+/** The parts of an answer's body that were recognized. The service's document shows no body, so every plausible format
+ *  is accepted, and ambiguous content is ignored. */
 export interface Answer {
   /** The signature if the body contains exactly one, else ''. */
   readonly signature: string

@@ -68,8 +68,8 @@ function bytesOfNumbers(value: object): Uint8Array | undefined {
 function add(bytes: Uint8Array, found: Found, check: CheckBytes): void {
   const problem = check(bytes)
   if (problem === undefined) found.bytes.set(Buffer.from(bytes).toString('hex'), bytes)
-  // An unsupported version is the most useful problem to report, because the builder then has to be configured
-  // differently.
+  // If several candidates have problems, an unsupported version is reported, because then the user must configure the
+  // builder differently.
   else if (found.problem?.code !== 'TX_VERSION' && bytes.length > SHORTEST) found.problem = problem
 }
 

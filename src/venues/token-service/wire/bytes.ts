@@ -1,5 +1,5 @@
-/** Bytes of a frame, and a view that reads four bytes at once, which makes the scanner fast. Both cover the whole
- *  buffer of the frame, so that one view serves all frames of a chunk. */
+/** Bytes of a frame, and a DataView that reads four bytes at once, which makes the scanner fast. Both cover the whole
+ *  buffer that contains the frame, so that one view is enough for all frames of a chunk. */
 export interface Bytes {
   readonly bytes: Uint8Array
   readonly view: DataView
@@ -11,8 +11,8 @@ export function bytesOf(buffer: ArrayBufferLike): Bytes {
 
 const QUOTE = 34
 
-/** Returns the position of the closing quote of a text. Returns -1 if the text has an escape, a control character or a
- *  non-ASCII byte; JSON.parse must read such a text. */
+/** Returns the position of the closing quote of a text; -1 if the text has an escape, a control character or a
+ *  non-ASCII byte, so that JSON.parse must read it. */
 export function endOfText({ bytes, view }: Bytes, start: number, limit: number): number {
   let at = start
   for (; at + 4 <= limit; at += 4) {

@@ -20,7 +20,7 @@ export type Misfit = RowMisfit | 'binary' | 'too long' | 'not JSON' | 'not an ob
 const LONGEST_FRAME = 1_048_576
 const LONGEST_TEXT = 500
 
-/** A decoder that throws on invalid UTF-8. It keeps a byte order mark, which makes the text invalid JSON. */
+/** A decoder that throws on invalid UTF-8. It keeps a byte order mark, so that JSON.parse rejects a text with one. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const ROW: Decoded = { kind: 'row' }
@@ -38,8 +38,8 @@ export class Decoder {
     if (end - start > LONGEST_FRAME) return misfit('too long')
     if (this.#scanner.scan(data, start, end, this.#frame)) {
       const why = this.row.read(this.#frame)
-      // A new token has texts that the scanner skips, and an unknown type may be a control message, so both are parsed
-      // below.
+      // The record of a new token has texts that the scanner skips, and a record of unknown type may be a control
+      // message. Both are parsed below.
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
@@ -69,8 +69,8 @@ export class Decoder {
   }
 }
 
-/** Decodes a range of bytes as UTF-8. A Buffer does this without a view of the range, but replaces invalid UTF-8 by
- *  U+FFFD. If U+FFFD occurs, the strict decoder decides whether the bytes are valid. */
+/** Decodes a range of bytes as UTF-8. A Buffer is fast, but replaces invalid UTF-8 by U+FFFD. If the text contains
+ *  U+FFFD, the strict decoder checks whether the bytes are valid. */
 function textOf(data: Uint8Array, start: number, end: number): string {
   if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
   const text = data.toString('utf8', start, end)

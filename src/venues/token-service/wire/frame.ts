@@ -34,7 +34,8 @@ export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, i
 
 /** One market record: its numbers, and the positions of its texts. One object is reused for every frame. */
 export class Frame {
-  /** Buffer into which `starts` and `ends` point. It holds either the frame itself or re-encoded texts. */
+  /** Buffer to which the positions in `starts` and `ends` refer. It contains either the frame itself, or texts that
+   *  were encoded again. */
   source: Bytes = bytesOf(new ArrayBuffer(0))
   /** Number fields, by index in NUMBER_FIELDS; NaN if the field is missing. */
   readonly numbers = new Float64Array(NUMBER_FIELDS.length)

@@ -33,9 +33,9 @@ function fieldOf(name: string, isText: boolean, index: number): Field {
   return { words, length: key.length, isText, index, next: undefined }
 }
 
-/** Reads a flat record from its bytes without creating objects, keys or strings. It supports neither escapes nor
- *  nesting nor non-ASCII text. In these cases it gives up, and JSON.parse reads the record. A property test checks that
- *  the scanner and JSON.parse agree on every record that the scanner accepts. */
+/** Reads a flat record from its bytes without creating objects, keys or strings. It gives up if a record has escapes,
+ *  nesting or non-ASCII text, and JSON.parse then reads the record. A property test checks that the scanner and
+ *  JSON.parse agree on every record that the scanner accepts. */
 export class Scanner {
   readonly #fields: readonly Field[] = [
     ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
@@ -66,7 +66,7 @@ export class Scanner {
     }
   }
 
-  /** Prepares to read another chunk. Small chunks share one buffer, so its view is reused. */
+  /** Prepares to read another chunk. Several small chunks are in one buffer, whose view is then reused. */
   #open(data: Uint8Array): void {
     this.#data = data
     if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
@@ -85,8 +85,8 @@ export class Scanner {
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** Reads the value of a field. Returns the position after it. Returns -1 if the value is a text where a number is
-   *  expected, or a number where a text is expected; null is accepted. */
+  /** Reads the value of a field. Returns the position after it; -1 if the value is a text instead of a number, or a
+   *  number instead of a text. A null is accepted. */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
@@ -227,7 +227,7 @@ function latin(bytes: Uint8Array, start: number, end: number): string {
 /** Powers of ten that are exact doubles. A decimal computed with them is rounded exactly as JSON.parse rounds it. */
 const EXACT_POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
-/** Powers of ten, each as the nearest double and the remainder. */
+/** Powers of ten, each as the sum of the nearest double and the rest. */
 const POWERS = Array.from({ length: 41 }, (_, exponent) => {
   const high = Number(`1e${exponent}`)
   return { high, low: Number(10n ** BigInt(exponent) - BigInt(high)) }
@@ -254,7 +254,8 @@ function longDecimal(high: number, low: number, lowDigits: number, power: number
   const remainder = product - back - productError(quotient, divisor.high, back) + rest - quotient * divisor.low
   const correction = remainder / divisor.high
   const value = quotient + correction
-  // If a slightly different correction rounds to another double, the value is too close to the midpoint of two doubles.
+  // If a slightly different correction leads to another double, the exact value is too close to the middle of two
+  // doubles, and its rounding is not sure.
   const isSure = quotient + correction * 0.99999999 === value && quotient + correction * 1.00000001 === value
   return isSure ? value : Number.NaN
 }
