@@ -41,6 +41,8 @@ interface Ghost {
   readonly quietMs: Millis
 }
 
+const NONE: Ghost[] = []
+
 /** Computes the results that missed entries would have had. Such an entry is bought at the robust price at the time at
  *  which it would have landed. It is sold at the robust price of its exit, without delay and without a slippage bound.
  *  Real fills are less favourable, so the missed profit is an upper bound. */
@@ -78,14 +80,14 @@ export class Ghosts {
     }
   }
 
+  /** Whether a ghost of this token is not closed. The prices of other tokens need not be added. */
+  follows(token: TokenId): boolean {
+    return this.#waiting.size > 0 && this.#ghostsOf(token).length > 0
+  }
+
   /** Adds the robust price of a token after a print, SOL per token. */
   price(token: TokenId, time: Millis, price: number, print: number): void {
-    if (this.#waiting.size === 0) return
-    let ghosts = this.#byToken[token]
-    if (ghosts === undefined) {
-      ghosts = this.#waiting.get(this.#mints.list[token] as string) ?? []
-      this.#byToken[token] = ghosts
-    }
+    const ghosts = this.#ghostsOf(token)
     let kept = 0
     for (const ghost of ghosts) if (!this.#follow(ghost, time, price, print)) ghosts[kept++] = ghost
     ghosts.length = kept
@@ -99,6 +101,14 @@ export class Ghosts {
         if (ghost.tokens > 0) this.#close(ghost, isDead ? 0 : ghost.lastPrice)
       }
     return this.#net
+  }
+
+  #ghostsOf(token: TokenId): Ghost[] {
+    const known = this.#byToken[token]
+    if (known !== undefined) return known
+    const ghosts = this.#waiting.get(this.#mints.list[token] as string) ?? NONE
+    this.#byToken[token] = ghosts
+    return ghosts
   }
 
   /** Applies a price to a position. Returns true when the position is closed. */

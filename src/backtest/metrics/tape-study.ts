@@ -53,24 +53,36 @@ export class TapeStudy {
   }
 
   rows(block: Block, from: number, to: number): void {
-    const { kind, token: tokens, amount, size, time } = block
+    const { kind, token: tokens } = block
     for (let row = from; row < to; row++) {
       const token = tokens[row] as number
       if (kind[row] === RowKind.newToken) this.#name(block, row, token)
-      if ((kind[row] as number) > RowKind.sell) continue
-      const chart = this.#chartOf(token)
-      chart?.traded(time[row] as number, amount[row] as number, kind[row] === RowKind.buy)
-      const before = this.#prices.at(token)
-      if (!this.#prices.fold(block, row, token)) continue
-      const price = (amount[row] as number) / (size[row] as number)
-      if (before !== undefined) {
-        this.sizedPrints++
-        if (price > before * NOISE_FACTOR || price * NOISE_FACTOR < before) this.noisePrints++
-      }
-      const robust = this.#prices.at(token)
-      if (robust !== undefined) this.#priced(token, time[row] as number, robust, price)
-      chart?.add(time[row] as number, robust)
+      if ((kind[row] as number) <= RowKind.sell) this.#trade(block, row, token)
     }
+  }
+
+  /** Adds a trade. V8 allocates memory for each fractional argument, so the prices are passed on only for tokens that
+   *  are followed. */
+  #trade(block: Block, row: number, token: TokenId): void {
+    const prices = this.#prices
+    const chart = this.#chartOf(token)
+    if (chart !== null) {
+      const { kind, amount, time } = block
+      chart.traded(time[row] as number, amount[row] as number, kind[row] === RowKind.buy)
+    }
+    const before = prices.numberAt(token)
+    if (!prices.fold(block, row, token)) return
+    const price = (block.amount[row] as number) / (block.size[row] as number)
+    if (before > 0) {
+      this.sizedPrints++
+      if (price > before * NOISE_FACTOR || price * NOISE_FACTOR < before) this.noisePrints++
+    }
+    const robust = prices.numberAt(token)
+    if (!(robust > 0)) return
+    if (this.#firstPrices[token] === undefined) this.#firstPrices[token] = robust
+    if (this.#ghosts.follows(token)) this.#ghosts.price(token, block.time[row] as number, robust, price)
+    if (this.#excursions.follows(token)) this.#excursions.price(token, block.time[row] as number, robust)
+    chart?.add(block.time[row] as number, robust)
   }
 
   /** Changes from a token's first robust price to its last, as shares of the first, over all tokens. mean and median
@@ -100,12 +112,6 @@ export class TapeStudy {
     const found = new Map<string, [Millis, number, number][]>()
     for (const [token, chart] of this.#charted) found.set(this.#mints.list[token] as string, chart.volume)
     return found
-  }
-
-  #priced(token: TokenId, time: Millis, robust: number, print: number): void {
-    this.#firstPrices[token] ??= robust
-    this.#ghosts.price(token, time, robust, print)
-    this.#excursions.price(token, time, robust)
   }
 
   #name(block: Block, row: number, token: TokenId): void {
@@ -151,9 +157,9 @@ class Chart {
     last[isBuy ? 1 : 2] += sol
   }
 
-  add(time: Millis, price: number | undefined): void {
+  add(time: Millis, price: number): void {
     const step = this.#stepOf(time)
-    if (price === undefined || step === undefined) return
+    if (step === undefined) return
     const last = this.points.at(-1)
     if (step === this.#step && last !== undefined) {
       last[0] = time
@@ -196,11 +202,14 @@ export class Excursions {
     for (const [mint, some] of sorted) this.#byMint.set(mint, { trips: some, next: 0, open: [], price: undefined })
   }
 
+  /** Whether a round trip had this token. The prices of other tokens need not be added. */
+  follows(token: TokenId): boolean {
+    return this.#watchOf(token) !== null
+  }
+
   /** Adds the robust price of a token after a print, SOL per token. Times must never decrease. */
   price(token: TokenId, time: Millis, price: number): void {
-    const known = this.#byToken[token]
-    const watch = known === undefined ? (this.#byMint.get(this.#mints.list[token] as string) ?? null) : known
-    this.#byToken[token] = watch
+    const watch = this.#watchOf(token)
     if (watch === null) return
     this.#begin(watch, time)
     const { open } = watch
@@ -212,6 +221,14 @@ export class Excursions {
     }
     open.length = kept
     watch.price = price
+  }
+
+  #watchOf(token: TokenId): Watch | null {
+    const known = this.#byToken[token]
+    if (known !== undefined) return known
+    const watch = this.#byMint.get(this.#mints.list[token] as string) ?? null
+    this.#byToken[token] = watch
+    return watch
   }
 
   /** Call at the end of the tape. A trip without a later print keeps the last price. */

@@ -89,8 +89,10 @@ export class SubscriptionRouter {
   /** Whether a trade of the token changes nothing for the subscribers, as long as `showsTrades` is false: no bot
    *  watches the token, and all subscribers of all trades have seen it on this day. */
   isSeen(token: number): boolean {
+    if (this.#watchers[token] !== undefined) return false
     const all = this.#firehoses[RowKind.buy]
-    return this.#watchers[token] === undefined && all.every((subscriber) => subscriber.hasSeen(token))
+    for (let index = 0; index < all.length; index++) if (!(all[index] as Subscriber).hasSeen(token)) return false
+    return true
   }
 
   /** Shows a row to its subscribers. They all receive the same event object, which is immutable. */
@@ -98,6 +100,7 @@ export class SubscriptionRouter {
     const all = this.#firehoses[kind]
     const watchers = this.#watchers[token]
     if (all.length === 0 && watchers === undefined) return
+    if (kind <= RowKind.sell && !this.showsTrades && this.isSeen(token)) return
     // Most rows are trades. If there is only one subscriber, escape analysis removes this allocation.
     const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
     for (let index = 0; index < all.length; index++) (all[index] as Subscriber).row(kind, event, token)

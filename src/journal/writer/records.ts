@@ -4,12 +4,14 @@ import type { Mark, Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional-order.ts'
 import type { Input, LogLine, Output } from '../../engine/messages.ts'
-import { type ExecutionReport, isOpen } from '../../engine/order.ts'
+import { isOpen } from '../../engine/order.ts'
 import { type Attempt, isUndecided } from '../../orders/attempt.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 import type { JournalRecord, Slot } from '../../orders/ports.ts'
 import { fillWrite } from '../schema/fills.ts'
 import type { Write } from '../schema/statements.ts'
+
+type ReportInput = Extract<Input, { kind: 'report' }>
 
 const FRAMES_KEPT = 200
 const FRAME_CHARACTERS = 65_536
@@ -30,14 +32,14 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
     ]
   }
   const row: Write = ['input', seq, segment, time, input.kind, json]
-  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input.id, input.report)]
+  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input, json)]
   return input.kind === 'timer' ? [row, ['timerFired', time, input.id]] : [row]
 }
 
-function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport): Write[] {
+function takenWrites(seq: Seq, time: Millis, { id, report }: ReportInput, json: string): Write[] {
   const writes: Write[] = [
     ['reportBefore', id],
-    ['reportTaken', 1, id, encodeJson(report)],
+    ['reportTaken', 1, id, within(json, `{"kind":"report","id":${id},"report":`, report)],
   ]
   if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
   if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
@@ -49,40 +51,46 @@ function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport
 export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
   const { bot, mint, code, reason } = aboutOf(output)
   const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
-  return [row, ...effectsOf(seq, output)]
+  return [row, ...effectsOf(seq, output, json)]
 }
 
-function effectsOf(seq: Seq, output: Output): Write[] {
+/** JSON of the last field of a message, which the message's JSON contains after `head`. Most messages become two rows,
+ *  of the message and of this field, which are encoded once. */
+function within(json: string, head: string, field: unknown): string {
+  return json.startsWith(head) ? json.slice(head.length, -1) : encodeJson(field)
+}
+
+function effectsOf(seq: Seq, output: Output, json: string): Write[] {
   switch (output.kind) {
     case 'order': {
       const { id, time, account, bot, mint, side, class: orderClass, reason } = output.order
-      const json = encodeJson(output.order)
-      return [['order', orderNumber(id), output.order.seq, time, account, bot, mint, side, orderClass, reason, json]]
+      const order = within(json, '{"kind":"order","order":', output.order)
+      return [['order', orderNumber(id), output.order.seq, time, account, bot, mint, side, orderClass, reason, order]]
     }
     case 'orderState': {
       const { orderId, state, code, reason } = output
       return [['orderState', isOpen(state) ? 1 : 0, state, code, reason, orderNumber(orderId)]]
     }
     case 'position':
-      return positionWrites(seq, output.position)
+      return positionWrites(seq, output.position, within(json, '{"kind":"position","position":', output.position))
     case 'conditional':
       return conditionalWrites(output.order)
     case 'timer':
       return [
-        ['timer', output.timer.id, encodeJson(output.timer)],
+        ['timer', output.timer.id, within(json, '{"kind":"timer","timer":', output.timer)],
         ['counter', 'nextTimer', output.timer.id + 1],
       ]
     case 'timerCleared':
       return [['timerCleared', output.id]]
     case 'bot':
-      return [['bot', output.money.account, output.money.bot, encodeJson(output.money)]]
+      return [['bot', output.money.account, output.money.bot, within(json, '{"kind":"bot","money":', output.money)]]
     case 'tokenState': {
       const { account, bot, mint, day, value } = output.state
       if (value === null) return [['tokenFreed', account, bot, mint]]
       return [['tokenState', account, bot, mint, day, encodeJson(output.state)]]
     }
     case 'account':
-      return [['account', output.money.account, encodeJson(output.money)]]
+      return [['account', output.money.account, within(json, '{"kind":"account","money":', output.money)]]
     default:
       return []
   }
@@ -202,11 +210,11 @@ function markWrites({ account, mint, highPrice, best, worst }: Mark): Write[] {
 }
 
 /** Writes for a position. A closed position is kept as history, with its final state and seq. */
-function positionWrites(seq: Seq, position: Position): Write[] {
+function positionWrites(seq: Seq, position: Position, json: string): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
     position
   const amounts = [tokens.toString(), decimals, costLamports, realizedLamports, feeLamports]
-  const row = [account, bot, mint, state, openedAt, ...amounts, encodeJson(position)]
+  const row = [account, bot, mint, state, openedAt, ...amounts, json]
   if (state !== 'closed') return [['position', ...row]]
   return [
     ['pastPosition', ...row, seq],

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { encodeJson } from '../../../src/base/json.ts'
+import type { Input, Output } from '../../../src/engine/messages.ts'
+import { inputWrites, outputWrites } from '../../../src/journal/writer/records.ts'
+import { order, position, report } from '../../support/journal-samples.ts'
+
+/** The same message with its fields in another order. */
+function reordered<T extends object>(message: T): T {
+  return Object.fromEntries(Object.entries(message).reverse()) as T
+}
+
+test('the row of an order, a position, a timer or an account has the JSON of the field of its output', () => {
+  const timer = { id: 7, bot: 'dips', strategy: 'dip-buyer', name: 'check', at: 1, everyMs: 0 }
+  const money = { account: 'a"b', lamports: null, walletSlot: 0, halted: false }
+  const outputs = [
+    { kind: 'order', order: order(1, { reason: 'it said "}"' }) },
+    { kind: 'position', position: position(1) },
+    { kind: 'timer', timer },
+    { kind: 'account', money },
+    { kind: 'bot', money: { ...money, bot: 'dips' } },
+  ] as unknown as Output[]
+  for (const output of outputs)
+    for (const written of [output, reordered(output)]) {
+      const [row, effect] = outputWrites(5, 6, 0, written, encodeJson(written))
+      const field = Object.entries(output).find(([key]) => key !== 'kind')?.[1]
+      expect(row?.at(-1)).toBe(encodeJson(written))
+      expect(effect?.at(-1), output.kind).toBe(encodeJson(field))
+    }
+})
+
+test('the row of a report has the JSON of the report in its input', () => {
+  const input: Input = { kind: 'report', id: 12, report: report(1) }
+  for (const written of [input, reordered(input)]) {
+    const writes = inputWrites(1, 5, 6, written, encodeJson(written))
+    expect(writes.find(([name]) => name === 'reportTaken')).toEqual(['reportTaken', 1, 12, encodeJson(input.report)])
+  }
+})
