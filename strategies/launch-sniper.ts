@@ -67,7 +67,7 @@ export default defineStrategy({
     function objection(event: NewToken, launchesOfCreator: number): string | undefined {
       const ageMs = bot.now() - event.timestamp
       const liquidity = event.initialLiquidity
-      if (MONEY.has(event.mint)) return 'its mint is money'
+      if (MONEY.has(event.mint)) return 'its mint is a currency'
       if (!(ageMs <= maxAgeMs)) return `${(ageMs / 1000).toFixed(1)} s old, ${params.maxAgeSeconds} s at most`
       if (!(liquidity >= params.minLiquidity)) return `liquidity ${liquidity} is below ${params.minLiquidity}`
       if (liquidity > params.maxLiquidity) return `liquidity ${liquidity} is above ${params.maxLiquidity}`
@@ -98,7 +98,7 @@ export default defineStrategy({
         const why = objection(event, countLaunch(event.creator)) ?? (token.position && 'already held')
         if (why !== undefined) return bot.note(event.mint, why)
         if (token.state.until > 0) return // announced twice
-        if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is no key')
+        if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is not a public key')
         // A timestamp in the future must not make the token count as young forever.
         token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
         waiting.push(token)

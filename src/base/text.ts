@@ -24,8 +24,8 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Matches text that a spreadsheet would read as a formula. A token's name may be such a text; `csvCell` puts a quote
- *  in front of it, so that it stays text. */
+/** Matches text that a spreadsheet would read as a formula. A token's name may be such a text. `csvCell` then puts a
+ *  quote in front of the name, so that the spreadsheet shows it as text. */
 const FORMULA = /^[=+\-@\t\r']/
 
 /** Encodes a value as a cell of CSV. The cell is empty for undefined, null and numbers that are not finite; it is `""`

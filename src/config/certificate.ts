@@ -19,7 +19,8 @@ export interface Certificate {
   readonly key: string
   readonly validFrom: Millis
   readonly validTo: Millis
-  /** Why browsers refuse the certificate although the desk can use it; undefined if they accept the name. */
+  /** Reason why browsers refuse the certificate, although the desk can be served with it; undefined if they accept
+   *  it. */
   readonly warning?: string
 }
 
@@ -78,7 +79,8 @@ function nameWarning(x509: X509Certificate, { certificate }: DeskTls, origin: st
   return `${certificate}: the certificate is not for ${host}, so browsers refuse it: have one issued for that name, or correct desk.origin`
 }
 
-/** Warns of an expired certificate of an issuer. It is no error, because a browser may know another one. */
+/** Returns a warning if the certificate of an issuer has expired. It is only a warning, because a browser may know a
+ *  newer certificate of that issuer. */
 function chainWarning(text: string, { certificate }: DeskTls, now: Millis): string | undefined {
   const [, ...issuers] = text.match(CERTIFICATE) ?? []
   const times = issuers.map((pem) => new X509Certificate(pem).validToDate.getTime())

@@ -81,7 +81,8 @@ function nameErrors({ input: { wallet }, document, path }: CheckedBot, names: re
   return [document.error(at, `unknown wallet; ${known}${didYouMean(wallet, names)}`)]
 }
 
-/** Errors for wallets that no bot names. Without bots there are none, because such a configuration only records. */
+/** Returns an error for each wallet that no bot names. Without bots there are no errors, because a configuration
+ *  without bots only records the market. */
 function unusedErrors(files: readonly ConfigFile[]): ConfigError[] {
   const bots = files.flatMap((file) => file.bots)
   if (bots.length === 0) return []

@@ -30,8 +30,8 @@ export interface Order {
   readonly slippagePercents: readonly number[]
   /** null if the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
-  /** Fees of the first, second, ... step, which replace `priorityFeeLamports`. The last fee also applies to all later
-   *  steps. Empty if the fee is the same for every step. */
+  /** Fees of the first, second, ... attempt, which replace `priorityFeeLamports`. The last fee also applies to all
+   *  later attempts. Empty if all attempts have the same fee. */
   readonly priorityFeeLadder: readonly Lamports[]
   /** Time in ms after which a full exit is sent again, with the next slippage and priority fee, unless there is
    *  evidence that an attempt executed. null if the order is not repeated. */
@@ -142,7 +142,7 @@ export interface Fill {
   /** Change of the wallet's balance by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a
    *  sale. SOL that the transaction wrapped is subtracted. */
   readonly walletLamports: Lamports
-  /** Costs of the transaction by kind. The sums above follow from them. */
+  /** Costs of the transaction by kind. The sums above are computed from these costs. */
   readonly costs: FillCosts
   /** Whether the transaction was seen at commitment `finalized`. Before that, a fork may remove it. */
   readonly final: boolean

@@ -25,7 +25,7 @@ export interface RecoveredMoney {
   readonly fills: readonly Fill[]
   /** Amounts that the buys of the last hour asked for, oldest first. */
   readonly spends: readonly Spend[]
-  /** Amounts that all buys of each bot asked for on the bot's last UTC day with buys. */
+  /** For each bot, the sum that its buys asked for on the last UTC day on which it bought. */
   readonly daySpends: readonly DaySpend[]
   /** Values of `token.durable` of tokens that are not freed. Absent in older journals. */
   readonly tokenStates?: readonly TokenState[]

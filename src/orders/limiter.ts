@@ -239,7 +239,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Returns the first class up to `last` with a waiting request. Drops requests that have left their queue. */
+  /** Returns the first class with a waiting request, in the order of priority up to `last`; undefined if there is none.
+   *  Drops cancelled requests. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
       if (this.#dropLeft(kind) > 0) return kind
@@ -248,16 +249,16 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops requests that have left from the head of a queue, and returns the length of the queue. Otherwise, a queue
-   *  that waits behind another class would grow without bound. */
+  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Otherwise, a queue that
+   *  waits behind another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** Sets one timer, for the next moment at which the head of a queue may get a slot. System timers may fire early, so
-   *  `#serve` checks again. */
+  /** Sets one timer, for the next moment at which the first request of a queue may get a slot. System timers may fire
+   *  early, so `#serve` checks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)

@@ -8,7 +8,7 @@ export interface Use {
   readonly path: string
   /** The expression with this path. */
   readonly node: AnyNode
-  /** The node around it. */
+  /** The parent of `node` in the syntax tree. */
   readonly parent: AnyNode | undefined
 }
 

@@ -73,8 +73,8 @@ function checkHash(): string {
   return ofCheck
 }
 
-/** Folder of the notes: next to the folder of compiled code, which bin/sluice.js has examined; undefined if none is
- *  used. */
+/** Returns the folder of the notes, next to the folder of compiled code that bin/sluice.js has checked; undefined if
+ *  there is no such folder. */
 function notesFolder(): string | undefined {
   const compiled = module.getCompileCacheDir()
   return compiled === undefined ? undefined : join(dirname(compiled), 'checked')

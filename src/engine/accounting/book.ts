@@ -82,8 +82,8 @@ export class Book {
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
-  /** Whether an order may be cancelled: it was not sent, and it does not carry out an exit that is due, which would be
-   *  ordered again at once. */
+  /** Whether an order may be cancelled: it was not sent, and no exit of the position is due. A due exit would order the
+   *  same sale again at once. */
   mayCancel({ order, state }: OpenOrder): boolean {
     if (state !== 'accepted') return false
     const isDue = (position: Position): boolean => position.exiting !== '' || stepTokensDue(position) > 0n
@@ -236,8 +236,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Counts tokens of a buy as oversold if a sale that was booked before the buy, but executed after it, has sold
-   *  them. */
+  /** Handles a buy that is booked after a sale although it executed before the sale. The tokens of the buy that this
+   *  sale has sold count as oversold. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return

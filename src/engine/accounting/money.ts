@@ -35,8 +35,9 @@ interface Books {
 /** Block times are whole seconds, so a sale may seem to precede its buy by less than this time. */
 const BLOCK_TIME_MS: Millis = 1_000
 
-/** Computes lots, disposals, round trips and sums from movements of money. It is the only source of these figures for
- *  people. The engine decides by its own average cost (`position.ts`); `money.test.ts` states how both agree. */
+/** Computes lots, disposals, round trips and sums from movements of money. All displays and reports take these figures
+ *  from here. The engine itself decides by its own average cost (`position.ts`); `money.test.ts` tests how both
+ *  agree. */
 export class MoneyFold {
   readonly #bots = new Map<string, BotMoney>()
   readonly #books = new Map<string, Books>()

@@ -133,8 +133,7 @@ interface ListenerParts {
   readonly bars: Bars
   readonly host: BarHost
   readonly conditions: BotConditions | undefined
-  /** The other series with indicators that the conditions read. Their width is not the one at which the conditions are
-   *  tested. */
+  /** The series of other widths with indicators that the conditions read. */
   readonly counted: readonly BotSeries[]
   /** Whether the test of a condition may run code of the strategy, namely that of the strategy's own indicators. */
   readonly runsOwnCode: boolean

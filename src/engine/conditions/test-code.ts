@@ -168,7 +168,7 @@ export class CrossingCode {
     this.#compare = compare
   }
 
-  /** Takes the numbers of the token's new bar. */
+  /** Compares the two numbers at the token's new bar, and sets `result`. */
   advance(token: TokenId): void {
     if (token >= this.#last.length) this.#grow(token)
     const now = this.#compare(token)

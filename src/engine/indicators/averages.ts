@@ -218,8 +218,8 @@ export function addToExponential(memory: Float64Array, at: number, count: number
   memory[at] = count === 0 ? value : value * factor + (memory[at] as number) * (1 - factor)
 }
 
-/** Updates Wilder's average at `at` with a value: the mean of the first `bars` values, which then moves by 1 / `bars`
- *  of the distance to each value. `count`: number of values before it. */
+/** Updates Wilder's average at `at` with a value. The average of the first `bars` values is their mean. Each later
+ *  value moves the average by 1 / `bars` of its distance to the value. `count`: number of values before this one. */
 export function addToWilder(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
   const average = memory[at] as number
   if (count >= bars) memory[at] = average + (value - average) / bars

@@ -22,7 +22,8 @@ export interface StateInMemory {
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
-/** Number of doubles of a token's line, which is one cache line. The owner of the memory uses the first four. */
+/** Number of doubles of a token's line, which is one cache line. The first four are not used here: the owner of the
+ *  memory stores its cursor there. */
 const LINE_DOUBLES = 8
 /** Number of 32-bit words of a line, and offsets in them: the number of bars so far, the number of the token's pool
  *  (counted from 1; 0: none), and the offset of its states in the pool. They are integers, because the remainder of a
