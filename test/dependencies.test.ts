@@ -15,17 +15,19 @@ const manifest = read('package.json')
 const { '': _root, ...packages } = read('package-lock.json').packages as Record<string, Locked>
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** Packages of a user's installation that hold a binary. A new name is a decision (docs/decisions/0001). The last two
- *  are optional: @solana/web3.js brings them, and Sluice never opens the socket that would load them. */
+/**
+ * The packages of a user's installation that contain a binary. A new name here needs a decision (docs/decisions/0001).
+ * The last two are optional: @solana/web3.js brings them, and Sluice never opens the socket that would load them.
+ */
 const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
-/** Most packages of a user's installation, including @solana/web3.js and its dependencies. */
+/** The maximum number of packages in a user's installation, including @solana/web3.js and its dependencies. */
 const MOST_PACKAGES = 77
-/** Packages that every run may load. */
+/** The maximum number of packages that every run may load. */
 const MOST_WITHOUT_WEB3 = 25
 
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
 
-/** Paths of the packages that an `npm install` of Sluice installs. */
+/** Returns the paths of the packages that an `npm install` of Sluice installs. */
 function runtimePackages(without?: string): string[] {
   const found = new Set<string>()
   const visit = (from: string, { dependencies, optionalDependencies }: Partial<Locked>): void => {
@@ -41,7 +43,7 @@ function runtimePackages(without?: string): string[] {
   return [...found]
 }
 
-test('every version is exact', () => {
+test('package.json names an exact version of every package', () => {
   for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+$/)
   }
@@ -54,9 +56,11 @@ test('every package comes from the npm registry, with its hash', () => {
   }
 })
 
-/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough: npm sets it only
- *  for unpacked packages. A binding.gyp also counts, because npm builds it by default, and ignores `gypfile: false`
- *  when it installs from a lockfile. */
+/**
+ * Returns whether npm may run a script when it installs a package. The lockfile's flag alone is not enough, because npm
+ * sets it only for unpacked packages. A binding.gyp also counts: npm builds it by default, and ignores `gypfile: false`
+ * when it installs from a lockfile.
+ */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true
   if (!existsSync(`${path}/package.json`)) return false // a package of another platform

@@ -33,7 +33,7 @@ const inner = (...children: Reflection[]): Type => {
 
 test.each<[string, string, Reflection, string[]]>([
   ['a member without a docstring', 'Bot', field('sol', ''), ['Bot.sol has no docstring']],
-  ['a member that the docstring above names', 'Bot', field('named', ''), []],
+  ['a member that is described by the docstring above it', 'Bot', field('named', ''), []],
   ['a number with its unit', 'Bot', field('sol', 'Balance, SOL.'), []],
   [
     'a number without a unit',
@@ -68,13 +68,13 @@ test.each<[string, string, Reflection, string[]]>([
     ['Bot.now returns a number: its docstring must name the unit, or say @unitless'],
   ],
   [
-    'a request without its errors',
+    'a function that may be refused, without its error codes',
     'Bot',
     method('buy', 'Buys.', answer),
     ['Bot.buy may be refused: its docstring must name the error codes'],
   ],
   [
-    'a request with its errors',
+    'a function that may be refused, with its error codes',
     'Bot',
     method('buy', 'Buys. Refused during the warm-up (WARMING, LANE_BUSY).', answer),
     [],
@@ -92,7 +92,7 @@ test.each<[string, string, Reflection, string[]]>([
     ['Bot.price may be undefined: its docstring must say when'],
   ],
   [
-    'a field of a result that is written in place',
+    'a field of a result type that is written inline',
     'Bot',
     method('wallet', 'The wallet.', inner(field('sol', ''))),
     ['Bot.wallet.sol has no docstring'],
@@ -101,7 +101,7 @@ test.each<[string, string, Reflection, string[]]>([
   expect(messages(type, member)).toEqual(expected)
 })
 
-test('a type is written as in a declaration, with `undefined` last', () => {
+test('the type of a member is shown as in its declaration, with `undefined` last', () => {
   const list: Type = { type: 'array', elementType: orUndefined({ type: 'literal', value: 'buy' }) }
   expect(fieldText({ ...field('sides', '', list), flags: { isOptional: true } })).toBe("sides?: ('buy' | undefined)[]")
   expect(fieldText(field('on', '', inner(method('every', '', number, field('seconds', '')))))).toBe(

@@ -36,7 +36,7 @@ function post(path: string, body: object, headers: Asked['headers'] = {}): Promi
   return rig.ask({ method: 'POST', path, headers: { ...own, ...headers }, body: JSON.stringify(body) })
 }
 
-/** The nonce of an action that the main thread allows. */
+/** Returns the nonce (one-time code) of an action that the main thread allows. */
 async function nonceOf(action: object, headers?: Asked['headers']): Promise<string> {
   const answered = post('/api/actions/preview', action, headers)
   await expect.poll(() => rig.said.findLast(({ kind }) => kind === 'call')).toBeDefined()
@@ -124,7 +124,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
       },
     ],
     [
-      'a session that can only look acts',
+      'a read-only session that tries an action',
       ['READ_ONLY'],
       async () => {
         const nonce = await nonceOf({ action: 'flatten' })
@@ -137,7 +137,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
       },
     ],
     [
-      'session fixation: a cookie planted before the login, and that of another session beside the own',
+      "session fixation: a cookie that was set before the login, and the cookie of another session next to the session's own",
       ['LOGIN_REQUIRED'],
       async () => {
         const planted = `sluice-${rig.port}=${'A'.repeat(32)}`
@@ -225,7 +225,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
         ).flat(),
     ],
     [
-      'forwarded requests without a proxy',
+      'requests with forwarding headers, without a proxy',
       ['PROXY_REFUSED'],
       () =>
         each(
@@ -254,7 +254,7 @@ test.each(ATTACKS)(
   },
 )
 
-test('a client that leaves in the middle of its body is one refused request', async () => {
+test('a client that disconnects in the middle of its body counts as one refused request', async () => {
   const socket = connect(rig.port, '127.0.0.1', () => {
     socket.write(`POST /login HTTP/1.1\r\n${lines(`Origin: ${rig.origin}`, 'Content-Length: 9')}link`)
     setImmediate(() => socket.resetAndDestroy())
@@ -268,7 +268,7 @@ test.each(['<b>phone</b>', 'a\u0000b', 'a\r\nb', '\u202eenohp', '"phone"', 'a'.r
   (name) => expect(isSessionName(name)).toBe(false),
 )
 
-test('a name of a browser with markup and control characters is only text in JSON', async () => {
+test('a browser name with markup and control characters appears only as text in JSON', async () => {
   const browser = '<img src=x onerror=alert(1)>'
   await rig.postLogin(rig.link(), { 'user-agent': browser })
   const { headers, body } = await rig.ask({ path: '/api/sessions', headers: { cookie } })
@@ -284,7 +284,7 @@ test.each<[string, string, boolean]>([
   ['::ffff:127.0.0.1', '127.0.0.1:7420', true],
   ['::ffff:7f00:1', '127.0.0.1:7420', false],
   ['fe80::1', '[fe80::1]:7420', false],
-])('a request from %s to %s passes the gate: %s', (peer, name, passes) => {
+])('a request from %s to the host %s is accepted: %s', (peer, name, passes) => {
   const gate = new Gate({ port: 7420, isTls: false }, new Logins({ now: () => 0 }), () => 0)
   const admit = () => gate.admit({ method: 'GET', target: '/login', headers: { host: name }, headerCount: 1, peer })
   if (passes) expect(admit()).toMatchObject({ isSecure: false })

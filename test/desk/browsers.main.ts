@@ -1,6 +1,6 @@
-// Connects 10 browsers that read and 90 that do not to the desk of a demo. Checks that 99 of 100 changes reach a
-// browser at most 250 ms after the journal's commit, and that the run replays equal. `npm run desk-browsers --
-// --seconds 20`
+// Connects 10 browsers that read and 90 that do not read to the desk of a demo. Checks that 99 of 100 changes reach a
+// browser at most 250 ms after the journal's commit, and that a replay makes the same decisions. `npm run desk-browsers
+// -- --seconds 20`
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,8 +28,10 @@ interface Reached {
   readonly at: number
 }
 
-/** Times at which the commits of a journal were seen by another reader of the file, until `stop`. A commit gets the
- *  time of the last reading that did not show it, so that no commit counts as later than it was. */
+/**
+ * Returns the times at which another reader of the file saw the commits of a journal, until `stop`. Each commit gets
+ * the time of the last reading that did not show it. No commit therefore counts as later than it was.
+ */
 async function commitsOf(path: string, isOver: () => boolean): Promise<Reached[]> {
   const db = new Database(path, { readonly: true })
   const last = db.prepare('SELECT max((SELECT max(seq) FROM output), (SELECT max(last_seq) FROM block))').pluck()
@@ -46,7 +48,10 @@ async function commitsOf(path: string, isOver: () => boolean): Promise<Reached[]
   return commits
 }
 
-/** Time from each commit until one browser had seen its seq; 0 if it had seen the seq before. */
+/**
+ * Returns the time from each commit until one browser had received its sequence number; 0 if it had received the number
+ * before.
+ */
 function behind(commits: readonly Reached[], seen: readonly Reached[]): number[] {
   let next = 0
   return commits.flatMap(({ seq, at }) => {

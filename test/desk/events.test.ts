@@ -3,7 +3,7 @@ import { EventStreams } from '../../src/desk/events.ts'
 import { applyChange } from '../../src/runtime/view/apply-change.ts'
 import type { Change, View, ViewSource } from '../../src/runtime/view/view.ts'
 
-/** A view that a test changes. */
+/** A view of the run that a test changes. */
 class Changing implements ViewSource {
   view = { id: '1-0', seq: 0, positions: [], openOrders: [], bots: [], title: 'first' } as unknown as View
   readonly #listeners = new Set<(change: Change) => void>()
@@ -40,7 +40,7 @@ interface Seen {
   readonly data?: unknown
 }
 
-/** A browser: reads the stream, and keeps the view and the id of the last event. */
+/** A browser that reads the stream, and keeps the view and the id of the last event. */
 class Browser {
   readonly seen: Seen[] = []
   readonly abort = new AbortController()
@@ -56,7 +56,7 @@ class Browser {
     this.#reader = (this.response.body as ReadableStream<Uint8Array>).getReader()
   }
 
-  /** Reads until the stream waits or ends. Returns whether the stream has ended. */
+  /** Reads until the stream pauses or ends. Returns whether the stream has ended. */
   async read(): Promise<boolean> {
     for (;;) {
       const waits = new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))
@@ -107,7 +107,7 @@ test('a client receives the view, then each change, and the lines of the log bef
   expect(browser.lastId).toBe('1-2')
 })
 
-test('a client that comes back receives the changes that it missed, and nothing else', async () => {
+test('a client that reconnects receives the changes that it missed, and nothing else', async () => {
   const { source, events } = streams()
   const first = new Browser(events)
   await first.read()
@@ -127,7 +127,7 @@ test('a client that comes back receives the changes that it missed, and nothing 
 })
 
 test.each(['1-9999', 'garbage', '', '2-1', '\u0001'.repeat(3)])(
-  'a client with the unknown id %j receives the view',
+  'a client that reconnects with the unknown id %j receives the whole view',
   async (id) => {
     const { source, events } = streams()
     source.change('second')
@@ -137,7 +137,7 @@ test.each(['1-9999', 'garbage', '', '2-1', '\u0001'.repeat(3)])(
   },
 )
 
-test('a client that was away for too many changes receives the view', async () => {
+test('a client that missed too many changes receives the whole view', async () => {
   const { source, events } = streams()
   const first = new Browser(events)
   await first.read()
@@ -148,7 +148,7 @@ test('a client that was away for too many changes receives the view', async () =
   expect(again.view).toEqual(source.view)
 })
 
-test('a client that does not read is dropped at a bound, the others are not, and it can come back', async () => {
+test('a client that does not read is disconnected at a limit, other clients are not, and it can connect again', async () => {
   const { source, events } = streams()
   const stalled = Array.from({ length: 90 }, () => new Browser(events))
   const reading = new Browser(events)
@@ -177,7 +177,7 @@ test('a silent stream has a comment every 15 s', async () => {
   expect(browser.comments).toBe(2)
 })
 
-test('the number of clients is bounded, and a place is free again after a client has left', async () => {
+test('the number of clients is limited, and a client that leaves makes room for another', async () => {
   const { events } = streams()
   const browsers = Array.from({ length: 128 }, () => new Browser(events))
   const signal = new AbortController().signal

@@ -13,7 +13,7 @@ import { viewOf } from '../support/view-sample.ts'
 const T0 = Date.UTC(2026, 10, 22, 12)
 const folder = temporaryFolder()
 
-/** A journal whose view is a number, and the changes that its follower announced. */
+/** A journal whose view is a number, and the list of changes that were announced. */
 class TestJournal {
   readonly clock = new SimulatedClock(0)
   written = 1
@@ -46,7 +46,7 @@ class TestJournal {
   }
 }
 
-test('a journal that grows is read again within a second; one that does not is not', () => {
+test('a journal that grows is read again within a second, and a journal that does not grow is not read', () => {
   const journal = new TestJournal()
   journal.wait(10_000)
   expect([journal.reads, journal.changes]).toEqual([1, []])
@@ -60,7 +60,7 @@ test('a journal that grows is read again within a second; one that does not is n
   expect(journal.reads).toBe(2)
 })
 
-test('a journal that cannot be read keeps its last view, and is tried again', () => {
+test('while a journal cannot be read, its last view is shown and reading is tried again', () => {
   const journal = new TestJournal()
   journal.written = 2
   journal.isBroken = true
@@ -71,7 +71,7 @@ test('a journal that cannot be read keeps its last view, and is tried again', ()
   expect(journal.followed.view.rows).toBe(2)
 })
 
-test('the view of a large journal, which takes long to read, is read for at most a tenth of the time', () => {
+test('a large journal, whose view takes long to read, is read for at most a tenth of the time', () => {
   const journal = new TestJournal()
   journal.takesMs = 2_000
   for (let second = 0; second < 200; second++) {
@@ -82,7 +82,7 @@ test('the view of a large journal, which takes long to read, is read for at most
   expect(journal.reads).toBeLessThan(13)
 })
 
-test('the view follows another process that writes the journal, over a restart', async () => {
+test('the view follows a journal that another process writes, also when this process restarts', async () => {
   const path = journalPath()
   const config = folder.write(
     'dips.yaml',

@@ -23,10 +23,12 @@ const seconds = Number(values.seconds)
 const rate = Number(values.rate)
 const random = seededRandom(Number(values.seed))
 const MOST_GROWTH_MB = 150
-/** Connections of this client at one time. The desk accepts 512. */
+/** The maximum number of connections of this client at one time. The desk accepts 512. */
 const MOST_OPEN = 400
-/** A request without an end is given up after this time. After a longer time, such requests would occupy the
- *  connections of this client, and it would send fewer requests than it should. */
+/**
+ * A request without an end is abandoned after this time. After a longer time, such requests would occupy the
+ * connections of this client, and it would send fewer requests than it should.
+ */
 const PATIENCE_MS = 500
 console.log(`seed ${values.seed}`)
 
@@ -35,7 +37,7 @@ const ALPHABET = [...'aZ09/.%?&=:;\\"\'<>{}[]()\r\n\t\0\u00e9\ud83d ', '..', '%2
 const noise = (most: number): string => Array.from({ length: random.integer(most) }, () => pick(ALPHABET)).join('')
 const PATHS = ['/', '/login', '/events', '/api/me', '/api/view', '/api/log', '/api/sessions', '/api/actions/confirm']
 
-/** Bytes of one request: sometimes well formed, sometimes not, sometimes without an end. */
+/** Returns the bytes of one request: sometimes valid, sometimes not, sometimes without an end. */
 function randomRequest(port: number, cookie: string): string {
   const line = `${pick(['GET', 'POST', 'DELETE', 'PUT', 'HEAD', noise(6)])} ${pick(PATHS)}${pick(['', `/${noise(20)}`, `?${noise(40)}`])} HTTP/1.${pick(['1', '1', '1', '0', '9'])}`
   const headers = [
@@ -81,7 +83,7 @@ function shoot(port: number, cookie: string): void {
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-/** Processor time of a process, seconds: the fields utime and stime, in hundredths. */
+/** Returns the processor time of a process, seconds: the fields utime and stime, in hundredths. */
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100

@@ -4,7 +4,7 @@ import { DeskRig } from '../support/desk-rig.ts'
 let rig: DeskRig
 afterEach(() => rig.close())
 
-test('the health of a run is answered without a session while the main thread speaks, and says nothing else', async () => {
+test("while the main thread responds, the desk answers requests for the run's health without a session, and the answer contains nothing else", async () => {
   rig = await DeskRig.start()
   expect(await rig.ask({ path: '/health' })).toMatchObject({ status: 200, body: '{"ok":true}' })
   rig.now += 10_000
@@ -13,7 +13,7 @@ test('the health of a run is answered without a session while the main thread sp
   expect((await rig.ask({ path: '/health' })).status).toBe(200)
 })
 
-test('a desk that only shows a journal does not claim that bots run', async () => {
+test('a desk that only shows a journal does not report that bots run', async () => {
   rig = await DeskRig.start({}, { isRun: false })
   expect(await rig.ask({ path: '/health' })).toMatchObject({
     status: 503,
@@ -21,7 +21,7 @@ test('a desk that only shows a journal does not claim that bots run', async () =
   })
 })
 
-test('the health is answered to the own names only', async () => {
+test('the desk answers health requests only for its own host names', async () => {
   rig = await DeskRig.start()
   expect((await rig.ask({ path: '/health', headers: { host: 'rebound.example' } })).status).toBe(403)
 })

@@ -9,7 +9,7 @@ const start = { config, journal: '/data/sluice.db', acts: true, sessions: [], is
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('the thread of the desk receives only the folder of compiled code, neither the API key nor the way to the keypair', async () => {
+test('the thread of the desk receives only the folder of compiled code, but neither the API key nor the path of the keypair', async () => {
   vi.stubEnv('SLUICE_API_KEY', 'the-key-of-the-service')
   vi.stubEnv('NODE_COMPILE_CACHE', '/compiled')
   const code = `const { parentPort, workerData } = require('node:worker_threads')
@@ -24,7 +24,7 @@ test('the thread of the desk receives only the folder of compiled code, neither 
   expect(Object.keys(data.config).sort()).toEqual(['bind', 'isPortFixed', 'port', 'readOnly'])
 })
 
-test('the desk is served by its thread, makes links, and is started again with its sessions when it dies', async () => {
+test('the desk runs in its thread, makes login links, and is restarted with its sessions if the thread dies', async () => {
   const logged: string[] = []
   const alerts: string[] = []
   const write = (...parts: unknown[]): void => void logged.push(JSON.stringify(parts))
@@ -41,7 +41,7 @@ test('the desk is served by its thread, makes links, and is started again with i
   expect(alerts).toEqual([])
 })
 
-test('a port that a file names and another program uses leads to an alert, and trading goes on', async () => {
+test('if another program uses the configured port, the desk raises an alert, and trading continues', async () => {
   const { createServer } = await import('node:net')
   const other = createServer()
   const port = await new Promise<number>((resolve) =>
@@ -63,15 +63,15 @@ test.each<[string, Parameters<typeof deskFrom>[0], boolean]>([
   ['loopback', {}, true],
   ['another address of loopback', { bind: '::1' }, true],
   ['every address', { bind: '0.0.0.0' }, false],
-  ['every address, with a name but no TLS', { bind: '::', origin: 'https://desk.example.com' }, false],
+  ['every address, with a host name but without TLS', { bind: '::', origin: 'https://desk.example.com' }, false],
   ['a proxy', { bind: '10.0.0.2', origin: 'https://d.example', proxy: ['10.0.0.5'] }, true],
-])('a desk on %s', (_name, settings, isAllowed) => {
+])('a desk that listens on %s is allowed or refused', (_name, settings, isAllowed) => {
   const check = (): void => requireSafeDesk(deskFrom(settings, ''), Date.now())
   if (isAllowed) check()
   else expect(check).toThrow(expect.objectContaining({ exitCode: ExitCode.unsafe }))
 })
 
-test('a desk with a certificate that cannot be used is refused with exit code 2', () => {
+test('a desk whose certificate cannot be used is refused with exit code 2', () => {
   const tls = { certificate: '/nowhere/c.pem', key: '/nowhere/k.pem' }
   expect(() => requireSafeDesk(deskFrom({ origin: 'https://d.example', tls }, ''), Date.now())).toThrow(
     expect.objectContaining({ exitCode: ExitCode.usage, message: expect.stringContaining('no such file') }),

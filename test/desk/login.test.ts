@@ -6,7 +6,7 @@ afterEach(() => rig.close())
 
 const me = (cookie: string): Asked => ({ path: '/api/me', headers: { cookie } })
 
-test('a link begins one session and works once; opening its page does not use it up', async () => {
+test("a link opens one session and works once, and opening the link's page does not use it up", async () => {
   rig = await DeskRig.start()
   const link = rig.link(false, 'phone')
   const page = await rig.ask({ path: `/login?link=${link}` })
@@ -47,7 +47,7 @@ test.each([
   expect(statuses.slice(0, -1).every((status) => status === 200)).toBe(true)
 })
 
-test('a login gives a new cookie, even to a browser that has one, and ends the session before', async () => {
+test("a login sets a new cookie, even in a browser that has one, and ends the browser's previous session", async () => {
   rig = await DeskRig.start()
   const planted = `sluice-${rig.port}=${'A'.repeat(32)}`
   const first = await rig.postLogin(rig.link(), { cookie: planted })
@@ -59,7 +59,7 @@ test('a login gives a new cookie, even to a browser that has one, and ends the s
 })
 
 // Browsers share cookies between the ports of a host. A cookie with a longer path comes before that of the desk.
-test('a program at another port cannot lock a session out: cookies of no session are ignored', async () => {
+test('a program at another port cannot end a session, because cookies that belong to no session are ignored', async () => {
   rig = await DeskRig.start()
   const cookie = await rig.login(false, 'phone')
   const name = `sluice-${rig.port}`
@@ -75,7 +75,7 @@ test('a program at another port cannot lock a session out: cookies of no session
   expect((await rig.ask(me(`${foreign[2]}; ${cookie}; ${next.split(';')[0]}`))).body).toContain('tablet')
 })
 
-test('sessions are listed and revoked, and a session that only looks revokes only itself', async () => {
+test('a session can list and revoke sessions, and a read-only session can revoke only itself', async () => {
   rig = await DeskRig.start()
   const [full, looking] = [await rig.login(false, 'full'), await rig.login(true, 'looking')]
   const list = JSON.parse((await rig.ask({ path: '/api/sessions', headers: { cookie: full } })).body)
@@ -93,7 +93,7 @@ test('sessions are listed and revoked, and a session that only looks revokes onl
   expect((await rig.ask(me(full))).status).toBe(401)
 })
 
-test('a desk that starts again keeps the sessions of its process', async () => {
+test('a desk that is restarted keeps the sessions of its process', async () => {
   rig = await DeskRig.start()
   const cookie = await rig.login(false, 'phone')
   const kept = rig.said.findLast((one) => one.kind === 'sessions')
@@ -115,7 +115,7 @@ test('wrong links are refused for a minute after five of them', async () => {
   expect((await rig.postLogin(link)).status).toBe(303)
 })
 
-test('a taken port that no file names is replaced by the next free one', async () => {
+test('a port that is taken, and that no file configures, is replaced by the next free port', async () => {
   rig = await DeskRig.start()
   const { deskFrom } = await import('../../src/config/defaults.ts')
   const { serveDesk } = await import('../../src/desk/thread.ts')

@@ -9,7 +9,7 @@ const files = await pageFiles()
 const textOf = (path: string): string => files.get(path)?.body.toString() ?? ''
 const scripts = [...files.keys()].filter((path) => path.endsWith('.js'))
 const SOURCES = new URL('../../src/desk/page/', import.meta.url)
-/** Text of each module of the page, by file name. */
+/** The text of each module of the page, by file name. */
 const own = readdirSync(SOURCES)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => [name, readFileSync(new URL(name, SOURCES), 'utf8')] as const)
@@ -27,7 +27,7 @@ test('every import and every link of a file leads to a file of the page', () => 
     expect([...files.keys()]).toContain(href)
 })
 
-test('the first picture loads one script, without a library of charts', () => {
+test('the first view of the page loads one script, without the chart library', () => {
   const [main = '', ...more] = [...textOf('/').matchAll(/<script[^>]*src="([^"]*)"/g)].map(([, path]) => path)
   expect(more).toEqual([])
   expect(files.get(main)?.gzip.length).toBeLessThan(40_000)
@@ -39,42 +39,42 @@ test('the first picture loads one script, without a library of charts', () => {
   ).toEqual(['/app/price-chart', '/app/uPlot.esm'])
 })
 
-test('a browser keeps every script and style: the name changes with the text', () => {
+test('a browser caches every script and style, because their names change with their content', () => {
   expect([...files].filter(([, { isFixed }]) => !isFixed).map(([path]) => path)).toEqual(['/', '/app/licences.txt'])
 })
 
-test('the page has no inline code or style, which its policy would refuse', () => {
+test('the page has no inline code or style, which its content policy would refuse', () => {
   expect(textOf('/')).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
-test('the shell is in the HTML, with the tabs of the page', () => {
+test('the HTML contains the frame of the page with its tabs', () => {
   const tabs = [...textOf('/').matchAll(/<a href="([^"]*)">([^<]*)</g)].map(([, href, name]) => [href, name])
   expect(tabs).toEqual(PAGES.map(({ key, name }) => [addressOf(key), name]))
 })
 
-test('no module turns text into HTML or code', () => {
+test('no module turns text into HTML or into code', () => {
   const ways =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|\beval\(|new Function/
   for (const [name, text] of own) expect(text, name).not.toMatch(ways)
 })
 
-test('the only address of another host is the notice of the chart library', () => {
+test('the only address of another host in the page is in the licence notice of the chart library', () => {
   const texts = own.flatMap(([, text]) => [...text.matchAll(/https?:\/\/[^\s'"`]*/g)].map(([address]) => address))
   expect([...new Set(texts)]).toEqual(['https://www.tradingview.com/'])
 })
 
-test('the licences of the libraries are served with them', () => {
+test('the licences of the libraries are served together with them', () => {
   for (const name of ['Jason Miller', 'Leon Sorokin', 'Apache License'])
     expect(textOf('/app/licences.txt')).toContain(name)
 })
 
-test('a packed file has the path of its URL', () => {
+test('a file of the page in the package has the path of its URL', () => {
   expect(packedName('/')).toBe('index.html')
   expect(packedName('/app/licences.txt')).toBe('app/licences.txt')
 })
 
-test('after a failure the files are read again', async () => {
-  // Another query is another module, which has read nothing yet.
+test('after a failure the files of the page are read again', async () => {
+  // With another query, Node loads the module a second time, and this copy has read nothing yet.
   const another = '../../src/desk/page-files.ts?another'
   const { pageFiles: read } = (await import(another)) as { pageFiles: typeof pageFiles }
   const node = process.execPath

@@ -39,7 +39,7 @@ function answerCalls(answer: Partial<Extract<ToDesk, { kind: 'answer' }>> = {}):
 
 const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   [
-    'a name that is not ours (DNS rebinding)',
+    'a host name that is not ours (DNS rebinding)',
     403,
     'HOST_REFUSED',
     () => ({ headers: { cookie, host: `evil.example:${rig.port}` } }),
@@ -50,8 +50,13 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     'HOST_REFUSED',
     () => ({ headers: { cookie, host: '127.0.0.1:1' } }),
   ],
-  ['a name that ends like ours', 403, 'HOST_REFUSED', () => ({ headers: { host: `a.localhost:${rig.port}` } })],
-  ['a forwarded request without a proxy', 403, 'PROXY_REFUSED', () => ({ headers: { 'x-forwarded-for': '1.2.3.4' } })],
+  ['a host name that ends like ours', 403, 'HOST_REFUSED', () => ({ headers: { host: `a.localhost:${rig.port}` } })],
+  [
+    'a request with forwarding headers, without a proxy',
+    403,
+    'PROXY_REFUSED',
+    () => ({ headers: { 'x-forwarded-for': '1.2.3.4' } }),
+  ],
   [
     'a POST of another site',
     403,
@@ -100,7 +105,7 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     () => ({ path: '/events', headers: { 'last-event-id': '1-1' } }),
   ],
   [
-    'a cookie that is garbage',
+    'a cookie with a random value',
     401,
     'LOGIN_REQUIRED',
     () => ({ path: '/api/me', headers: { cookie: `sluice-${rig.port}="\u00e9%00;;=` } }),
@@ -148,7 +153,12 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   ['a path of two slashes', 400, 'REQUEST_INVALID', () => ({ path: '//evil.example/', headers: { cookie } })],
   ['a path that is too long', 414, 'TOO_LARGE', () => ({ path: `/${'a'.repeat(3_000)}`, headers: { cookie } })],
   ['an unknown path', 404, 'NOT_FOUND', () => ({ path: '/etc/passwd', headers: { cookie } })],
-  ['a name of every object', 404, 'NOT_FOUND', () => ({ path: '/__proto__', headers: { cookie } })],
+  [
+    'a path that is a name of every JavaScript object',
+    404,
+    'NOT_FOUND',
+    () => ({ path: '/__proto__', headers: { cookie } }),
+  ],
   [
     'a session that does not exist',
     404,
@@ -186,7 +196,7 @@ describe('actions', () => {
   const preview = (fields: object, headers?: Asked['headers']) => post('/api/actions/preview', fields, headers)
   const confirm = (nonce: unknown, headers?: Asked['headers']) => post('/api/actions/confirm', { nonce }, headers)
 
-  test('an action is shown, confirmed once, and carried out under the name of the session', async () => {
+  test('an action is described, confirmed once, and carried out in the name of the session', async () => {
     answerCalls()
     const shown = JSON.parse((await preview({ action: 'sell', mint: MINT })).body)
     expect(shown).toEqual({ text: 'preview sell', nonce: expect.any(String), expiresAt: rig.now + 60_000 })
@@ -196,7 +206,7 @@ describe('actions', () => {
   })
 
   test.each(['halt', 'resume', 'flatten'])(
-    '%s for one wallet is shown and carried out for this wallet',
+    '%s for one wallet is described and carried out for this wallet',
     async (action) => {
       answerCalls()
       const { nonce } = JSON.parse((await preview({ action, wallet: 'side' })).body)
@@ -210,7 +220,7 @@ describe('actions', () => {
     },
   )
 
-  test('a nonce works only for its session and for a minute', async () => {
+  test('a nonce (one-time code) is valid only for its session and for a minute', async () => {
     answerCalls()
     const nonceOf = async () => JSON.parse((await preview({ action: 'flatten' })).body).nonce as string
     const other = await rig.login()
@@ -222,7 +232,7 @@ describe('actions', () => {
     expect(rig.said.some((one) => one.kind === 'call' && one.step === 'carry out')).toBe(false)
   })
 
-  test('a session that only looks cannot act, and neither can any session of a desk that only looks', async () => {
+  test('a read-only session cannot act, and neither can any session of a read-only desk', async () => {
     answerCalls()
     const { nonce } = JSON.parse((await preview({ action: 'halt' })).body)
     const looking = await rig.login(true)
@@ -240,11 +250,11 @@ describe('actions', () => {
 
   test.each<[string, unknown]>([
     ['no action', {}],
-    ['an action that stays in the terminal', { action: 'resolve', order: 'o1', verdict: 'not-executed' }],
+    ['an action that only the terminal offers', { action: 'resolve', order: 'o1', verdict: 'not-executed' }],
     ['another one', { action: 'adopt', mint: MINT, bot: 'dips' }],
     ['a name of every object', { action: 'constructor' }],
-    ['a mint that is none', { action: 'sell', mint: '<img src=x>' }],
-    ['an order that is none', { action: 'cancel', order: '../o1' }],
+    ['a text that is no mint', { action: 'sell', mint: '<img src=x>' }],
+    ['a text that is no order', { action: 'cancel', order: '../o1' }],
     ['an amount that is no number', { action: 'buy', mint: MINT, bot: 'dips', sol: '1' }],
     ['an amount below 0', { action: 'buy', mint: MINT, bot: 'dips', sol: -1 }],
     ['a further field', { action: 'halt', command: 'status' }],
@@ -252,21 +262,21 @@ describe('actions', () => {
     ['a wallet without a name', { action: 'flatten', wallet: '' }],
     ['a list', [{ action: 'halt' }]],
     ['null', null],
-  ])('%s is refused with 400', async (_name, fields) => {
+  ])('an action with %s is refused with 400', async (_name, fields) => {
     expect(await preview(fields as object)).toMatchObject({
       status: 400,
       body: expect.stringContaining('REQUEST_INVALID'),
     })
   })
 
-  test('a body of another type, broken JSON and bytes that are no text are refused', async () => {
+  test('a body of another type, broken JSON and bytes that are not UTF-8 are refused', async () => {
     expect((await preview({ action: 'halt' }, { 'content-type': 'text/plain' })).status).toBe(415)
     const broken = { method: 'POST', path: '/api/actions/preview', headers: { cookie, origin: rig.origin, ...json } }
     expect((await rig.ask({ ...broken, body: '{"action":' })).status).toBe(400)
     expect((await rig.ask({ ...broken, body: Buffer.from([0x22, 0xff, 0x22]) as never })).status).toBe(400)
   })
 
-  test('the reason of the main thread is shown', async () => {
+  test('the page shows the reason that the main thread gave for a refusal', async () => {
     answerCalls({ refused: true, text: 'no bot holds it' })
     expect(await preview({ action: 'sell', mint: MINT })).toMatchObject({
       ...{ status: 409, body: JSON.stringify({ error: 'no bot holds it', code: 'ACTION_REFUSED' }) },
@@ -302,21 +312,21 @@ describe('bounds', () => {
     ['a request without a name', 'GET / HTTP/1.1\r\n\r\n'],
     ['two lengths', 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
-      'a length and chunks',
+      'a content length and chunks',
       'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-  ])('%s is refused with 400', async (_name, text) => {
+  ])('a body with %s is refused with 400', async (_name, text) => {
     expect(await raw(text)).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('strangers are limited in rate, and a session is not affected', async () => {
+  test('clients without a session are limited in rate, and this does not affect a session', async () => {
     const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await rig.ask({ path: '/x' })).status))
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(15)
     expect((await rig.ask({ path: '/api/me', headers: { cookie } })).status).toBe(200)
   })
 })
 
-test('every answer has the headers that confine a page', async () => {
+test('every answer has the headers that limit what a page may do', async () => {
   for (const path of ['/login', '/', '/api/me', '/nothing']) {
     const { headers } = await rig.ask({ path, headers: { cookie } })
     expect(headers['content-security-policy'], path).toMatch(/^default-src 'none'; script-src 'self'; /)
@@ -337,7 +347,7 @@ test('a link with markup in it is not repeated by the login page', async () => {
     expect((await rig.ask({ path: `/login?link=${encodeURIComponent(link)}` })).body).not.toMatch(/script|value=/)
 })
 
-test('random requests are answered with 4xx, the log stays short, and a session goes on', async () => {
+test('random requests are answered with 4xx, the log stays short, and a session still works', async () => {
   const random = seededRandom(7)
   const pick = <T>(list: readonly T[]): T => list[random.integer(list.length)] as T
   const word = (): string => Array.from({ length: random.integer(12) }, () => pick([...'aZ/.%?&=:;\\"<>{}0é'])).join('')
@@ -360,7 +370,7 @@ test('random requests are answered with 4xx, the log stays short, and a session 
   expect((await rig.ask({ path: '/api/me', headers: { cookie } })).status).toBe(200)
 })
 
-describe('a desk that other machines reach', () => {
+describe('a desk that other machines can reach', () => {
   const origin = 'https://desk.example.com'
   const gate = (reach: object) => {
     const logins = new Logins({ now: () => 0 })
@@ -381,8 +391,8 @@ describe('a desk that other machines reach', () => {
   })
 
   test.each<[string, string, Record<string, string>]>([
-    ['forwarded headers of a stranger', '10.0.0.6', proxied],
-    ['a request past the proxy', '10.0.0.6', { host: 'desk.example.com' }],
+    ['forwarding headers of a client that is not the proxy', '10.0.0.6', proxied],
+    ['a request that did not come through the proxy', '10.0.0.6', { host: 'desk.example.com' }],
     ['a proxy that forwards plain HTTP', '10.0.0.5', { ...proxied, 'x-forwarded-proto': 'http' }],
     ['a proxy that does not name the client', '10.0.0.5', { ...proxied, 'x-forwarded-for': 'unknown' }],
     ['another name behind the proxy', '10.0.0.5', { ...proxied, host: 'evil.example' }],
@@ -391,7 +401,7 @@ describe('a desk that other machines reach', () => {
     expect(() => admit({ proxy: ['10.0.0.5'] }, peer, headers)).toThrow()
   })
 
-  test('TLS does not answer to another name', () => {
+  test('a desk with TLS does not answer to another host name', () => {
     expect(() => admit({ isTls: true }, '5.6.7.8', { host: 'evil.example' })).toThrow(
       'does not answer requests to this host name',
     )

@@ -8,7 +8,7 @@ const { path } = temporaryFolder()
 let rig: DeskRig
 afterEach(() => rig.close())
 
-test('before the first view of the process the desk refuses, and a stream then begins with the view', async () => {
+test('before the process sent its first view, the desk refuses requests, and after that a stream begins with the view', async () => {
   rig = await DeskRig.start({}, { journal: `${path}/none.db` })
   const cookie = await rig.login()
   for (const at of ['/api/view', '/events'])
@@ -18,7 +18,7 @@ test('before the first view of the process the desk refuses, and a stream then b
     })
   rig.desk.take({ kind: 'view', view: viewOf() })
   const seen = JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body)
-  // The mirror requests the symbols from the journal, which cannot be read here.
+  // The copy of the view asks the journal for the symbols. This journal cannot be read.
   expect(seen).toMatchObject({ id: '1-1', positions: [{ symbol: '' }] })
 
   const stop = new AbortController()
@@ -35,7 +35,7 @@ test('before the first view of the process the desk refuses, and a stream then b
   expect(JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body).rows).toBe(11)
 })
 
-test('the view of a recorded journal is the state at its end', async () => {
+test('the view of a recorded journal shows the state at its end', async () => {
   rig = await DeskRig.start({}, { journal: tradedJournal(), isRun: false })
   const cookie = await rig.login(true)
   const { status, body } = await rig.ask({ path: '/api/view', headers: { cookie } })
@@ -43,7 +43,7 @@ test('the view of a recorded journal is the state at its end', async () => {
   expect(JSON.parse(body)).toMatchObject({ source: 'recorded', feed: 'recorded' })
 })
 
-test('a view and its stream need a session', async () => {
+test('the view and its stream are served only to a session', async () => {
   rig = await DeskRig.start()
   rig.desk.take({ kind: 'view', view: viewOf() })
   for (const at of ['/api/view', '/events']) expect((await rig.ask({ path: at })).status).toBe(401)

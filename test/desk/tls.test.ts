@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const folder = temporaryFolder()
 const DAY_MS = 86_400_000
 const START = Date.now()
-/** Interval at which the desk looks at the files. */
+/** The interval at which the desk checks the files of its certificate. */
 const LOOK_MS = 10_000
 const host = 'desk.example.com'
 const day = (days: number): number => START + days * DAY_MS
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const files = { certificate: join(folder.path, 'chain.pem'), key: join(folder.path, 'key.pem') }
 
-/** Replaces a file as certbot does: the name is a link, which then points to another file. */
+/** Replaces a file as certbot does: the name is a link, and then points to another file. */
 function replace(name: 'chain.pem' | 'key.pem', text: string): void {
   renameSync(folder.write(`${name}.new`, text), join(folder.path, name))
 }
@@ -38,7 +38,7 @@ async function serve(issued = first): Promise<void> {
   rig = await DeskRig.start({ origin: `https://${host}`, tls: files }, {}, START)
 }
 
-/** Lets the desk look at its files after a time. */
+/** Lets the desk check its files after the given time. */
 function look(afterMs = LOOK_MS): void {
   rig.now += afterMs - LOOK_MS
   rig.now += LOOK_MS
@@ -53,7 +53,7 @@ interface Seen {
   readonly fingerprint: string
 }
 
-/** Asks over TLS, and verifies the certificate as a browser does. */
+/** Sends a request over TLS, and verifies the certificate as a browser does. */
 function ask(trusted: string, path = '/login', name = host): Promise<Seen> {
   return new Promise((resolve, reject) => {
     const where = { host: '127.0.0.1', port: rig.port, servername: host, ca: trusted, agent: false } as const
@@ -65,7 +65,7 @@ function ask(trusted: string, path = '/login', name = host): Promise<Seen> {
   })
 }
 
-test('the desk is served over TLS, with cookies and headers for it, and to its own name only', async () => {
+test('the desk is served over TLS, with cookies and headers for TLS, and only to its own host name', async () => {
   await serve()
   expect(rig.said).toContainEqual({ kind: 'ready', origin: `https://${host}`, isOtherPort: false })
   const answer = await ask(first.cert)
@@ -74,7 +74,7 @@ test('the desk is served over TLS, with cookies and headers for it, and to its o
   await expect(ask(second.cert)).rejects.toThrow('self-signed certificate')
 })
 
-test('renewed files are used for new connections, and open connections go on', async () => {
+test('renewed files are used for new connections, and open connections continue', async () => {
   await serve()
   const open = connect({ host: '127.0.0.1', port: rig.port, servername: host, ca: first.cert })
   await new Promise((resolve) => open.once('secureConnect', resolve))
@@ -92,7 +92,7 @@ test('renewed files are used for new connections, and open connections go on', a
   expect(text).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('the desk reports once files that do not fit together for a minute, and the certificate before stays in use', async () => {
+test('if the files of the certificate do not match for a minute, the desk reports this once and continues with the previous certificate', async () => {
   await serve()
   replace('key.pem', second.key)
   for (let looks = 0; looks < 20; looks++) look()
@@ -107,7 +107,7 @@ test('the desk reports once files that do not fit together for a minute, and the
   expect(told()).toHaveLength(1)
 })
 
-test('the desk reports an expiry 14 days and 3 days before and when it comes, and goes on', async () => {
+test('the desk reports the expiry of its certificate 14 days and 3 days before, and when it occurs, and continues', async () => {
   await serve()
   look(74 * DAY_MS)
   expect(told()).toEqual([])
@@ -133,7 +133,7 @@ test('the desk reports an expiry 14 days and 3 days before and when it comes, an
   expect(told()).toHaveLength(3)
 })
 
-test('the desk reports the expiry of a certificate of six days only about a day before', async () => {
+test('the expiry of a certificate that is valid for six days is reported only about a day before', async () => {
   await serve(issue({ host, from: day(0) - 3_600_000, to: day(6) }))
   look(4 * DAY_MS)
   expect(told()).toEqual([])
@@ -141,7 +141,7 @@ test('the desk reports the expiry of a certificate of six days only about a day 
   expect(told()).toHaveLength(1)
 })
 
-test('plain HTTP, garbage and an old TLS on the port of TLS are cut off, and the next client is served', async () => {
+test('plain HTTP, random bytes and an old TLS version on the TLS port are disconnected, and the next client is served', async () => {
   await serve()
   const cut = (text: string): Promise<string> =>
     new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { writeDays } from '../support/tape-days.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-test('a run archives the closed days of its journal by itself while it trades, and readers find all rows', async ({
+test('a process that trades archives the closed days of its journal by itself, and readers still find all rows', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ config: { journal: { archive: true } } }, onTestFinished)
@@ -14,7 +14,7 @@ test('a run archives the closed days of its journal by itself while it trades, a
   const { rows } = listTape(stage.journal).journal
   const running = await stage.go()
   await tell(running.handle, stage, 'buy')
-  // The thread of the journal may merge small blocks of several days before it moves them.
+  // Before the thread of the journal moves the days, it may merge small blocks of several days.
   await until('the archive', () => {
     const { days } = listTape(stage.journal)
     return days.every(({ whole }) => whole === 1) && days.reduce((sum, day) => sum + day.rows, 0) === rows
@@ -26,6 +26,6 @@ test('a run archives the closed days of its journal by itself while it trades, a
   await running.stop()
   expect([...verifyTape(stage.journal, [])].filter(({ problem }) => problem !== '')).toEqual([])
   expect(stage.tape().slice(0, recorded.length)).toEqual(recorded)
-  // The code of the written segment does not exist, so only the segment of the run can be replayed.
+  // The strategy code of the first segment does not exist, so only the segment of the run can be replayed.
   expect(await stage.complaints()).toEqual([expect.stringMatching(/^replay: \{"segment":1,.*"skipped":"it was/)])
 })

@@ -15,7 +15,7 @@ export interface Session {
   readonly faults: boolean
 }
 
-/** The ten sessions of the measurement. */
+/** The ten sessions that are measured. */
 export const SESSIONS: readonly Session[] = [
   { bots: 'four', speed: 1, faults: false },
   { bots: 'four', speed: 1, faults: false },
@@ -46,8 +46,9 @@ interface Attributed extends Difference {
 }
 
 const FUND_SOL = 50
-/** Faults begin after the first buy. If that buy never landed, it would stop all other buys for longer than a
- *  session. */
+/**
+ * Faults begin after the first buy. If that buy never landed, it would block all other buys for longer than a session.
+ */
 const FAULTS_FROM_MS = 20_000
 const FAULT_EVERY_MS = 3_000
 const FAULTS: readonly Fault[] = [
@@ -132,7 +133,7 @@ const ORDERS = { slippagePercent: 15, ttlSeconds: 2, maxEventAgeSeconds: 3, maxC
 const EXITS = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 25, maxHoldSeconds: 15 }
 const DIPS = { strategy: 'dip-buyer', params: { dropPercent: 10, sizeSol: 0.1 }, mode: 'live' }
 
-/** Configuration of `npm start`, with shorter holding times. */
+/** The configuration of `npm start`, with shorter holding times. */
 const FOUR_BOTS = {
   defaults: { orders: ORDERS, exitOrders: EXIT_ORDERS, exits: EXITS, limits: { maxOpenPositions: 5 } },
   bots: [
@@ -154,7 +155,7 @@ const HUNDRED_PLACES = {
   bots: [{ ...DIPS, name: 'hundred', params: { dropPercent: 5, sizeSol: 0.1 } }],
 }
 
-/** Whether the residual is above 1 % of the gap and above 0.0001 SOL. */
+/** Returns whether the unexplained part is above 1 % of the difference and above 0.0001 SOL. */
 export function isUnexplained({ gapSol, residualSol }: Difference): boolean {
   return Math.abs(residualSol) > Math.max(0.0001, Math.abs(gapSol) / 100)
 }

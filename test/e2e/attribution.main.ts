@@ -1,5 +1,6 @@
-// `npm run attribution -- [--seed S] [--seconds N] [--only 1,2] [--keep FOLDER]`: live sessions on the sandbox, each
-// explained by `attribute`. Exits with 1 if a residual is above 1 % of its gap and above 0.0001 SOL.
+// `npm run attribution -- [--seed S] [--seconds N] [--only 1,2] [--keep FOLDER]`: runs live sessions on the sandbox and
+// explains each by `attribute`. Exits with 1 if the unexplained part of a session is above 1 % of its difference and
+// above 0.0001 SOL.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { attributedSession, type Difference, isUnexplained, SESSIONS } from './attributed-sessions.ts'

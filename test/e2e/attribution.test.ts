@@ -20,7 +20,7 @@ interface Attributed extends Difference {
   readonly notes: string[]
 }
 
-test('attribute explains the difference between a run of three kinds of bots, started twice, and the backtest of its own tape', async ({
+test('attribute explains the difference between a run of three kinds of bots, which was started twice, and the backtest of its own tape', async ({
   onTestFinished,
 }) => {
   const trips = { strategy: 'round-trips', params: { rounds: 2 } } as const
@@ -52,7 +52,7 @@ test('attribute explains the difference between a run of three kinds of bots, st
     await running.stop()
   }
 
-  // test/backtest/replay/attribution.test.ts tests each cause alone; this test goes through the commands.
+  // test/backtest/replay/attribution.test.ts tests each cause alone. This test uses the commands.
   const out = join(venue.folder, 'out')
   const made = await called(['backtest', venue.configFile, '--journal', venue.journal, '--out', out, '--partial'])
   expect(made, made.stderr).toMatchObject({ code: 0 })

@@ -19,7 +19,7 @@ import { openVenue } from './venue.ts'
 
 const KEYS = ['events', 'decisions', 'orders', 'fills', 'positions', 'realizedSol', 'feesSol', 'netSol']
 
-test('a paper run on the sandbox is backtested on its own tape', async ({ onTestFinished }) => {
+test('the tape of a paper run on the sandbox can be backtested', async ({ onTestFinished }) => {
   const venue = await openVenue(
     {
       bots: [{ name: 'trips', strategy: 'round-trips', mode: 'paper', params: { rounds: 3 } }],
@@ -71,7 +71,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
          (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
     )
     .get()
-  // The books, computed by SQL from the journal.
+  // The sums of the journal, computed by SQL.
   const books = db
     .prepare(
       `SELECT (SELECT sum(wallet_sol) FROM fills) AS fills, (SELECT sum(fee_sol) FROM fills) AS fees,
@@ -97,7 +97,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
 
   const again = await backtest(copy, '--out', out)
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') })
-  // A folder of an interrupted backtest is reused; a folder with other content is refused.
+  // The folder of an interrupted backtest is reused. A folder with other content is refused.
   rmSync(join(out, 'report.json'))
   expect(await backtest(copy, '--out', out)).toMatchObject({ code: 0 })
   expect(JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'))).toEqual(report)
@@ -114,7 +114,7 @@ test('a paper run on the sandbox is backtested on its own tape', async ({ onTest
   expect(stdout).toMatch(/^Fill model: On exact pools .* No real fill was compared/m)
   expect(stdout).toContain('Limits of this backtest:')
 
-  // Every problem of a journal ends with one line and no result.
+  // For every problem of a journal, the command prints one line and no result.
   const spoilt = async (name: string, spoil: (path: string) => void) => {
     const path = join(venue.folder, `${name}.db`)
     copyFileSync(venue.journal, path)

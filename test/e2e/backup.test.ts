@@ -8,7 +8,7 @@ import { until } from './until.ts'
 
 const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
 
-test('a run goes on from a backup that was made while the bots traded, with the position and its exit', async ({
+test('a run continues from a backup that was made while the bots traded, with the position and its exit', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -30,7 +30,7 @@ test('a run goes on from a backup that was made while the bots traded, with the 
   expect(await stage.complaints()).toEqual([])
 })
 
-test('money that moved after the backup: the audit finds it, entries stop until it is accepted, and no buy is repeated', async ({
+test('after a restore, the audit finds SOL that was spent after the backup, entries stop until it is accepted, and no buy is repeated', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -56,7 +56,7 @@ test('money that moved after the backup: the audit finds it, entries stop until 
   )
   expect((await tell(again.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
   expect(stage.sandbox.ledger.transactionCount).toBe(bought)
-  // The two commands of docs/operate.md give the tokens to a bot again.
+  // The two commands of docs/operate.md assign the tokens to a bot again.
   expect(await called(['adopt', MINT, '--bot', 'puppet', '--journal', stage.journal])).toMatchObject({ code: 0 })
   expect(await called(['resume', '--accept', signature, '--journal', stage.journal])).toMatchObject({ code: 0 })
   await until('the position', () => stage.books().positions[0]?.state === 'open')
@@ -65,7 +65,7 @@ test('money that moved after the backup: the audit finds it, entries stop until 
   await again.stop()
 })
 
-test('a position that was sold after the backup is listed as open, and the chain refuses to sell its tokens again', async ({
+test('a position that was sold after the backup is listed as open, and the chain refuses to sell its tokens a second time', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -90,7 +90,7 @@ test('a position that was sold after the backup is listed as open, and the chain
   await again.stop()
 })
 
-/** Removes a journal and the files of its log, as a lost disk does. */
+/** Removes a journal and its log files, as the loss of a disk does. */
 function lose(journal: string): void {
   renameSync(journal, `${journal}.lost`)
   for (const end of ['-wal', '-shm']) {

@@ -11,7 +11,7 @@ import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.t
 import { TOKEN_DECIMALS } from '../../src/solana/constants.ts'
 import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 
-/** The money of a journal, in lamports. */
+/** The money that a journal records, in lamports. */
 export interface Books {
   readonly orders: readonly BookedOrder[]
   readonly attempts: readonly Attempt[]
@@ -33,14 +33,14 @@ interface LedgerBooks {
   readonly complaints: readonly string[]
 }
 
-/** Lines of the ledger of a live wallet, lamports. */
+/** The lines of a live wallet's ledger, lamports. */
 interface AccountLedger {
   readonly account: string
-  /** Changes of the wallet by its fills. */
+  /** The changes of the wallet by its fills. */
   readonly fills: number
-  /** Sum of all lines up to the slot of the last audit. */
+  /** The sum of all lines up to the slot of the last audit. */
   readonly audited: number | null
-  /** Balance of the wallet at that slot. */
+  /** The balance of the wallet at that slot. */
   readonly wallet: number | null
 }
 
@@ -55,7 +55,7 @@ export interface BookedOrder {
   readonly reserveLamports: number
 }
 
-/** Reads a journal, even one that is being written, as a snapshot of its durable content. */
+/** Reads the durable content of a journal, even of one that is being written, in one snapshot. */
 export function readBooks(journal: string): Books {
   const reader = new BooksReader(journal)
   try {
@@ -65,7 +65,7 @@ export function readBooks(journal: string): Books {
   }
 }
 
-/** Time after a read until the connection is closed. */
+/** The time after a read until the connection is closed. */
 const IDLE_MS = 300
 
 /** Reads a journal again and again. Keeps its connection between two reads, because a new connection has to parse the
@@ -112,7 +112,7 @@ function booksOf(db: Database.Database): () => Books {
 
 type Statements = (sql: string) => Database.Statement
 
-/** Prepares each statement once. */
+/** Prepares each statement once for this connection. */
 function statementsOf(db: Database.Database): Statements {
   const prepared = new Map<string, Database.Statement>()
   return (sql) => {
@@ -168,7 +168,7 @@ function ledgerIn(prepare: Statements): LedgerBooks {
   }
 }
 
-/** Whether every order has ended and every fill is final. */
+/** Returns whether every order has ended and every fill is final. */
 export function isSettled({ orders, fills, attempts }: Books): boolean {
   return (
     !orders.some(({ state }) => isOpen(state)) &&
@@ -177,26 +177,28 @@ export function isSettled({ orders, fills, attempts }: Books): boolean {
   )
 }
 
-/** Whether the bots of `round-trips` have completed every way to sell, and nothing is in flight. */
+/** Returns whether the bots with the strategy `round-trips` have used every way to sell, and no order is open. */
 export function isWalked(books: Books): boolean {
   const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'every way is walked')
   return isDone && isSettled(books)
 }
 
-/** Attempts whose request may have reached the service: all except those that provably never left, such as after a
- *  refused connection. */
+/**
+ * Returns the attempts whose request may have reached the service: all except those that provably never left, such as
+ * after a refused connection.
+ */
 export function requestedIn({ attempts }: Books): Attempt[] {
   return attempts.filter(({ state }) => state !== 'unsent')
 }
 
-/** Whether the process of this segment may buy: its wallet has been read. */
+/** Returns whether the process of this segment may buy, because it has read its wallet. */
 export function knowsWallet({ inputs }: Books, number: number): boolean {
   const own = inputs.filter(({ segment }) => segment === number)
   const gate = own.findLast(({ kind, json }) => kind === 'gate' && !json.includes('"code":"DISK_LOW"'))
   return own.some(({ kind }) => kind === 'wallet') && gate?.json.includes('"open":true') === true
 }
 
-/** Number of processes that have started on a journal; 0 if it does not exist. */
+/** Returns the number of processes that have started on a journal; 0 if the journal does not exist. */
 export function segmentsOf(journal: string): number {
   return existsSync(journal) ? readBooks(journal).segments.length : 0
 }
@@ -204,13 +206,15 @@ export function segmentsOf(journal: string): number {
 export interface Chain {
   readonly ledger: Ledger
   readonly wallet: string
-  /** Initial balance of the wallet. */
+  /** The initial balance of the wallet. */
   readonly funds: number
 }
 
-/** Complaints about one wallet of a journal of live bots: inconsistencies, and differences from the chain. An attempt
- *  in flight may have executed without the journal's knowledge: such a transaction must match an undecided attempt, one
- *  to one. */
+/**
+ * Returns the problems of one wallet in a journal of live bots: inconsistencies, and differences from the chain. An
+ * attempt without an outcome may have executed without the journal's knowledge. Such a transaction must match exactly
+ * one undecided attempt.
+ */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyOf(all, wallet)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
@@ -233,7 +237,7 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
   ]
 }
 
-/** The parts of a fill must add up to the change of its wallet, without a remainder. */
+/** Checks that the components of a fill add up to the change of its wallet, without a remainder. */
 function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[] {
   const sum = walletChange(side, costs)
   return sum === walletLamports && costs.remainderLamports === 0
@@ -241,7 +245,10 @@ function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[
     : [`${orderId}: its costs make ${sum} of ${walletLamports}, ${costs.remainderLamports} are left over`]
 }
 
-/** Postings must balance, equal the fills, and equal the chain at every audit, without a remainder. */
+/**
+ * Checks that the postings of the ledger balance, equal the fills, and equal the chain at every audit, without a
+ * remainder.
+ */
 function ledgerComplaints({ ledger, fills }: Books, wallet: string): string[] {
   const filled = fills.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
   const own = ledger.accounts.find(isLiveOf(wallet)) ?? { fills: 0, audited: null, wallet: null }
@@ -252,7 +259,7 @@ function ledgerComplaints({ ledger, fills }: Books, wallet: string): string[] {
   ]
 }
 
-/** Whether something belongs to the live account of a wallet. */
+/** Returns whether a record belongs to the live account of a wallet. */
 export function isLiveOf(wallet: string): (of: { readonly account: string }) => boolean {
   return ({ account }) => account.startsWith('live|') && account.endsWith(`|${wallet}`)
 }
@@ -289,8 +296,10 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of attempts in flight, which the journal may not know yet. Returns a complaint for each transaction
- *  that matches no attempt. */
+/**
+ * Matches the transactions of attempts without an outcome, which the journal may not know yet. Returns a problem for
+ * each transaction that matches no attempt.
+ */
 function unexplained(
   { fills, attempts, reports }: Books,
   landed: readonly LandedTransaction[],
@@ -356,7 +365,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
 
 const PAID = /^(\w+) failed; whether the service sent another transaction is unknown$/
 
-/** Failed transactions with only a known fee, and the attempts that most likely sent them. */
+/** Returns the failed transactions that have only a known fee, each with the attempt that most likely sent it. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {
   return reports.flatMap(({ reason, feeLamports = 0 }) => {
     const signature = PAID.exec(reason)?.[1]

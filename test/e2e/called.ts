@@ -4,11 +4,13 @@ import type { Ended } from './process.ts'
 
 type Output = Record<'stdout' | 'stderr', string>
 
-/** The output of each call, so that calls may run at the same time. */
+/** The output of each call. It is stored separately, so that calls may run at the same time. */
 const outputs = new AsyncLocalStorage<Output>()
 
-/** Runs `sluice ...` in this process with its parser and commands, because a separate process costs ten times as
- *  much. For commands that end. A call with a folder changes the directory of the process until its end. */
+/**
+ * Runs a `sluice ...` command that ends, in this process with its parser and commands, because a separate process costs
+ * ten times as much. A call with a folder changes the working directory of this process until the call ends.
+ */
 export async function called(args: readonly string[], folder = ''): Promise<Ended> {
   capture()
   const before = process.cwd()
@@ -23,7 +25,7 @@ export async function called(args: readonly string[], folder = ''): Promise<Ende
 
 let isCaptured = false
 
-/** Sends what a call prints to its output. Other output is unchanged. */
+/** Sends what a call prints to the output of this call. Other output is unchanged. */
 function capture(): void {
   if (isCaptured) return
   isCaptured = true

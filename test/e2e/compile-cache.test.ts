@@ -19,7 +19,9 @@ function environment(cache: string): Record<string, string> {
   return { XDG_CACHE_HOME: cache, NODE_COMPILE_CACHE: '' }
 }
 
-/** Number of files that a command leaves in a cache. `prepare` may have filled the cache before. */
+/**
+ * Returns the number of files that a command leaves in a cache of compiled code. `prepare` may fill the cache before.
+ */
 async function filesAfter(args: readonly string[], prepare: (cache: string, outside: string) => unknown = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'))
   const [cache, outside] = [join(folder, 'cache'), join(folder, 'outside')]
@@ -41,17 +43,17 @@ test.concurrent('compiled code is kept in a folder that only this user can read 
   expect(await filesAfter(['--version'])).toEqual({ code: 0, stderr: '', mode: 0o700, files: 1 })
 })
 
-test.concurrent('backtests, whose flags of V8 differ, keep their code apart from that of other commands', async () => {
+test.concurrent('backtests keep their compiled code apart from that of other commands, because they use other flags of V8', async () => {
   const before = async (cache: string) => {
     for (const command of ['check', 'backtest']) await sluice([command, 'a.yaml'], environment(cache))
   }
   expect(await filesAfter(['backtest', 'a.yaml', '--out', 'a'], before)).toMatchObject({ code: 2, files: 3 })
 })
 
-/** Preloaded into a process: each of its threads prints the folder of its compiled code. */
+/** Loaded into a process: prints the folder of compiled code in each of its threads. */
 const TELLS = `import m from 'node:module';import{isMainThread}from'node:worker_threads';if(!isMainThread)console.error('thread '+m.getCompileCacheDir())`
 
-test.concurrent('the threads of a command keep their code in the folder of the command', async () => {
+test.concurrent('the threads of a command keep their compiled code in the folder of the command', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'))
   try {
     await writeTape(join(folder, 'tape.db'), [
@@ -103,6 +105,6 @@ test.concurrent.each<[what: string, prepare: (cache: string, outside: string) =>
   expect(await filesAfter(['--version'], prepare)).toMatchObject({ code: 0, stderr: '', files: 0 })
 })
 
-test.concurrent('the signer uses no kept code', async () => {
+test.concurrent('the signer uses no stored compiled code', async () => {
   expect(await filesAfter(['signer', '--help'])).toMatchObject({ code: 0, files: 0 })
 })

@@ -35,7 +35,7 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-/** Returns the path on this machine for a path of the image. */
+/** Returns the path on this machine that corresponds to a path of the image. */
 function placeOf({ root, cwd }: Image, path: string): string {
   return path.startsWith('/') ? join(root, path) : join(root, cwd, path)
 }
@@ -108,8 +108,10 @@ function run(program: string, args: readonly string[], cwd: string): void {
   if (status !== 0) fail(`${args.join(' ')}\nexit ${status}\n${stdout}\n${stderr}`)
 }
 
-/** Returns a command of the image as its user would run it: its program is Node, and its absolute paths are in the
- *  image. */
+/**
+ * Returns the form in which the user of the image would run a command: its program is Node, and its absolute paths are
+ * in the image.
+ */
 function commandOf(image: Image, [program, ...words]: readonly string[]): readonly [string, string[], object] {
   if (program !== 'node') fail(`${program} is not the program of this image`)
   const args = words.map((word) => (word.startsWith('/') ? placeOf(image, word) : word))
@@ -129,7 +131,7 @@ function healthOf(image: Image): number | null {
   return spawnSync(...commandOf(image, image.health)).status
 }
 
-/** Takes the write permission from every file of the image, except for the folder of the volume. */
+/** Removes the write permission from every file of the image, except in the folder of the volume. */
 function makeReadOnly(image: Image): void {
   spawnSync('chmod', ['-R', 'a-w,a+rX', image.root])
   chmodSync(folder, 0o755)
@@ -142,7 +144,7 @@ const images = new Map<string, Image>()
 for (const stage of stagesOf()) images.set(stage.name, build(stage, images))
 const image = [...images.values()].at(-1) as Image
 const bots = join(image.root, 'bots')
-// No service is needed to see that the process starts, answers the health check and stops. The feed stays down.
+// The process can start, answer the health check and stop without a service. The feed stays down.
 const service = { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/data', apiKey: 'env:SLUICE_API_KEY' }
 const section = { name: 'dips', strategy: 'dip-buyer', exits: { stopLossPercent: 20 } }
 writeFileSync(join(bots, 'bots.yaml'), JSON.stringify({ service, bots: [section] }))

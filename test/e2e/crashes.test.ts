@@ -12,12 +12,12 @@ import { kill, launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
-/** Whether the tests wait until every lost answer is proved, which takes half a minute. */
+/** Whether the tests wait until the outcome of every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
-describe.concurrent('killed between two steps', () => {
+describe.concurrent('processes that are killed between two steps of an order', () => {
   // On a busy disk, six buys may be accepted and armed before the first commit. If the process is killed at that
   // moment, the journal contains no request. A used key without recorded requests counts as fully used for 60 s, so no
   // buy would follow. Therefore the process is killed at the seventh armed order, which is a sale.
@@ -30,7 +30,7 @@ describe.concurrent('killed between two steps', () => {
     'after-report': 10,
   }
   test.for(Object.entries(steps))(
-    '%s: nothing is lost, nothing is doubled',
+    'after a kill at %s, no order is lost and none is executed twice',
     async ([step, times], { onTestFinished }) => {
       const bots = [
         { name: 'trips', strategy: 'round-trips', params: { rounds: 2 }, exits: { maxHoldSeconds: 3 } },
@@ -40,9 +40,11 @@ describe.concurrent('killed between two steps', () => {
       expect(await first.ended).toBe(null)
       expect(first.child.signalCode).toBe('SIGKILL')
       const killed = venue.books()
-      // A start in this process takes a fifth of the time of another process.
+      // A start inside this process costs a fifth of the time of a separate process.
       const second = await venue.start()
-      await until('more, and the end of what was under way', () => isTakenUp(killed, venue.books()))
+      await until('further orders, and the end of the orders that were open at the kill', () =>
+        isTakenUp(killed, venue.books()),
+      )
       if (LONG || step === 'before-execute') {
         await second.handle({ command: 'halt' })
         await venue.settled()
@@ -57,7 +59,7 @@ describe.concurrent('killed between two steps', () => {
   )
 })
 
-test.concurrent('the demo, killed twice, continues with one journal and one chain and leaves no process behind', async ({
+test.concurrent('the demo continues with one journal and one chain after it was killed twice, and leaves no process behind', async ({
   onTestFinished,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
@@ -107,14 +109,14 @@ function fillsOf(journal: string): number {
   }
 }
 
-/** Executor of each execution. */
+/** Returns the executor of each execution. */
 function filledBy(journal: string): Set<string> {
   const { attempts, fills } = readBooks(journal)
   const filled = new Set(fills.map(({ attemptId }) => attemptId))
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
-/** Whether earlier open orders have ended, except those that wait for proof, and the new process trades. */
+/** Returns whether the earlier open orders have ended, except those that wait for proof, and the new process trades. */
 function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   const old = orders.slice(0, before.orders.length)
   return (
@@ -122,7 +124,7 @@ function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   )
 }
 
-/** Command lines of processes that contain the name of this folder. */
+/** Returns the command lines of processes that contain the name of this folder. */
 function processesWith(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

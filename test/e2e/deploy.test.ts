@@ -18,7 +18,7 @@ const LINES = [...pageOf('deploy.md').matchAll(/```sh\n(.*?)```/gs)].flatMap(([,
 )
 const docker = LINES.filter((line) => line.startsWith('docker '))
 
-/** Replaces systemd: starts and stops the commands of the installed unit. */
+/** Acts as systemd: starts and stops the commands of the installed unit. */
 class Service {
   readonly log = join(folder.path, 'bots.log')
   process: ChildProcess | undefined
@@ -53,7 +53,7 @@ afterAll(() => {
   vi.unstubAllEnvs()
 })
 
-/** Lines that this machine cannot execute, because they need npm's registry, or a running systemd or Docker. */
+/** Commands that cannot run on a test machine, because they need npm's registry, or a running systemd or Docker. */
 const NOT_RUN = /^(npm install|systemctl --user daemon-reload|loginctl enable-linger|docker .*)$/
 
 test('the commands of docs/deploy.md install, update, roll back and move a service', async () => {
@@ -90,7 +90,7 @@ test('the commands of docs/deploy.md install, update, roll back and move a servi
   expect(replayed, replayed.stdout + replayed.stderr).toMatchObject({ code: 0 })
 })
 
-test('the image: pinned to the Node of package.json, without root, with one writable volume and a health check', () => {
+test('the image uses the Node version of package.json, runs without root, and has one writable volume and a health check', () => {
   const stages = stagesOf()
   const { devDependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   expect(new Set(stages.map(({ base }) => base))).toEqual(new Set([`node:${devDependencies.node}-bookworm-slim`]))
@@ -101,14 +101,14 @@ test('the image: pinned to the Node of package.json, without root, with one writ
     'CMD ["node", "/opt/sluice/node_modules/sluice/bin/sluice.js", "status", "--json"]',
   )
   expect(JSON.parse(textOf('CMD') ?? '')).toEqual(['run', 'bots.yaml', '--json'])
-  // `npm run container` carries the RUN lines out on the machine itself.
+  // `npm run container` runs the RUN lines on the machine itself.
   for (const { name, text } of stages.flatMap(({ steps }) => steps))
     if (name === 'RUN') expect(text).not.toMatch(/(^|\s)\//)
   expect(scripts.container).toBe('node test/e2e/container.main.ts')
   expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toContain('npm run container\n')
 })
 
-test('only named files are sent to the build, and all of them exist', () => {
+test('only files that .dockerignore names are sent to the build, and all of them exist', () => {
   expect(sentToBuild().filter((name) => !existsSync(join(ROOT, name)))).toEqual([])
   expect(sentToBuild()).not.toEqual(expect.arrayContaining(['data', '.git', 'node_modules', '.env']))
 })
@@ -117,7 +117,7 @@ const hasDocker = spawnSync('docker', ['--version']).status === 0
 const withDocker = hasDocker ? test : test.skip
 
 withDocker(
-  `docker knows every option of docs/deploy.md${hasDocker ? '' : ' (skipped: docker is not installed)'}`,
+  `docker accepts every option in docs/deploy.md${hasDocker ? '' : ' (skipped: docker is not installed)'}`,
   () => {
     for (const line of docker) {
       const [, name = '', ...words] = line.split(' ')

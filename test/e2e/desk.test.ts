@@ -34,7 +34,7 @@ function ask(url: URL, method: string, headers: Record<string, string>, body?: s
   })
 }
 
-test('a run with 100 browsers that the desk steers replays equal, and its journal says who gave each command', async ({
+test('the decisions of a run with 100 browsers and commands from the desk can be replayed, and its journal names the sender of each command', async ({
   onTestFinished,
 }) => {
   const demo = launch(['demo', '--desk', '--journal', journal], { SLUICE_API_KEY: 'never-seen-by-the-desk' })

@@ -8,7 +8,10 @@ import { until } from './until.ts'
 const folder = temporaryFolder()
 const T0 = 1_780_000_000_000
 
-/** A strategy that buys every token at its n-th print; n and the reason come from a module of its own. */
+/**
+ * Returns a strategy that buys every token at its n-th print. The number n and the reason come from a module of their
+ * own.
+ */
 function strategy(body: string): string {
   return `import { defineStrategy, z } from 'sluice'
 import { AT, reason } from './numbers.ts'
@@ -35,11 +38,11 @@ const numbers = (at: number) => `export const AT = ${at}\nexport const reason = 
 
 interface Edited {
   readonly dev: Sluice
-  /** Saves a file of the strategy. */
+  /** Saves a file of the strategy in the folder of `dev`. */
   save(name: 'nth.ts' | 'numbers.ts', text: string): void
 }
 
-/** Starts `dev` on a strategy in a folder of its own. */
+/** Starts `dev` with a strategy in a new folder. */
 function start(own: string, ...options: string[]): Edited {
   const save = (name: string, text: string): string => folder.write(`${own}/${name}`, text)
   save('numbers.ts', numbers(20))
@@ -65,7 +68,7 @@ async function interrupt(dev: Sluice): Promise<void> {
 }
 
 describe.concurrent('dev', () => {
-  test('a version that does not return is ended after 5 s; the version before continues', async () => {
+  test('a version of the strategy that does not return is stopped after 5 s, and the version before it continues', async () => {
     const { dev, save } = start('loops', '--journal', await tapeOf('loops'))
     await printed(dev, /RESULTS +VERSION 1 /)
     save('nth.ts', strategy('while (token.state.prints === 50) {}'))
@@ -73,7 +76,7 @@ describe.concurrent('dev', () => {
     await interrupt(dev)
   })
 
-  test('each save is loaded and compared over the same rows; an error keeps the version before; Ctrl-C ends with 0', async () => {
+  test('`dev` loads each saved version and compares it over the same rows, keeps the last version if the new one has an error, and exits with 0 on Ctrl-C', async () => {
     const { dev, save } = start('saves', '--journal', await tapeOf('tape'))
     await printed(
       dev,
@@ -104,7 +107,7 @@ describe.concurrent('dev', () => {
     await interrupt(dev)
   })
 
-  test('a version that is loaded after the stretch has moved sees a live feed', async () => {
+  test('a version that is loaded after the compared part of the tape has moved on sees a live feed', async () => {
     const { dev, save } = start('stretch', '--window', '5', '--speed', '100')
     await printed(dev, /version 1: first event/)
     await printed(dev, /RESULTS[\s\S]*?(?:buy {5}[\s\S]*?){20}/)
@@ -114,7 +117,7 @@ describe.concurrent('dev', () => {
     await interrupt(dev)
   })
 
-  test('without a journal the market of the sandbox runs, and every new decision is printed', async () => {
+  test('without a journal, `dev` runs the market of the sandbox and prints every new decision', async () => {
     const { dev } = start('sandbox', '--window', '20', '--speed', '40')
     await printed(dev, /version 1: first event, sandbox, seed 1\n/)
     await printed(

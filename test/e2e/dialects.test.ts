@@ -6,15 +6,16 @@ import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
 const DIALECTS = runs(10)
-/** Reasons to count a frame that are no error: the frame has a field or a type that is new. */
+/** Reasons to count a message of the feed that is no error: it has a new field or a new type. */
 const NEWS = ['unknown field', 'unknown type']
 const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
-describe.concurrent('bots trade with every dialect of the service', () => {
+describe.concurrent("bots trade with every variant (dialect) of the service's protocol", () => {
   const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
   test.for(seeds)('%d', async (dialect, { onTestFinished }) => {
     const venue = await openVenue({ dialect, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
-    // Every second dialect gets `units.sell` in its configuration, as a user can set it; the others must work without.
+    // In every second variant, the configuration sets `units.sell`, as a user can. In the others it must work without
+    // this setting.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
     const books = await until('three tokens bought and sold, each in its way', () => {
@@ -25,7 +26,7 @@ describe.concurrent('bots trade with every dialect of the service', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(misfits).toEqual([])
-    // A request that timed out on a busy machine may never have been read by the service; its attempt is absent.
+    // On a busy machine, a request may time out before the service reads it. Its attempt is then absent.
     const requested = requestedIn(venue.books())
     const posts = venue.requests.filter((request) => request.startsWith('POST')).length
     expect(posts).toBeLessThanOrEqual(requested.length)
@@ -67,7 +68,7 @@ function percentOf(part: bigint, whole: bigint): number {
   return (Number(part) / Number(whole)) * 100
 }
 
-/** Books with one fault each: the checks must detect it. */
+/** Returns copies of the books with one fault each. The checks must detect every fault. */
 function forgeries(books: Books): [what: string, books: Books][] {
   const [fill, ...others] = books.fills as [Fill, ...Fill[]]
   return [

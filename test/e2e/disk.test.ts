@@ -11,7 +11,7 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Real disk failures: a full file system, and system calls that fail under a running process.
+// Real failures of a disk: a full file system, and system calls that fail under a running process.
 
 const own = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
 afterAll(() => rmSync(own, { recursive: true }))
@@ -21,18 +21,20 @@ const config = { service: { lateSeconds: 1 } }
 const REASON =
   /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |cannot be used: EIO: i\/o error|disk I\/O error|disk is full|no space left/
 
-/** After a disk failure no order left without its row, nothing is damaged, and the next process completes all
- *  orders. */
+/**
+ * Checks a venue after a disk failure: no order was sent without its row in the journal, nothing is damaged, and the
+ * next process completes all orders.
+ */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = await venue.start()
-  // Entries that stopped only for lack of space continue. One of them may be in flight at the end.
+  // Entries that stopped only for lack of space continue. One of them may be open at the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
     await last.handle({ command: 'halt' })
   }
   const books = await venue.settled()
   await last.stop()
-  // A nearly full disk records no tape, so that there is nothing to replay.
+  // If the disk is nearly full, no tape is recorded, and there is nothing to replay.
   expect(hasTape ? await venue.complaints() : discrepancies(books, venue.chain())).toEqual([])
   expect(venue.requests.length).toBeLessThanOrEqual(venue.books().attempts.length)
   expect(venue.sandbox.ledger.transactionCount).toBeLessThanOrEqual(venue.requests.length)
@@ -52,18 +54,21 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     ['sync', EIO, 14],
     ['sync', EIO, 40],
     ['write', ENOSPC, 3],
-  ] as const)('%s, with error %i, from the %i. time on', async ([call, errno, after], { onTestFinished }) => {
-    const venue = await openVenue({ bots, config }, onTestFinished)
-    const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
-    const failing = venue.run(faults)
-    expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
-    expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack trace
-    await recovered(venue)
-  })
+  ] as const)(
+    'if the call %s fails with error %i from its %i. time on, the process ends with 1 and reports the reason',
+    async ([call, errno, after], { onTestFinished }) => {
+      const venue = await openVenue({ bots, config }, onTestFinished)
+      const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
+      const failing = venue.run(faults)
+      expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
+      expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack trace
+      await recovered(venue)
+    },
+  )
 
   // The first failure occurs while the space for exits is being reserved, the second while the process trades.
   test.concurrent.for([400, 10_000])(
-    'every write fails for lack of space from the %i. on: the process reports it and waits; a stop ends it with 1',
+    'if every write from the %i. on fails for lack of space, the process reports this and waits, and ends with 1 when it is stopped',
     async (after, { onTestFinished }) => {
       const venue = await openVenue({ bots, config }, onTestFinished)
       const faults = { FAULT_CALL: 'write', FAULT_AFTER: `${after}`, FAULT_ERRNO: `${ENOSPC}` }
@@ -80,9 +85,9 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     },
   )
 
-  test.concurrent('on a slow disk orders wait for commits and the feed does not', async ({ onTestFinished }) => {
-    // On a slow disk, the strategy's sale in parts takes longer than 3 s. After an earlier exit, the strategy begins
-    // again with another token.
+  test.concurrent('on a slow disk, orders wait for commits, and the feed does not', async ({ onTestFinished }) => {
+    // On a slow disk, the strategy's sale in parts takes longer than 3 s. If an exit sold the position first, the
+    // strategy would begin again with another token.
     const patient = [{ ...bots[0], exits: { maxHoldSeconds: 120 } }]
     const venue = await openVenue({ bots: patient, config }, onTestFinished)
     const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
@@ -101,14 +106,14 @@ else afterAll(() => disk.unmount())
 
 describe.runIf(typeof disk !== 'string')('a full file system', () => {
   if (typeof disk === 'string') return
-  test('stops entries, sells positions from the reserved space, loses nothing, and allows a start', async ({
+  test('on a full file system, a process stops entries, sells positions with the reserved space, loses nothing, and can be started again', async ({
     onTestFinished,
   }) => {
     const venue = await onDisk(disk, () => openVenue({ bots, config }, onTestFinished))
     const first = venue.run()
     await until('something to sell', () => first.stderr.includes('"running"') && venue.books().fills.length >= 2)
     disk.fillTo(0)
-    await until('the condition in the journal, after all earlier decisions', () =>
+    await until('the journal to record the lack of space, after all earlier decisions', () =>
       venue.books().inputs.some(({ json }) => /"DISK_LOW"/.test(json)),
     )
     await until('word of it', () => /DISK_LOW: .*Free space there/.test(first.stderr))

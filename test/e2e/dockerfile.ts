@@ -17,7 +17,7 @@ export interface Stage {
   readonly steps: readonly Instruction[]
 }
 
-/** Reads the stages of the Dockerfile, which is the only place that names the steps of the image. */
+/** Returns the stages of the Dockerfile, the only place that lists the steps of the image. */
 export function stagesOf(text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')): Stage[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   const stages: { name: string; base: string; steps: Instruction[] }[] = []
@@ -44,7 +44,7 @@ function instructionOf(line: string): Instruction {
   }
 }
 
-/** Names that `.dockerignore` lets into the build. The file must begin with `*`. */
+/** Returns the names that `.dockerignore` sends to the build. The file must begin with `*`. */
 export function sentToBuild(): string[] {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
     .split('\n')

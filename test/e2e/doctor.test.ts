@@ -25,7 +25,7 @@ interface Check {
 interface Visit {
   readonly code: number | null
   readonly checks: readonly Check[]
-  /** Status and findings of one check. */
+  /** Returns the status and the findings of one check. */
   readonly of: (name: string) => string
   /** Names of the failed checks. */
   readonly failed: readonly string[]
@@ -33,7 +33,7 @@ interface Visit {
 }
 
 const BOT = { name: 'puppet', strategy: 'puppet', limits: { maxSolPerOrder: 0.1, maxOpenPositions: 3 } } as const
-/** The real slot time: the lag of a node is reported in slots. */
+/** The slot time of the real chain. It matters because the lag of a node is reported in slots. */
 const SLOT_MS = 400
 type AtEnd = Parameters<typeof openVenue>[1]
 
@@ -57,7 +57,7 @@ async function doctor({ configFile }: Venue, env?: Readonly<Record<string, strin
   return { code, checks, of: found, failed, all: `${stdout}${stderr}` }
 }
 
-/** Environment variable with the RPC address of the configuration. */
+/** Sets an environment variable to an RPC address, and returns the setting that refers to this variable. */
 function rpcFile({ folder }: Venue, name: string, url: string): object {
   const path = join(folder, name)
   writeFileSync(path, url, { mode: 0o600 })
@@ -89,7 +89,7 @@ describe.concurrent('a healthy setup', () => {
     expect(visit.all).not.toContain(venue.sandbox.rpcUrl)
   })
 
-  test('the embedded sandbox, and the text output: one line per check', async ({ onTestFinished }) => {
+  test('doctor checks the embedded sandbox and prints one line per check', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const file = join(venue.folder, 'sandbox.yaml')
     writeFileSync(
@@ -103,7 +103,9 @@ describe.concurrent('a healthy setup', () => {
     expect(stdout).toMatch(/\n\d+ ok, \d+ warnings, 0 failed\n$/)
   })
 
-  test('requests are counted between two calls and compared with the records', async ({ onTestFinished }) => {
+  test('doctor counts the requests between two calls and compares them with the records', async ({
+    onTestFinished,
+  }) => {
     const venue = await venueOf(onTestFinished)
     expect((await doctor(venue)).of('portfolio')).not.toMatch(/unchanged/)
     const second = await doctor(venue)
@@ -127,7 +129,7 @@ describe.concurrent('a healthy setup', () => {
 })
 
 describe.concurrent('the service', () => {
-  test('refuses the key: exit code 3', async ({ onTestFinished }) => {
+  test('if the service refuses the key, doctor exits with 3', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     venue.giveKey('standard-nobody-knows-me')
     const visit = await doctor(venue)
@@ -137,7 +139,7 @@ describe.concurrent('the service', () => {
     expect(venue.requests).toEqual([])
   })
 
-  test('refuses a request under this plan: exit code 3', async ({ onTestFinished }) => {
+  test('if the service refuses a request under this plan, doctor exits with 3', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     venue.sandbox.faults.set({ kind: 'planRefused', target: 'portfolio' })
     const visit = await doctor(venue)
@@ -155,7 +157,7 @@ describe.concurrent('the service', () => {
     expect((await doctor(venue)).of('plan')).toMatch(found)
   })
 
-  test('echoes secrets and control characters', async ({ onTestFinished }) => {
+  test('if the service echoes secrets and control characters, doctor prints neither', async ({ onTestFinished }) => {
     const loud = await openLoudService()
     onTestFinished(() => loud.close())
     const venue = await venueOf(onTestFinished)
@@ -167,13 +169,15 @@ describe.concurrent('the service', () => {
     expect(visit.all).not.toContain('\u001b')
   })
 
-  test('does not tell what the number of a sale counts, but the configuration does', async ({ onTestFinished }) => {
+  test("if the service does not tell the unit of a sale's number, the configuration can tell it", async ({
+    onTestFinished,
+  }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
     expect((await doctor(venue)).of('sell number')).toBe('ok: in base units, according to service.units.sell')
   })
 })
 
-/** First slot of each sandbox's chain. */
+/** The first slot of each sandbox's chain. */
 const FIRST_SLOT = 300_000_000
 
 describe.concurrent('an RPC', () => {
@@ -256,7 +260,7 @@ describe.concurrent('an RPC', () => {
 })
 
 describe.concurrent('this machine', () => {
-  test('lets other users read the key', async ({ onTestFinished }) => {
+  test('if other users can read the key, doctor fails', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const key = join(venue.folder, 'key')
     chmodSync(key, 0o644)
@@ -266,7 +270,7 @@ describe.concurrent('this machine', () => {
     expect(visit.checks.find(({ name }) => name === 'secrets')?.fix).toBe(`chmod 600 '${key}'`)
   })
 
-  test('has a clock that is a minute ahead', async ({ onTestFinished }) => {
+  test('if the clock of this machine is a minute ahead, doctor reports it', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const ahead = 'const%20now%20=%20Date.now;%20Date.now%20=%20()%20=>%20now()%20+%2060_000'
     const visit = await doctor(venue, { NODE_OPTIONS: `--import=data:text/javascript,${ahead}` })
@@ -275,7 +279,7 @@ describe.concurrent('this machine', () => {
     expect(visit.of('rpc 1 lag')).toMatch(/^ok/)
   })
 
-  test('has a journal that is not a journal', async ({ onTestFinished }) => {
+  test("if the journal's file is not a journal, doctor fails", async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     writeFileSync(venue.journal, 'something else', { mode: 0o600 })
     const visit = await doctor(venue)
@@ -285,7 +289,7 @@ describe.concurrent('this machine', () => {
     expect(readFileSync(venue.journal, 'utf8')).toBe('something else')
   })
 
-  test('has a journal of an older version, which stays unchanged', async ({ onTestFinished }) => {
+  test('a journal of an older version is reported and not changed', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     openForWriting(venue.journal).close()
     const db = new Database(venue.journal)
@@ -297,18 +301,18 @@ describe.concurrent('this machine', () => {
     expect(venue.requests).toEqual([])
   })
 
-  test('has an empty wallet', async ({ onTestFinished }) => {
+  test('if the wallet is empty, doctor fails', async ({ onTestFinished }) => {
     const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0 }))
     expect(visit).toMatchObject({ code: 1, failed: ['wallet'] })
     expect(visit.of('wallet')).toMatch(/is empty$/)
   })
 
-  test('has a wallet that does not cover one buy', async ({ onTestFinished }) => {
+  test("if the wallet's balance does not cover one buy, doctor reports it", async ({ onTestFinished }) => {
     const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0.05 }))
     expect(visit.of('wallet')).toMatch(/^fail: \w+: 0\.05 SOL, 0 tokens; one buy needs up to 0\.16/)
   })
 
-  test('a wrong configuration ends with 2', async ({ onTestFinished }) => {
+  test('an invalid configuration ends doctor with 2', async ({ onTestFinished }) => {
     const { configFile } = await venueOf(onTestFinished)
     writeFileSync(configFile, 'service: sandbx\n')
     expect(await called(['doctor', configFile])).toMatchObject({ code: 2, stdout: '' })
@@ -316,7 +320,9 @@ describe.concurrent('this machine', () => {
 })
 
 describe.concurrent('while a bot runs', () => {
-  test('on the same journal, doctor reads without using requests of the plan', async ({ onTestFinished }) => {
+  test("on the journal of a running bot, doctor reads the bot's state and uses no requests of the plan", async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     const one = stage.run()
     await until('its start', () => /"msg":"running"/.test(one.stderr))
@@ -335,7 +341,7 @@ describe.concurrent('while a bot runs', () => {
     expect(one.child.exitCode).toBe(null)
   })
 
-  test('on a plan with one connection, with another journal, doctor opens no second connection', async ({
+  test('on a plan with one connection, doctor opens no second connection while a bot runs on another journal', async ({
     onTestFinished,
   }) => {
     const plan = { requestsPerMinute: 100, connections: 1, messagesPerSecond: 50 }

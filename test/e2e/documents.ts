@@ -5,7 +5,7 @@ export const DOCS = join(import.meta.dirname, '../../docs')
 
 /** A fenced block that a test runs: ```sh run, ```sh start, ```ts run, ```yaml check. */
 export interface Block {
-  /** `docs/NAME:LINE` of its first line. */
+  /** The position `docs/NAME:LINE` of the block's first line. */
   readonly at: string
   readonly kind: 'sh run' | 'sh start' | 'ts run' | 'yaml check'
   readonly text: string
@@ -38,7 +38,7 @@ export function linesOf({ text }: Block): Line[] {
     .map((line) => ({ text: line, words: line.split(/\s+/) }))
 }
 
-/** File name in the first line of a code block. */
+/** Returns the file name in the first line of a code block. */
 export function fileOf({ text, at }: Block): string {
   const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1]
   if (name === undefined) throw new Error(`${at}: the first line has to name the file, as // strategies/x.ts`)

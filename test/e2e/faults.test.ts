@@ -3,7 +3,7 @@ import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import type { Venue } from './venue.ts'
 
-/** Whether the tests wait until absence is proved, which takes half a minute. */
+/** Whether the tests wait until it is proved that an order did not execute, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const SOL = { tradeAmount: 'sol' }
 const POSTS = { buy: 'POST /api/trade/buy', sell: 'POST /api/trade/sell' }
@@ -19,7 +19,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     ['is a 408', { kind: 'serverError', status: 408, executed: true }],
     ['comes late', { kind: 'delay', ms: 1_500 }],
   ])(
-    'executed, and the answer %s: the feed shows it, one fill, never sent again',
+    'if an order executed and its answer %s, the feed shows the execution, one fill is booked, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const running = await stage.go()
@@ -42,9 +42,9 @@ describe.concurrent('an order whose answer goes wrong', () => {
     ['is lost', { kind: 'dropBefore' }],
     ['is a 500', { kind: 'serverError', status: 500, executed: false }],
   ])(
-    'not executed, and the answer %s: lane and money stay reserved over restarts, and nothing is sent again',
+    'if an order did not execute and its answer %s, its token and its SOL stay reserved over restarts, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
-      // Nothing may be proved during two starts, however long they take; LONG waits for the proof.
+      // Two starts may take any time, and nothing may be proved until then. With LONG, the test waits for the proof.
       const lateSeconds = LONG ? 3 : 3_600
       const stage = await openStage({ config: { service: { units: SOL, lateSeconds } } }, onTestFinished)
       const running = await stage.go()
@@ -66,7 +66,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     },
   )
 
-  test('a storm of 429: the order is retried at growing intervals until it succeeds, and the rate is reduced', async ({
+  test('if the service answers 429 repeatedly, the order is retried at growing intervals until it succeeds, and the request rate is reduced', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -90,7 +90,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     expect([posts(stage, 'buy'), posts(stage, 'sell')]).toEqual([3, 3])
   })
 
-  test('a storm of 429 that outlasts a buy: the buy expires and releases its reservation', async ({
+  test('if answers of 429 last longer than a buy may wait, the buy expires and releases its reserved SOL', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -106,7 +106,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     expect(stage.books().orders.map(({ state }) => state)).toEqual(['expired', 'filled'])
   })
 
-  test('403 without a code: entries stop, and the reason is reported', async ({ onTestFinished }) => {
+  test('after an answer 403 without a code, entries stop and the reason is reported', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'planRefused' })
@@ -123,7 +123,7 @@ describe.concurrent('an order that the chain reverts or drops', () => {
     ['reverts', { kind: 'reverted' }, ['failed']],
     ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
     ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
-  ])('%s: the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
+  ])('an order that %s: the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set(fault)

@@ -5,35 +5,40 @@ import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Tests of the service's own timeouts (30 and 40 s) run on request only. */
+/** Tests that wait for the service's own timeouts (30 and 40 s) run only on request. */
 const testLong = test.runIf(process.env.SLUICE_E2E_LONG === '1')
 const KINDS_OF_GARBAGE = 16
 
 describe.concurrent('a faulty feed', () => {
   test.for<[what: string, fault: Fault, why: string[]]>([
     ['sends events twice', { kind: 'duplicate', count: 10 }, []],
-    ['sends them in another order', { kind: 'reorder', count: 5 }, []],
-    ['sends garbage in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
-  ])('%s: every trade is on the tape once, and orders continue', async ([, fault, why], { onTestFinished }) => {
-    const stage = await openStage({}, onTestFinished)
-    const running = await stage.go()
-    const before = running.model.rows
-    stage.sandbox.faults.set(fault)
-    const sent = stage.prints(40)
-    await until('all of them', () => running.model.rows >= before + sent.length)
-    await tell(running.handle, stage, 'buy')
-    await stage.settled()
-    const { misfits, counts } = running.world.feed
-    await running.stop()
-    expect(await stage.complaints()).toEqual([])
-    expect(tapedOf(stage, sent)).toEqual([...sent].sort())
-    expect(counts.duplicates).toBe(fault.kind === 'duplicate' ? 10 : 0)
-    expect([...misfits.counts.keys()]).toEqual(expect.arrayContaining(why))
-    expect(running.world.feed.counts.losses).toBe(1) // its end
-    expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
-  })
+    ['sends events in another order', { kind: 'reorder', count: 5 }, []],
+    ['sends random messages in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
+  ])(
+    'a feed that %s: every trade is on the tape once, and orders continue',
+    async ([, fault, why], { onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const running = await stage.go()
+      const before = running.model.rows
+      stage.sandbox.faults.set(fault)
+      const sent = stage.prints(40)
+      await until('all of them', () => running.model.rows >= before + sent.length)
+      await tell(running.handle, stage, 'buy')
+      await stage.settled()
+      const { misfits, counts } = running.world.feed
+      await running.stop()
+      expect(await stage.complaints()).toEqual([])
+      expect(tapedOf(stage, sent)).toEqual([...sent].sort())
+      expect(counts.duplicates).toBe(fault.kind === 'duplicate' ? 10 : 0)
+      expect([...misfits.counts.keys()]).toEqual(expect.arrayContaining(why))
+      expect(running.world.feed.counts.losses).toBe(1) // its end
+      expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
+    },
+  )
 
-  test('ends: the gap is recorded with its keys, and the feed reconnects', async ({ onTestFinished }) => {
+  test("if the feed's connection ends, the gap is recorded with its keys, and the feed reconnects", async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     const from = Date.now()
@@ -44,7 +49,7 @@ describe.concurrent('a faulty feed', () => {
     const to = Date.now()
     const sent = stage.prints(5)
     await until('a price that is newer than the gap', async () => {
-      // The gap may be recorded after the first prints that follow it. These prints then give no price.
+      // The gap may be recorded after the first prints that follow it. In that case these prints give no price.
       sent.push(...stage.prints(1))
       return (await tell(running.handle, stage, 'buy')).answer === 'o1'
     })
@@ -57,7 +62,7 @@ describe.concurrent('a faulty feed', () => {
     expect(gap?.keys).toEqual(expect.arrayContaining(['trades', 'newTokens', 'priceUpdates']))
   })
 
-  test('is silent for a short while: it stays live', async ({ onTestFinished }) => {
+  test('a feed that is silent for a short time stays live', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'silence', ms: 1_000 })
@@ -78,7 +83,7 @@ describe.concurrent('a faulty feed', () => {
   })
 
   testLong(
-    'is silent for 60 s: stale, then a new connection, and a gap',
+    'a feed that is silent for 60 s becomes stale, reconnects, and records a gap',
     { timeout: 120_000 },
     async ({ onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
@@ -92,7 +97,7 @@ describe.concurrent('a faulty feed', () => {
     },
   )
 
-  test('has too many connections: the longest backoff applies, and the process continues', async ({
+  test('if the service reports too many connections, the longest waiting time applies, and the process continues', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -108,14 +113,14 @@ describe.concurrent('a faulty feed', () => {
 })
 
 describe.concurrent('a refused key', () => {
-  test('at the start: the run ends with 3', async ({ onTestFinished }) => {
+  test('if the key is refused at the start, the run ends with 3', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     stage.giveKey('standard-wrong-key')
     const running = await stage.start()
     expect(await running.ended).toEqual({ exitCode: 3, message: expect.stringContaining('refuses the API key') })
   })
 
-  test('later: entries stop, exits wait, the process continues; with the new key the waiting orders are sent', {
+  test('if the key is refused later, entries stop, exits wait and the process continues, and the new key lets the waiting orders be sent', {
     timeout: 90_000,
   }, async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
@@ -142,7 +147,7 @@ describe.concurrent('a refused key', () => {
   })
 })
 
-/** The given trades that are on the tape, with repetitions, sorted. */
+/** Returns those of the given trades that are on the tape, with repetitions, sorted. */
 function tapedOf(stage: Stage, signatures: readonly string[]): string[] {
   return stage
     .tape()

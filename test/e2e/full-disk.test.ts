@@ -9,8 +9,8 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Journal, log and control socket share one disk. Another program fills it in steps to the last byte, and uses all
-// space that becomes free. More runs: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts;
+// Journal, log and control socket are on one disk. Another program fills this disk in steps to the last byte, and uses
+// all space that becomes free. More runs: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts;
 // SLUICE_SMALL_DISK=ext4 for ext4 on a loop device.
 
 const RUNS = Number(process.env.SLUICE_FULL_DISKS ?? 1)
@@ -28,7 +28,7 @@ else probe.unmount()
 
 describe.runIf(typeof probe !== 'string')('another program fills the disk', () => {
   test.for(Array.from({ length: RUNS }, (_, index) => index + 1))(
-    'run %i: with positions open, every exit is journaled and sent on a full disk, and resume buys nothing',
+    'run %i: on a full disk with open positions, every exit is recorded and sent, and resume buys nothing',
     { timeout: LONG_MS },
     async (_run, { onTestFinished }) => {
       const disk = mountSmallDisk(DISK_MIB) as SmallDisk

@@ -6,12 +6,12 @@ import { kill, type Sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** The real slot time. */
+/** The slot time of the real chain. */
 const SLOT_MS = 400
 const RETRY_MS = 3_000
 const config = { defaults: { exitOrders: { slippageLadder: [50, 90], retrySeconds: RETRY_MS / 1_000 } } }
 
-/** Number of sales that reached the service. */
+/** Returns the number of sales that reached the service. */
 function sales({ requests }: Stage): number {
   return requests.filter((request) => request === 'POST /api/trade/sell').length
 }
@@ -21,8 +21,10 @@ async function bought(stage: Stage, send: Send): Promise<void> {
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
 }
 
-/** Attempts of the order, as `o2.1 50`. On a machine that stalls, more attempts may follow the last one, at the last
- *  step of the ladder. */
+/**
+ * Returns the attempts of the order, as `o2.1 50`. On a slow machine, further attempts at the highest slippage may
+ * follow the last one.
+ */
 function attemptsOf(stage: Stage, order: string): { line: string; armedAt: number }[] {
   const own = stage.books().attempts.filter(({ orderId }) => orderId === order)
   return own.map(({ id, slippagePercent, armedAt }) => ({ line: `${id} ${slippagePercent}`, armedAt }))
@@ -32,7 +34,7 @@ function lose(stage: Stage, kind: Fault['kind'], count = 1): void {
   stage.sandbox.faults.set({ kind, count, target: '/trade/sell' })
 }
 
-test.concurrent('not executed, answer lost: a second attempt sells after 3 s at the earliest, and no buy is accepted until both are proved', async ({
+test.concurrent('if a full exit did not execute and its answer was lost, a second attempt sells after 3 s at the earliest, and no buy is accepted until the outcome of both is proved', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: SLOT_MS, config }, onTestFinished)
@@ -47,15 +49,16 @@ test.concurrent('not executed, answer lost: a second attempt sells after 3 s at 
   const [first, second, ...more] = attemptsOf(stage, 'o2')
   expect([first?.line, second?.line]).toEqual(['o2.1 50', 'o2.2 90'])
   expect(more.map(({ line }) => line)).toEqual(more.map((_, index) => `o2.${index + 3} 90`))
-  // Measured by the clock of the bots, because the arrival time of a request depends on the machine.
+  // The interval is measured by the clock of the bots, because the arrival time of a request depends on the machine.
   expect((second?.armedAt ?? 0) - (first?.armedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_MS - 50)
   expect(stage.books().positions.map(({ state }) => state)).toEqual(['closed'])
 })
 
-test.concurrent('executed, answer lost: the chain shows one fill, and the second attempt finds nothing to sell', async ({
+test.concurrent('if a full exit executed and its answer was lost, the chain shows one fill, and the second attempt finds nothing to sell', async ({
   onTestFinished,
 }) => {
-  // On a busy machine, the answer to the second attempt may be lost too. Its proof then waits for late answers.
+  // On a busy machine, the answer to the second attempt may be lost as well. In that case its proof waits for late
+  // answers.
   const service = { units: { tradeAmount: 'sol' }, lateSeconds: 1 }
   const stage = await openStage({ slotMs: SLOT_MS, config: { ...config, service } }, onTestFinished)
   const running = await stage.go()
@@ -70,7 +73,7 @@ test.concurrent('executed, answer lost: the chain shows one fill, and the second
   expect(stage.books().fills.filter(({ orderId }) => orderId === 'o2')).toHaveLength(1)
 })
 
-test.concurrent('killed with two attempts in flight: both are searched for, neither is sent again, and the next attempt sells', async ({
+test.concurrent('after a kill with two open attempts, the outcome of both is searched for, neither is sent again, and the next attempt sells', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: 100, config }, onTestFinished)

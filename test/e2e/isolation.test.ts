@@ -7,8 +7,10 @@ import { until } from './until.ts'
 
 const MEMORY = { heapMb: 96, buffersMb: 64 }
 
-/** No strategy may affect the others. `end`: the strategy threw, had to be stopped, or continues because its action has
- *  no effect. `rows`: repeats the action with every row. */
+/**
+ * No strategy may affect the others. `end`: the strategy threw, had to be stopped, or continues because its action has
+ * no effect. `rows`: repeats the action at every row.
+ */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
     ['throw', 'THREW', /^Error: told to$/],
@@ -33,7 +35,7 @@ const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' 
     ['buffers', 'STOPPED', /^the strategies hold \d+ MB of buffers$/, true],
     ['heap', 'STOPPED', /^the strategies hold \d+ MB of memory$/, true],
   ]
-/** Strategies that take seconds or much memory. */
+/** Actions that take seconds or much memory. */
 const LONG_ACTS: typeof ACTS = [
   ['blocking', 'STOPPED', /^a handler did not come back/],
   ['caught', 'STOPPED', /^a handler did not come back/],
@@ -42,7 +44,7 @@ const LONG_ACTS: typeof ACTS = [
   ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
 ]
 
-/** The command repeats the run in a thread of its own, where these strategies can do no harm. */
+/** Replays the run. The command does this in a thread of its own, where these strategies can do no harm. */
 async function expectReplayed(stage: Stage): Promise<void> {
   const books = stage.books()
   expect(discrepancies(books, stage.chain())).toEqual([])
@@ -51,7 +53,9 @@ async function expectReplayed(stage: Stage): Promise<void> {
   expect(JSON.parse(stdout)).toMatchObject({ segments: books.segments.length, equal: true, divergence: null })
 }
 
-test('no misbehaving strategy stops the others, and every decision can be replayed', async ({ onTestFinished }) => {
+test('a strategy that misbehaves stops no other strategy, and every decision can be replayed', async ({
+  onTestFinished,
+}) => {
   const acts = process.env.SLUICE_HOSTILE === 'all' ? [...ACTS, ...LONG_ACTS] : ACTS
   const bots = [
     { name: 'calm', strategy: 'puppet' } as const,
@@ -101,7 +105,7 @@ test('no misbehaving strategy stops the others, and every decision can be replay
   await expectReplayed(stage)
 })
 
-test('a buy is in flight when the engine hangs and the operator flattens: its tokens are sold, and nothing else is bought', async ({
+test('if the engine hangs during a buy and the operator sells everything, the bought tokens are sold and nothing else is bought', async ({
   onTestFinished,
 }) => {
   const bots = [
@@ -127,7 +131,7 @@ test('a buy is in flight when the engine hangs and the operator flattens: its to
   await expectReplayed(stage)
 })
 
-test('a start without a working engine ends and reports why', async ({ onTestFinished }) => {
+test('a start whose engine does not work ends and reports the reason', async ({ onTestFinished }) => {
   const stage = await openStage({ isolation: { heapMb: 2, buffersMb: 64 } }, onTestFinished)
   await expect(stage.start()).rejects.toThrow('the engine failed again although no strategy was running')
 })

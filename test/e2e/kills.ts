@@ -14,17 +14,20 @@ import { until } from './until.ts'
 import { openVenue, replayComplaints, type Venue } from './venue.ts'
 
 export interface KillOptions {
-  /** Number of processes to kill. */
+  /** The number of processes to kill. */
   readonly count: number
   /** Kills per journal before its state is settled; 5 by default. */
   readonly perJournal?: number
   readonly seed: number
-  /** Number of journals in use at the same time. */
+  /** The number of journals that are used at the same time. */
   readonly together: number
   readonly say: (line: string) => void
 }
 
-/** Executors of the bots. The journals take these values in turn; with `both`, each executor has its own wallet. */
+/**
+ * The executors of the bots. The journals take turns with these values; with `both`, each executor has a wallet of its
+ * own.
+ */
 const EXECUTORS = ['cloud', 'local', 'both'] as const
 type Executor = (typeof EXECUTORS)[number]
 
@@ -34,7 +37,7 @@ const FAILPOINTS = {
   both: ['accepted', 'armed', 'signed', 'sent', 'before-execute', 'after-execute', 'after-report'],
 } as const satisfies Record<Executor, readonly Failpoint[]>
 const MOST_PASSAGES = 8
-/** Time after which a failpoint counts as unreachable. */
+/** The time after which a failpoint counts as unreachable. */
 const UNREACHED_MS = 10_000
 const LATEST_MS = 6_000
 /** Faults that are active during the kills. */
@@ -45,9 +48,11 @@ const FAULTS = {
 } as const satisfies Record<Executor, readonly FaultKind[]>
 const FAULT_CHANCE = 0.3
 
-/** Kills trading processes, at every failpoint in turn and at random times between, and starts others on their
- *  journals. After each kill the journal must be intact, repeat its decisions, and equal the chain to the lamport.
- *  Returns the complaints. */
+/**
+ * Kills trading processes, at every failpoint in turn and at random times in between, and starts new processes on their
+ * journals. After each kill the journal must be intact, repeat its decisions in a replay, and equal the chain to the
+ * lamport. Returns the problems.
+ */
 export async function killMany({ count, seed, perJournal = 5, together, say }: KillOptions): Promise<string[]> {
   const firsts = Array.from({ length: Math.ceil(count / perJournal) }, (_, index) => index * perJournal)
   const complaints: string[] = []
@@ -153,7 +158,10 @@ async function endsWithin(one: Sluice, ms: number): Promise<boolean> {
   return ended
 }
 
-/** Returns the journal's description of itself; empty if the process was killed before it created the description. */
+/**
+ * Returns the differences of the journal from the chain and from its replay; none if the process was killed before it
+ * created the journal.
+ */
 async function verified({ journal, books, chains }: Venue): Promise<string[]> {
   if (!isMade(journal)) return []
   const read = books()
@@ -188,8 +196,10 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
   ]
 }
 
-/** Complaints about the state for the next process: conditional orders beyond their bounds, and positions without
- *  exits. */
+/**
+ * Returns problems in the state for the next process: conditional orders outside of their bounds, and positions without
+ * exits.
+ */
 function standingComplaints(db: Database.Database): string[] {
   const fills = db.prepare('SELECT count(*) FROM fill WHERE reversed = 0 AND order_id = ?').pluck()
   const { positions, orders, timers } = recover(db).money

@@ -6,7 +6,7 @@ import { MINT } from '../sandbox/still-market.ts'
 import { called } from './called.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 
-test('a builder policy is learnt from unsigned samples and accepted as shown', async ({ onTestFinished }) => {
+test('a builder policy is learned from unsigned samples, shown, and accepted', async ({ onTestFinished }) => {
   // A blockhash is valid for 150 slots. With slots of 150 ms this is 22 s, so that even a busy machine simulates a
   // sample in time.
   const stage = await openStage({ slotMs: 150 }, onTestFinished)
@@ -37,7 +37,7 @@ test('a builder policy is learnt from unsigned samples and accepted as shown', a
   expect(loadPolicy(policy)).toMatchObject({ ok: true, policy: { guard: 'required', coSigners: [] } })
   expect(await learn('--accept', hash)).toMatchObject({ code: 2 }) // a policy is accepted once
 
-  // With --json, a sample that cannot be read is reported too.
+  // With --json, a sample that cannot be read is reported as well.
   sandbox.faults.set({ kind: 'builtGarbage', count: 1 })
   const again = await learn('--mint', MINT, '--json')
   const said = JSON.parse(again.stdout.trim().split('\n').at(-1) as string)

@@ -36,7 +36,8 @@ test.concurrent.each<[command: string, may: readonly string[], args: () => strin
   ['backtest', CONFIGURATION, () => [at('bots.yaml'), '--journal', at('tape.db'), '--out', at('second')]],
   ['sweep', CONFIGURATION, () => [at('bots.yaml'), '--journal', at('tape.db'), '--range', 'dropPercent=10,20']],
   ['report', [], () => ['--journal', at('first/results.db')]],
-  // Results have no market rows, so the replay loads everything and then reports that it verified no segment.
+  // The journal of a backtest's results has no market rows. The replay therefore loads everything and then reports that
+  // it verified no segment.
   ['replay', CONFIGURATION, () => ['--verify', '--journal', at('first/results.db')], 1],
 ])('%s loads no package for the network, for logs or for the desk', async (command, may, args, expected = 0) => {
   const modules = await modulesOf(command, [command, ...args()], expected)
@@ -45,7 +46,7 @@ test.concurrent.each<[command: string, may: readonly string[], args: () => strin
   expect(others).toEqual([])
 })
 
-test.concurrent('a backtest that only prints loads no code of feeds, TLS, threads, reports or the writer of a journal', async () => {
+test.concurrent('a backtest without --out loads no code for feeds, TLS, threads, reports or writing a journal', async () => {
   const modules = await modulesOf('prints', ['backtest', at('bots.yaml'), '--journal', at('tape.db')])
   const unused = [
     ...['node:http', 'node:perf_hooks', 'node:readline/promises', 'node:tls', 'node:worker_threads'],

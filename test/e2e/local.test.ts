@@ -15,8 +15,10 @@ import { openVenue, type Venue } from './venue.ts'
 
 type AtEnd = (close: () => Promise<void>) => void
 
-/** A signed transaction can land for 150 slots. At 100 ms per slot this suffices on a busy machine too, on which the
- *  checks before sending take seconds. */
+/**
+ * A signed transaction can land for 150 slots. With slots of 100 ms this is long enough for a busy machine, on which
+ * the checks before sending take seconds.
+ */
 const SLOT_MS = 100
 
 /** Bots with the local executor, on the sandbox's Solana runtime. */
@@ -34,7 +36,7 @@ async function openLocal(rounds: number, atEnd: AtEnd, maxHoldSeconds = 3): Prom
 const requestsFor = ({ requests }: Venue, path: string): number =>
   requests.filter((request) => request === `POST /api/transaction/${path}`).length
 
-/** Closes the token accounts that sales have emptied; the books of the next run must explain it. */
+/** Closes the token accounts that sales have emptied. The ledger of the next run must explain the returned rent. */
 async function expectRentBack(venue: Venue): Promise<void> {
   const balance = (): number => venue.sandbox.ledger.account(venue.sandbox.wallet, 'processed')?.lamports ?? 0
   const before = balance()
@@ -63,7 +65,7 @@ async function expectRentBack(venue: Venue): Promise<void> {
 }
 
 describe.concurrent('bots with the local executor', () => {
-  test('buy, sell a part, and sell the rest: the books equal the chain, and the service executes nothing', async ({
+  test('bots with the local executor buy, sell a part and sell the rest, the journal equals the chain, and the service executes nothing', async ({
     onTestFinished,
   }) => {
     const venue = await openLocal(1, onTestFinished, 3_600)
@@ -77,9 +79,9 @@ describe.concurrent('bots with the local executor', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // The price may move between simulation and block. Then the order is retried.
+    // The price may move between the simulation and the block. In that case the order is retried.
     expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
-    // The service may never have read a request that timed out on a busy machine.
+    // On a busy machine, a request may time out before the service reads it.
     const [requests, asked] = [requestsFor(venue, 'buy') + requestsFor(venue, 'sell'), requestedIn(venue.books())]
     const answered = asked.filter(({ code }) => code !== 'BUILDER_SILENT')
     expect(requests).toBeLessThanOrEqual(asked.length)
@@ -89,7 +91,7 @@ describe.concurrent('bots with the local executor', () => {
     await expectRentBack(venue)
   })
 
-  test('nine of ten sends are lost until thirty are: each order lands once, or is proved expired', async ({
+  test('if nine of ten sends are lost until thirty are lost, each order lands once or is proved expired', async ({
     onTestFinished,
   }) => {
     const venue = await openLocal(1, onTestFinished)
@@ -108,7 +110,7 @@ describe.concurrent('bots with the local executor', () => {
     expect(await venue.complaints()).toEqual([])
   })
 
-  test('no transaction of a hostile builder is signed', async ({ onTestFinished }) => {
+  test('a transaction from a hostile builder is never signed', async ({ onTestFinished }) => {
     const venue = await openLocal(BUILD_ATTACKS.length, onTestFinished)
     const stolen = () => venue.sandbox.ledger.account(THIEF, 'processed')?.lamports
     const before = stolen()
@@ -129,14 +131,14 @@ describe.concurrent('bots with the local executor', () => {
   })
 
   test.for(['built', 'signed', 'sent'] satisfies Failpoint[])(
-    'killed when the third is %s: nothing is lost, nothing is doubled',
+    'after a kill at the third %s transaction, no order is lost and none is executed twice',
     async (step, { onTestFinished }) => {
       const venue = await openLocal(2, onTestFinished)
       const first = venue.run({ SLUICE_FAILPOINT: `${step}:3` })
       expect(await first.ended).toBe(null)
       const killed = venue.books()
       const second = await venue.start()
-      await until('more, and the end of what was under way', () => {
+      await until('further orders, and the end of the orders that were open at the kill', () => {
         const now = venue.books()
         const old = now.attempts.slice(0, killed.attempts.length)
         const isOver = old.every(({ state }) =>
@@ -149,7 +151,9 @@ describe.concurrent('bots with the local executor', () => {
     },
   )
 
-  test('a policy under which a token could be bought but never sold: exit code 4', async ({ onTestFinished }) => {
+  test('a policy with which a token could be bought but never sold is refused with exit code 4', async ({
+    onTestFinished,
+  }) => {
     const venue = await openLocal(1, onTestFinished)
     const oneWay = join(venue.folder, 'one-way.yaml')
     const opaque = { id: POOL_PROGRAM, decode: 'opaque', buy: ['38fc74089edfcd5f'], mintIndex: 2, userIndex: 6 }
@@ -161,7 +165,7 @@ describe.concurrent('bots with the local executor', () => {
     expect(run.stderr).toMatch(/could buy through .* but never sell/)
   })
 
-  test('no policy: exit code 4, with the remedy', async ({ onTestFinished }) => {
+  test('a live run without a policy exits with code 4 and names the remedy', async ({ onTestFinished }) => {
     const venue = await openLocal(1, onTestFinished)
     venue.configure({ wallet: { keypair: `file:${venue.sandbox.keypair}` } })
     const run = venue.run()
@@ -169,7 +173,7 @@ describe.concurrent('bots with the local executor', () => {
     expect(run.stderr).toMatch(/executor: local, but no policy.*set service\.builderPolicy/s)
   })
 
-  test('a sandbox without litesvm: one line names the excluded bots, and the others trade', async ({
+  test('on a sandbox without litesvm, one line names the bots that cannot run, and the others trade', async ({
     onTestFinished,
   }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-small-'))

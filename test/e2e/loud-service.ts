@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 
-/** A service, a chain and a feed that echo every request, in red letters. */
+/** A service, a chain and a feed that repeat every request in their answers, in red letters. */
 export interface LoudService {
   readonly port: number
   close(): Promise<void>

@@ -18,7 +18,7 @@ const COLOUR = /\u001b/
 const SOURCE_KEY = 'source-key-1a2b3c4d5e6f'
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
-/** A run against every behaviour of a service, with its secrets from the environment. */
+/** Runs bots on a service that shows every kind of behaviour, with secrets from the environment. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   const source = await openSource(atEnd)
   const bots = [
@@ -52,7 +52,7 @@ async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
 }
 
 describe.concurrent('network connections and files of a run', () => {
-  test('connections go only to the configured hosts, and no secret is in logs, journal or output', async ({
+  test('a run connects only to the configured hosts, and no secret is in logs, journal or output', async ({
     onTestFinished,
   }) => {
     const { venue, one, secrets, source, heard } = await troubledRun(onTestFinished)
@@ -71,7 +71,7 @@ describe.concurrent('network connections and files of a run', () => {
       expect(statSync(path).mode & 0o077, path).toBe(0)
   })
 
-  test('the demo connects to its own sandbox only', async ({ onTestFinished }) => {
+  test('the demo connects only to its own sandbox', async ({ onTestFinished }) => {
     const venue = await openVenue({ bots: [] }, onTestFinished) // for its folder
     const heard = join(venue.folder, 'heard')
     const args = ['demo', '--journal', join(venue.folder, 'demo.db'), '--seconds', '2', '--json']
@@ -105,7 +105,7 @@ describe.concurrent('a service that echoes requests', () => {
     ['on the feed', 'wsUrl', 3],
     ['from the chain', 'rpc', 1],
   ])(
-    '%s: the end of the run shows the message without secrets and control characters',
+    'if the service repeats a request %s, the end of the run shows its message without secrets and control characters',
     async ([, part, code], { onTestFinished }) => {
       const { stage, loud } = await openLoudStage(onTestFinished)
       const LOUD_KEY = `loud-key-for-${part}`
@@ -122,7 +122,9 @@ describe.concurrent('a service that echoes requests', () => {
     },
   )
 
-  test('in an answer to an order: the order shows the message without secrets', async ({ onTestFinished }) => {
+  test('if the service repeats a request in an answer to an order, the order shows the message without secrets', async ({
+    onTestFinished,
+  }) => {
     const { stage, loud } = await openLoudStage(onTestFinished)
     const key = stage.sandbox.apiKeys.standard
     stage.configure({ service: { baseUrl: `http://127.0.0.1:${loud.port}/api`, units: { tradeAmount: 'sol' } } })
@@ -141,7 +143,7 @@ async function openLoudStage(atEnd: Parameters<typeof openVenue>[1]): Promise<{ 
   return { stage: await openStage({}, atEnd), loud }
 }
 
-/** A source whose answer and whose errors repeat the request, with its key. */
+/** Starts a source whose answers and errors repeat the request with its key. */
 async function openSource(atEnd: Parameters<typeof openVenue>[1]): Promise<{ port: number }> {
   let asked = 0
   const server = createServer(({ url }, response) => {
@@ -167,7 +169,7 @@ function portOf({ sandbox }: Venue): number {
   return Number(new URL(sandbox.baseUrl).port)
 }
 
-/** Files that a run left in its folder, without the user's own secret files. */
+/** Returns the files that a run left in its folder, without the user's own secret files. */
 function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
   const kept = ['key', 'rpc']
   return readdirSync(folder)
@@ -175,7 +177,7 @@ function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
     .map((name) => [join(folder, name), readFileSync(join(folder, name))])
 }
 
-/** Whether the bytes contain the secret or an encoding of it. */
+/** Returns whether the bytes contain the secret or an encoding of it. */
 function isIn(secret: string, bytes: Buffer): boolean {
   const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]
   return forms.some((form) => bytes.includes(form))

@@ -14,7 +14,7 @@ import type { Ended } from './process.ts'
 import { Project } from './project.ts'
 import { until } from './until.ts'
 
-/** The documents in reading order. All of them use one project and one journal. */
+/** The documents in the order in which a user reads them. All of them use one project and one journal. */
 const TASKS = [
   'first-run.md',
   'write-a-strategy.md',
@@ -39,7 +39,7 @@ afterAll(() => {
 })
 
 describe('init', () => {
-  test('init writes a project without errors', async () => {
+  test('init writes a project without errors in its configuration', async () => {
     const made = await empty.sluice('init', 'My Bots')
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const files = readdirSync(project.folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name))
@@ -82,7 +82,7 @@ describe('the documents by task', () => {
 
   // docs/code makes the code visible to the compiler and the linter. `npx vitest run test/e2e/new-user.test.ts -u`
   // updates it.
-  test('their code, and that of a new strategy, is in docs/code', async () => {
+  test('the code of the documents, and that of a new strategy, is in docs/code', async () => {
     const blocks = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
     const code = new Map(blocks.map((block) => [fileOf(block), block.text]))
     for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code.set(name, read(name))
@@ -100,13 +100,13 @@ describe('the documents by task', () => {
     for (const page of TASKS) expect(pageOf('README.md')).toContain(`(${page})`)
   })
 
-  test('every setting of the sandbox dialects is listed in docs/service-facts.md', () => {
+  test("docs/service-facts.md lists every setting of the sandbox's variants of the protocol", () => {
     const page = pageOf('service-facts.md')
     expect(Object.keys(dialectQuestions).filter((question) => !page.includes(`\`${question}\``))).toEqual([])
   })
 })
 
-test('schema overwrites a schema, and no other file', async () => {
+test('`sluice schema` overwrites a schema, and no other file', async () => {
   expect(await project.sluice('schema', '--out', 'sluice.schema.json')).toMatchObject({ code: 0, stdout: '' })
   const refused = await project.sluice('schema', '--out', 'bots.yaml')
   expect(refused).toMatchObject({
@@ -119,7 +119,7 @@ test('schema overwrites a schema, and no other file', async () => {
 })
 
 describe('new strategy', () => {
-  test('uses the test runner of the project, and the folders of the repository', async () => {
+  test('`sluice new strategy` uses the test runner of the project, and the folders of the repository', async () => {
     parent.write('vitest/package.json', '{"devDependencies":{"vitest":"5.1.0"}}')
     const withVitest = new Project(join(parent.path, 'vitest'))
     expect(await withVitest.sluice('new', 'strategy', 'a')).toMatchObject({ code: 0 })
@@ -136,8 +136,8 @@ describe('new strategy', () => {
   test.each<[string, string[], string]>([
     ['a name with capitals', ['strategy', 'Foo'], 'Foo is not a valid name of a strategy'],
     ['a path', ['strategy', '../x'], '../x is not a valid name of a strategy'],
-    ['one that there is', ['strategy', 'my-strategy'], 'a strategy my-strategy already exists'],
-    ['one that is shipped', ['strategy', 'momentum'], 'a strategy momentum already exists'],
+    ['a name that the project already has', ['strategy', 'my-strategy'], 'a strategy my-strategy already exists'],
+    ['a name that Sluice already has', ['strategy', 'momentum'], 'a strategy momentum already exists'],
     ['something else', ['bot', 'x'], 'cannot create "bot"'],
   ])('refuses %s', async (_what, args, why) => {
     const ended = await project.sluice('new', ...args)
@@ -145,7 +145,7 @@ describe('new strategy', () => {
     expect(ended.stderr).toContain(why)
   })
 
-  test('overwrites no test, and then writes neither file', async () => {
+  test('`sluice new strategy` overwrites no test, and in that case writes neither file', async () => {
     parent.write('My Bots/strategies/lone.test.ts', 'mine')
     const refused = await project.sluice('new', 'strategy', 'lone')
     expect(refused.stderr).toContain('strategies/lone.test.ts already exists')
@@ -184,8 +184,10 @@ async function call({ words: [program = '', ...words], text }: Line): Promise<En
   return args[0] === 'run' ? recorded(args) : project.sluice(...args)
 }
 
-/** A run of some seconds. Repeated if the machine stalled so long that the feed delivered nothing, because the
- *  following commands need a tape. */
+/**
+ * Records a run of some seconds. The run is repeated if the machine was so slow that the feed delivered nothing,
+ * because the following commands need a tape.
+ */
 async function recorded(args: readonly string[]): Promise<Ended> {
   const loaded = await loadConfig([args[1] ?? ''], { cwd: project.folder })
   const journal = loaded.ok ? loaded.config.journal.path : ''
@@ -205,7 +207,7 @@ function hasTape(journal: string): boolean {
   }
 }
 
-/** Ends what a document has started. */
+/** Ends the processes that a document has started. */
 async function stop(at: string): Promise<void> {
   if (running === undefined) return
   running.kill('SIGINT')
@@ -213,7 +215,10 @@ async function stop(at: string): Promise<void> {
   running = undefined
 }
 
-/** `npx sluice run FILE`, until it accepts commands, or `npx sluice desk`, until it serves the page. */
+/**
+ * Starts `npx sluice run FILE`, and waits until it accepts commands, or `npx sluice desk`, and waits until it serves
+ * the page.
+ */
 async function start(block: Block): Promise<void> {
   const [{ words = [] } = {}] = linesOf(block)
   await stop(block.at)

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** An address without a listener. */
+/** An address on which no program listens. */
 const UNREACHABLE = [{ url: 'http://127.0.0.1:1', requestsPerSecond: 50 }]
 const units = { units: { tradeAmount: 'sol' } }
 
-test('a start without an RPC: one line per step, buys wait, a full exit is sent, and its outcome follows once an RPC answers', async ({
+test('a start without an RPC prints one line per step, buys wait, a full exit is sent, and its outcome follows once an RPC answers', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -53,13 +53,13 @@ test('a start without an RPC: one line per step, buys wait, a full exit is sent,
   await stage.settled()
   await again.stop()
   expect(await stage.complaints()).toEqual([])
-  // The only data are trades. Other data of the service about a wallet or a token is not evidence, and must not be
+  // Only the feed's trades count. Other data of the service about a wallet or a token is not evidence, and must not be
   // requested.
   expect(new Set(stage.requests)).toEqual(new Set(['POST /api/trade/buy', 'POST /api/trade/sell']))
   expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
 })
 
-test('an RPC of another chain than the configured one: the start is refused in one line', async ({
+test('if the RPC serves another chain than the configured one, the start is refused with one line', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)

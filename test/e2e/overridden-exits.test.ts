@@ -9,7 +9,7 @@ const folder = temporaryFolder()
 const project = new Project(folder.path)
 const CHANGED = 'stopLossPercent 5 instead of 20, maxHoldSeconds 900 instead of 1800'
 
-test('check, run and backtest name the bot whose strategy has exits that the file overrides', async () => {
+test('check, run and backtest name the bot for which the file overrides exits of the strategy', async () => {
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
   folder.write(
     'bots.yaml',

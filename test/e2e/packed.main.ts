@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
-/** PATH without the entries that npm added for this script: a user does not have the repository's Node. */
+/** PATH without the entries that npm added for this script, because a user does not have the repository's Node. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((part) => !part.includes('node_modules'))
@@ -31,7 +31,10 @@ function step(cwd: string, line: string, expected?: RegExp): string {
   return stdout
 }
 
-/** A golden replay of the rows that the run has recorded: cut out, written, compared, and changed. */
+/**
+ * Tests a golden replay of the rows that the run has recorded: exports the rows, writes the golden file, compares it,
+ * and changes it.
+ */
 function golden(bots: string): void {
   step(bots, 'npx --no sluice export --from 2026-01-01 --out strategies/first.ndjson', /exported [1-9]/)
   const test = (risePercent: number): string => `import { test } from 'node:test'
@@ -52,7 +55,8 @@ test('golden', async () => {
 const archive = step(ROOT, `npm pack --silent --pack-destination ${folder}`).trim().split('\n').at(-1) as string
 step(folder, `npm install --silent --prefix first ./${archive}`)
 const own = join(ROOT, 'node_modules/.bin/node')
-// A machine with an old Node gets one line that names the required version; any other gets its project.
+// On a machine with an old Node, the command prints one line with the required version. On any other machine it creates
+// the project.
 const init = 'first/node_modules/sluice/bin/sluice.js init bots'
 const tooOld = spawnSync('sh', ['-c', `node ${init}`], { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } })
 if (tooOld.status === 2) console.log(`  this machine: ${tooOld.stderr.trim()}`)
@@ -68,12 +72,13 @@ step(bots, 'npx --no sluice run bots.yaml --seconds 15', /[1-9]\d* market rows/)
 step(bots, 'npx --no sluice replay --verify', /equal|identical|same/i)
 step(bots, 'npx --no sluice backtest bots.yaml --json', /"events":[1-9]/)
 step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d* orders/)
-// The package carries the page of the desk with its libraries, which the installation does not have.
+// The package contains the page of the desk with its libraries. The installation does not contain these libraries as
+// packages.
 const page =
   "const { pageFiles } = await import('./node_modules/sluice/dist/desk/page-files.js'); console.log([...(await pageFiles()).keys()].join(' '))"
 step(bots, `${own} --input-type=module -e "${page}"`, /^\/ .*\/app\/price-chart-[\w-]+\.js/)
 step(bots, 'test ! -e node_modules/preact && test ! -e node_modules/lightweight-charts')
-// The package also carries the part of prom-client that writes the metrics.
+// The package also contains the part of prom-client that writes the metrics.
 const metrics =
   "const { openExposition } = await import('./node_modules/sluice/dist/desk/metrics/exposition.js'); console.log(openExposition().contentType)"
 step(bots, `${own} --input-type=module -e "${metrics}"`, /^text\/plain; version=0\.0\.4/)

@@ -11,7 +11,7 @@ import { until } from './until.ts'
 
 const exits = { stopLossPercent: 20, whenStale: { policy: 'poll', afterSeconds: 1 } } as const
 
-/** A bot whose pools are read through an RPC that can be switched off. */
+/** Starts a bot whose pools are read through an RPC that can be switched off. */
 async function polling(
   options: { readonly chain: 'runtime' | 'small'; readonly mode: 'live' | 'paper' },
   atEnd: Parameters<typeof openStage>[1],
@@ -25,14 +25,14 @@ async function polling(
   atEnd(() => proxy.close())
   writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
   stage.configure({
-    // With `free`, no paper transaction is lost, and a token without sales on the tape can still be sold.
+    // With `free`, no paper transaction is lost, and a token that has no sales on the tape can still be sold.
     paper: { model: 'free' },
     service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy },
   })
   return { stage, node }
 }
 
-/** Opens a position in a token that then has no more prints. */
+/** Opens a position in a token that has no further prints. */
 async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
   const running = mode === 'live' ? await stage.go() : await stage.start()
   if (mode === 'paper') {
@@ -49,7 +49,7 @@ const sales = (stage: Stage): BookedOrder[] => stage.books().orders.filter(({ si
 const sold = (stage: Stage): Promise<BookedOrder> =>
   until('a filled sale', () => sales(stage).find(({ state }) => state === 'filled'))
 
-/** Sells on the chain without a print on the feed. */
+/** Sells on the chain without a print on the feed, so that the price of the pool falls. */
 function fall(stage: Stage, share: number): void {
   const { curve } = stage.still.token(MINT) as MarketToken
   curve.moveTo(curve.price * share)
@@ -59,7 +59,7 @@ const readings = (stage: Stage): number => stage.books().inputs.filter(({ kind }
 const alarms = (stage: Stage): (string | undefined)[] =>
   stage.books().outputs.flatMap(({ kind, code }) => (kind === 'alarm' ? [code] : []))
 
-test.concurrent('a price that falls while the feed is silent triggers a sale by the pool', async ({
+test.concurrent('if the price falls while the feed is silent, the price of the pool triggers a sale', async ({
   onTestFinished,
 }) => {
   const { stage } = await polling({ chain: 'runtime', mode: 'live' }, onTestFinished)
@@ -78,7 +78,7 @@ test.concurrent('a price that falls while the feed is silent triggers a sale by 
   expect(told).toMatch(/decided puppet: stop-loss: -5/)
 })
 
-test.concurrent('a dead RPC triggers no sale and is reported once; the position is sold when it answers, on paper as well', async ({
+test.concurrent('an RPC that does not answer triggers no sale and is reported once, and the position is sold when the RPC answers, on paper as well', async ({
   onTestFinished,
 }) => {
   const { stage, node } = await polling({ chain: 'small', mode: 'paper' }, onTestFinished)
@@ -93,7 +93,7 @@ test.concurrent('a dead RPC triggers no sale and is reported once; the position 
   await sold(stage)
   await stage.settled()
   await running.stop()
-  // Filled at the price of the pool, not of the last print.
+  // The sale is filled at the price of the pool, not of the last print.
   const [paid, got] = ['buy', 'sell'].map(
     (side) => stage.books().fills.find((fill) => fill.side === side)?.tradeLamports,
   )

@@ -21,7 +21,7 @@ interface Probed {
   readonly stderr: string
 }
 
-/** A market with trades of others and with unverified units. */
+/** Starts a market with trades of others, in which the units of the service are not verified. */
 async function openBusyStage(
   options: Partial<VenueOptions>,
   atEnd: Parameters<typeof openStage>[1],
@@ -33,8 +33,9 @@ async function openBusyStage(
   return { stage, quiet }
 }
 
-/** From this request on, landed transactions are unreadable until `see` is called. Until then, the order stays in
- *  flight. */
+/**
+ * From this request on, landed transactions cannot be read until `see` is called. Until then the order has no outcome.
+ */
 async function blindFrom(
   request: string,
   stage: Stage,
@@ -78,7 +79,7 @@ function probed({ code, stdout, stderr }: Ended): Probed {
 
 const probeOf = async (stage: Stage): Promise<Probed> => probed(await called([...argsOf(stage), '--json']))
 
-describe.concurrent('a probe proves on the chain the facts that the document leaves open', () => {
+describe.concurrent("`doctor --probe-live` proves on the chain the facts that the service's document leaves open", () => {
   test.for<[what: string, dialect: Partial<Dialect>, proved: Partial<ServiceProof>, orders: number]>([
     ['whole tokens', {}, { sellNumber: 'tokens', signatureField: 'signature', quotedPerSol: 1 }, 4],
     [
@@ -119,18 +120,21 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
   test.for<[Dialect['sellNumber'], Partial<ServiceProof>, says: RegExp]>([
     ['baseUnits', { sellNumber: 'baseUnits', sales: ['number', 'percent', 'all'] }, /^ok: all 5 orders are final$/],
     ['tokens', { sellNumber: null, sales: ['percent', 'all'] }, /^warn: all 5 orders .* number is not proved$/],
-  ])('%s, and the first number is refused', async ([sellNumber, expected, says], { onTestFinished }) => {
-    const { stage, quiet } = await openBusyStage({ dialect: { sellNumber } }, onTestFinished)
-    stage.sandbox.faults.set({ kind: 'serverError', status: 400, target: '/trade/sell' })
-    const { code, proved, probe } = await probeOf(stage)
-    expect(code).toBe(0)
-    expect(proved).toMatchObject(expected)
-    expect(probe).toMatch(says)
-    quiet()
-    expect(await stage.complaints()).toEqual([])
-  })
+  ])(
+    "the probe with a sale's number in %s proves the other facts if the first number is refused",
+    async ([sellNumber, expected, says], { onTestFinished }) => {
+      const { stage, quiet } = await openBusyStage({ dialect: { sellNumber } }, onTestFinished)
+      stage.sandbox.faults.set({ kind: 'serverError', status: 400, target: '/trade/sell' })
+      const { code, proved, probe } = await probeOf(stage)
+      expect(code).toBe(0)
+      expect(proved).toMatchObject(expected)
+      expect(probe).toMatch(says)
+      quiet()
+      expect(await stage.complaints()).toEqual([])
+    },
+  )
 
-  test('a later run sells by the number, and trusts the feed from its first prints', async ({ onTestFinished }) => {
+  test('a later run sells by number, and trusts the feed from its first prints on', async ({ onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({ dialect: { sellNumber: 'baseUnits' } }, onTestFinished)
     expect((await probeOf(stage)).code).toBe(0)
     quiet()
@@ -153,8 +157,8 @@ describe.concurrent('a probe proves on the chain the facts that the document lea
   })
 })
 
-describe.concurrent('a probe, or a number, in trouble', () => {
-  test('a number that sells another amount than ordered: parts are sold as percentages from then on', async ({
+describe.concurrent('a probe with a fault, or a number with another meaning', () => {
+  test('if a number sells another amount than ordered, later partial sales are sent as percentages', async ({
     onTestFinished,
   }) => {
     const units = { tradeAmount: 'sol', sell: 'tokens' }
@@ -192,7 +196,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     },
   )
 
-  test('Ctrl-C while an answer is pending: the position is in the journal, and a later run continues', async ({
+  test('after Ctrl-C while an answer is pending, the position is in the journal, and a later run continues', async ({
     onTestFinished,
   }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
@@ -218,7 +222,9 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('kill -9 with a position: the next probe sells it and continues', async ({ onTestFinished }) => {
+  test('after a kill -9 with an open position, the next probe sells the position and continues', async ({
+    onTestFinished,
+  }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
     const { see } = await blindFrom('POST /api/trade/sell', stage, onTestFinished)
     stage.sandbox.faults.set({ kind: 'delay', ms: 60_000, target: '/trade/sell' })
@@ -233,7 +239,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('the wallet holds the token already: the probe buys nothing', async ({ onTestFinished }) => {
+  test('if the wallet already holds the token, the probe buys nothing', async ({ onTestFinished }) => {
     const { stage } = await openBusyStage({}, onTestFinished)
     const running = await stage.go()
     await until('a unit', () => running.world.priceOf(MINT) !== undefined)
@@ -259,13 +265,13 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     ],
     ['no mint', ({ configFile }) => ['doctor', configFile, '--probe-live', '0.003', '--yes'], 2, /needs --mint/],
     [
-      'no mint that is one',
+      'a text that is no mint',
       ({ configFile }) => ['doctor', configFile, '--mint', 'nonsense'],
       2,
       /--mint needs a base58 key/,
     ],
     [
-      'real money that nobody confirmed',
+      'real money without a confirmation',
       (stage) => {
         const { folder } = stage
         const far = join(folder, 'far.yaml')
@@ -290,7 +296,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(stage.requests).toEqual([])
   })
 
-  test('a check fails: the probe buys nothing', async ({ onTestFinished }) => {
+  test('if a check fails, the probe buys nothing', async ({ onTestFinished }) => {
     const { stage } = await openBusyStage({ fundSol: 0 }, onTestFinished)
     const { code, probe } = await probeOf(stage)
     expect({ code, probe }).toEqual({ code: 1, probe: 'none' })

@@ -16,7 +16,7 @@ const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
 
 type Status = Readonly<{ feed: string; rows: number }>
 
-/** A process of the stage that may buy. */
+/** Starts a process on the stage, and waits until it may buy. */
 async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()
@@ -33,7 +33,7 @@ async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
 
 describe.concurrent('the end of a process', () => {
   test.for(['SIGINT', 'SIGTERM'] as const)(
-    '%s: an orderly stop with 0, which the journal records',
+    '%s stops the process in order with exit code 0, and the journal records this',
     async (signal, { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const { one, send } = await running(stage)
@@ -48,7 +48,7 @@ describe.concurrent('the end of a process', () => {
     },
   )
 
-  test('SIGINT while an answer is pending: the process waits for it, so that nothing stays in doubt', async ({
+  test('after SIGINT while an answer is pending, the process waits for the answer, so that no outcome stays unknown', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -68,7 +68,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('SIGINT twice: an immediate end with 130, and the next start knows that it was not orderly', async ({
+  test('a second SIGINT ends the process at once with 130, and the next start reports that the end was not orderly', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -83,7 +83,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.books().segments).toEqual([{ number: 1, ended: null }])
     const next = stage.run()
     await until('what it says', () => /"endedInOrder":false/.test(next.stderr))
-    // Two events may come first: the loss of the answer, or the order on the chain.
+    // Either of two events may come first: the loss of the answer, or the order's transaction on the chain.
     await orderIn(
       stage,
       'o1',
@@ -92,7 +92,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('a refused key at the start: 3, in one line', async ({ onTestFinished }) => {
+  test('a key that is refused at the start ends the process with 3 and one line', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     stage.giveKey('standard-nobody-knows-me')
     const one = stage.run()
@@ -102,7 +102,7 @@ describe.concurrent('the end of a process', () => {
   })
 })
 
-test('a start after a process that never traded: an entry is sent at once', async ({ onTestFinished }) => {
+test('a start after a process that never traded sends an entry at once', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   await (await stage.go()).stop()
   const again = await stage.go()
@@ -112,7 +112,7 @@ test('a start after a process that never traded: an entry is sent at once', asyn
   await again.stop()
 })
 
-test('one process per journal, key and wallet: the second learns which process holds it', async ({
+test('a journal, a key and a wallet are used by one process each, and the message to a second process names the first', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -134,7 +134,9 @@ test('one process per journal, key and wallet: the second learns which process h
   expect(one.child.exitCode).toBe(null)
 })
 
-test('halt, resume, sell, flatten, the file HALT and SIGUSR2 work', async ({ onTestFinished }) => {
+test('the commands halt, resume, sell and flatten, the file HALT and the signal SIGUSR2 work', async ({
+  onTestFinished,
+}) => {
   const stage = await openStage({}, onTestFinished)
   let { one, send } = await running(stage)
   const cli = async (...args: string[]): Promise<string> => {

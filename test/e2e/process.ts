@@ -10,7 +10,7 @@ export interface Sluice {
   readonly pid: number
   stdout: string
   stderr: string
-  /** Exit code; null if a signal ended the process. */
+  /** The exit code; null if a signal ended the process. */
   readonly ended: Promise<number | null>
 }
 
@@ -44,8 +44,10 @@ export function launch(
   return one
 }
 
-/** Backtests run under flags of their own, and V8 refuses code that was compiled under others, so they keep their
- *  compiled code in folders of their own. */
+/**
+ * Returns the environment that selects a folder for compiled code. Backtests use other flags of V8, and V8 refuses code
+ * that was compiled with other flags. They therefore have folders of their own.
+ */
 function compiledCode([command, ...args]: readonly string[]): Record<string, string> {
   const { NODE_COMPILE_CACHE: folder } = process.env
   if (folder === undefined || command !== 'backtest') return {}
@@ -57,14 +59,14 @@ function withoutDesk(args: readonly string[]): readonly string[] {
   return ['run', 'demo'].includes(args[0] ?? '') ? [...args, '--no-desk'] : args
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export async function sluice(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> {
   const one = launch(args, env)
   const code = await one.ended
   return { code, stdout: one.stdout, stderr: one.stderr }
 }
 
-/** Sends SIGKILL and waits for the end. */
+/** Sends SIGKILL and waits until the process has ended. */
 export async function kill({ child, ended }: Sluice): Promise<void> {
   child.kill('SIGKILL')
   await ended

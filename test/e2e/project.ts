@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const SLUICE = join(ROOT, 'bin/sluice.js')
 const ENV = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '', NO_COLOR: '1' }
 
-/** A folder of a user. */
+/** The folder of a user's project. */
 export class Project {
   readonly folder: string
 
@@ -21,17 +21,17 @@ export class Project {
     return called(args, this.folder)
   }
 
-  /** Runs `sluice test ...`, all files in one process, because each further process loads the sources again. */
+  /** Runs `sluice test ...` with all files in one process, because each further process loads the sources again. */
   test(args: readonly string[]): Ended {
     return this.#run(args, { ...ENV, NODE_OPTIONS: '--test-isolation=none' })
   }
 
-  /** Runs a process to its end. */
+  /** Runs a process until it ends. */
   process(...args: string[]): Ended {
     return this.#run(args, ENV)
   }
 
-  /** Starts a process that runs until it is stopped. Its output is read, and can be listened to. */
+  /** Starts a process that runs until it is stopped. Its output is read, and a test can listen to it. */
   start(...args: string[]): ChildProcess {
     const stdio = ['ignore', 'pipe', 'ignore'] as const
     const child = spawn(process.execPath, [SLUICE, ...args], { cwd: this.folder, env: ENV, stdio: [...stdio] })

@@ -15,7 +15,10 @@ Object.assign(process.env, {
 const WALLET = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
 const EXITS = { maxHoldSeconds: 60 }
 
-/** Messages are for people: short, without a stack trace, and with the name of the file or setting. */
+/**
+ * Runs a command that must be refused. Its message must be short, without a stack trace, and contain the name of the
+ * file or setting.
+ */
 async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const { code, stdout, stderr } = await called(args)
   expect(stdout).toBe('')
@@ -63,7 +66,7 @@ describe('a refused run', () => {
       /Worst case, SOL.*--live needs a confirmation: run it in a terminal, or add --yes/s,
     ],
     [
-      '--live, confirmed, on a chain that nobody can reach',
+      '--live, confirmed, on a chain that cannot be reached',
       () => ['run', config('far'), '--live', '--yes'],
       1,
       /no RPC answers/,
@@ -95,13 +98,13 @@ describe('a refused run', () => {
       /untls:\d+:\d+ desk\.tls\.certificate: .*nowhere\.pem: no such file: correct the path/,
     ],
     [
-      'YAML that is none',
+      'a file that is not YAML',
       () => ['run', write('torn.yaml', 'service: sandbox\nbots: [{ name: dips\n')],
       2,
       /torn\.yaml:\d+:\d+/,
     ],
     [
-      'a key that nobody knows',
+      'a key that does not exist',
       () => ['run', write('typo.yaml', 'service: sandbox\nbots:\n  - { name: dips, stratgy: dip-buyer }\n')],
       2,
       /typo\.yaml:3:\d+.*stratgy.*did you mean strategy/s,
@@ -169,17 +172,20 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
   const table = Object.keys(paths).flatMap((kind) =>
     commands.map((command) => [command[0] as string, kind as keyof typeof paths, command] as const),
   )
-  test.for(table)('%s refuses one that is %s', async ([, kind, command]) => {
+  test.for(table)('%s refuses a journal that is %s', async ([, kind, command]) => {
     expect(await refusal([...command, '--journal', paths[kind]])).toEqual({
       code: 1,
       said: expect.stringMatching(said[kind]),
     })
   })
 
-  test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])('%s without a running process', async (command) => {
-    expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
-      code: 1,
-      said: expect.stringContaining('nothing runs on'),
-    })
-  })
+  test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])(
+    '%s without a running process is refused',
+    async (command) => {
+      expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
+        code: 1,
+        said: expect.stringContaining('nothing runs on'),
+      })
+    },
+  )
 })

@@ -8,12 +8,12 @@ import { called } from './called.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** Real blocks come every 400 ms. */
+/** The real chain has a slot every 400 ms. */
 const REAL = { slotMs: 400 } as const
 const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
 
-describe.concurrent('at real slot times', () => {
-  test('executed, and the answer is lost: the fill is found on the chain, without help of the feed', async ({
+describe.concurrent('lost orders at real slot times', () => {
+  test('if an order executed and its answer was lost, the fill is found on the chain, without the feed', async ({
     onTestFinished,
   }) => {
     const stage = await openStage(REAL, onTestFinished)
@@ -32,22 +32,27 @@ describe.concurrent('at real slot times', () => {
 
 describe.concurrent('proof', () => {
   test.for([
-    ['tells no time at all', { kind: 'noBlockTime' }],
-    ['has no time of its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
-    ['tells times that are 15 s old', { kind: 'oldBlockTime' }],
-  ] as const)('an RPC that %s: a lost order is still proved dead', async ([, fault], { onTestFinished }) => {
-    const stage = await openStage({}, onTestFinished)
-    const running = await stage.go()
-    stage.sandbox.faults.set({ ...fault, count: 1e9 })
-    stage.sandbox.faults.set({ kind: 'notLanded' })
-    await tell(running.handle, stage, 'buy')
-    await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
-    await running.stop()
-    expect(await stage.complaints()).toEqual([])
-  })
+    ['gives no block time', { kind: 'noBlockTime' }],
+    ['gives no block time for its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
+    ['gives block times that are 15 s too old', { kind: 'oldBlockTime' }],
+  ] as const)(
+    'an RPC that %s still proves that a lost order can no longer execute',
+    async ([, fault], { onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const running = await stage.go()
+      stage.sandbox.faults.set({ ...fault, count: 1e9 })
+      stage.sandbox.faults.set({ kind: 'notLanded' })
+      await tell(running.handle, stage, 'buy')
+      await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
+      await running.stop()
+      expect(await stage.complaints()).toEqual([])
+    },
+  )
 
-  test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
-    // The chain stands still until every open request has been examined.
+  test('an order that the network lost is proved dead by block heights, and its token can be bought again', async ({
+    onTestFinished,
+  }) => {
+    // No block is made until every open request has been examined.
     let stoodAt: number | undefined
     const clock: Clock = { now: () => stoodAt ?? systemClock.now(), after: systemClock.after }
     const stage = await openStage({ clock }, onTestFinished)
@@ -57,7 +62,7 @@ describe.concurrent('proof', () => {
     await tell(running.handle, stage, 'buy')
     await until('the progress', () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
-    // A command shows what the order waits for, and why there was no second one.
+    // The command shows what the order waits for, and why there was no second order.
     const waiting = await why(stage, 'o1')
     expect(waiting.steps.at(-1)).toMatchObject({
       what: 'waits',
@@ -78,7 +83,7 @@ describe.concurrent('proof', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('sent by a process that died: the next one finds the fill', async ({ onTestFinished }) => {
+  test('if the process that sent an order died, the next process finds the fill', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
@@ -93,8 +98,8 @@ describe.concurrent('proof', () => {
   })
 })
 
-describe.concurrent('a wallet with another user', () => {
-  test('foreign: entries stop until the transaction is accepted, and a token that it brought can be adopted', async ({
+describe.concurrent('a wallet that another program also uses', () => {
+  test('after a foreign transaction, entries stop until it is accepted, and a token that it brought can be adopted', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -129,7 +134,7 @@ describe.concurrent('a wallet with another user', () => {
     await running.stop()
   })
 
-  test('resolve shows the evidence about an order, and only a held order may be given up', async ({
+  test('resolve shows the evidence about an order, and only a held order may be ended by hand', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -155,7 +160,7 @@ interface Answer {
   readonly bots: readonly unknown[]
 }
 
-/** Output of `sluice why`, run in a separate process. */
+/** Returns the output of `sluice why`, run in a separate process. */
 async function why({ journal }: Stage, ...args: readonly string[]): Promise<Answer> {
   const { code, stdout, stderr } = await called(['why', ...args, '--journal', journal, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

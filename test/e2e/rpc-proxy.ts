@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A call, and the node's answer to it. */
+/** A call of the RPC, and the node's answer to it. */
 export interface Passing {
   readonly method: string
   readonly params: readonly unknown[]
@@ -13,7 +13,10 @@ export interface RpcProxy {
   close(): Promise<void>
 }
 
-/** A proxy in front of a sandbox's node. `change` modifies calls and answers; a number is a bare HTTP status. */
+/**
+ * Opens a proxy in front of a sandbox's node. `change` modifies calls and answers; if it returns a number, the client
+ * gets only this HTTP status.
+ */
 export async function openRpcProxy(
   behind: string,
   change: {

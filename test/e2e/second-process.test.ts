@@ -13,26 +13,26 @@ type Executor = 'cloud' | 'local'
 type Output = Books['outputs'][number]
 type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string; bots: string[] }>[] }>
 
-/** Slot time of the real chain, because a process sees the other one's transactions only after some blocks. */
+/** The slot time of the real chain, because a process sees the transactions of the other one only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
-/** The bot of the wallet that both processes trade, and that of the other wallet. */
+/** The bot of the wallet that both processes use, and the bot of the other wallet. */
 const [SHARED, ALONE] = ['hoarder', 'alone']
-/** Buys of the first process before the second one starts. */
+/** The number of buys of the first process before the second one starts. */
 const BUYS_BEFORE = 3
-/** Buys that a process has to refuse after it has stopped entries. */
+/** The number of buys that a process has to refuse after it has stopped entries. */
 const REFUSALS = 5
 const WALLET_STOPS = ['FOREIGN_TX', 'UNEXPECTED_FILL']
 const LIKELY_CAUSE = /another process may be trading with (the|this) wallet/i
 
-/** A wallet that two processes trade, and a market of many tokens. The market prints nothing before it is opened. */
+/** A wallet that two processes use, and a market of many tokens. The market has no prints until it is opened. */
 interface Scene {
   readonly venue: Venue
   readonly wallet: string
   readonly market: { isOpen: boolean }
 }
 
-/** A `sluice run --live` with a home, a state folder and a journal of its own. */
+/** A `sluice run --live` with a home folder, a state folder and a journal of its own. */
 interface Container {
   readonly name: string
   readonly journal: string
@@ -40,7 +40,7 @@ interface Container {
 }
 
 test.concurrent.for(['cloud', 'local'] as const)(
-  'two processes on one wallet, started together (%s): both stop entries before the third buy is doubled',
+  'two processes that start together on one wallet (%s) both stop entries before they double a third buy',
   async (executor, { onTestFinished }) => {
     const scene = await openScene(executor, onTestFinished)
     const both = [await start(scene, 'first', executor), await start(scene, 'second', executor)]
@@ -50,7 +50,7 @@ test.concurrent.for(['cloud', 'local'] as const)(
   },
 )
 
-test.concurrent('a second process on a wallet that trades stops before it doubles three buys', async ({
+test.concurrent('a second process on a wallet that already trades stops before it doubles three buys', async ({
   onTestFinished,
 }) => {
   const scene = await openScene('cloud', onTestFinished)
@@ -61,7 +61,7 @@ test.concurrent('a second process on a wallet that trades stops before it double
   expect(await expectNoticed(scene, [first, second])).toContain('second')
 })
 
-test.concurrent('a second process on one of two wallets: both stop the entries of this wallet before the third buy is doubled, and the other wallet trades on', async ({
+test.concurrent('if a second process uses one of two wallets, both processes stop the entries of this wallet before they double a third buy, and the other wallet continues to trade', async ({
   onTestFinished,
 }) => {
   const scene = await openScene('cloud', onTestFinished, ['main', 'side'])
@@ -78,7 +78,7 @@ test.concurrent('a second process on one of two wallets: both stop the entries o
   expect(doubledBuys(scene, scene.venue.sandbox.wallets.side?.publicKey)).toBe(0)
 })
 
-/** `wallets`: names of the wallets; the first one is the wallet of both processes. */
+/** `wallets` has the names of the wallets. Both processes use the first one. */
 async function openScene(
   executor: Executor,
   atEnd: Parameters<typeof openVenue>[1],
@@ -101,7 +101,7 @@ async function openScene(
   return { venue, market, wallet: own[wallets[0] ?? '']?.publicKey ?? wallet }
 }
 
-/** Starts a process, and waits until it has read its configuration. `only`: its only wallet. */
+/** Starts a process, and waits until it has read its configuration. `only` is its only wallet. */
 async function start({ venue }: Scene, name: string, executor: Executor, only?: string): Promise<Container> {
   const home = join(venue.folder, name)
   mkdirSync(home)
@@ -123,7 +123,7 @@ async function start({ venue }: Scene, name: string, executor: Executor, only?: 
   return { name, journal, process }
 }
 
-/** Leaves one of the wallets in a configuration, with its bots. */
+/** Removes all wallets but one from a configuration, and their bots. */
 function keepOnly(file: string, wallet: string): void {
   const config = JSON.parse(readFileSync(file, 'utf8'))
   const bots = config.bots.filter((bot: { wallet: string }) => bot.wallet === wallet)
@@ -136,9 +136,10 @@ async function ready(one: Container): Promise<void> {
   await until('the feed', async () => (await statusOf(one)).feed === 'live')
 }
 
-/** Expects that each process stops entries because of the other one's buys, and names the likely cause. Returns the
- *  names of the processes that stopped. A process that stopped before it bought gave the other one no reason to
- *  stop. */
+/**
+ * Expects that each process stops entries because of the other one's buys, and names the likely cause. Returns the
+ * names of the processes that stopped. If a process stopped before it bought, the other one had no reason to stop.
+ */
 async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<string[]> {
   const stopped = await until('the end of entries', async () => {
     expect(doubledBuys(scene)).toBeLessThanOrEqual(MOST_DOUBLED)
@@ -151,8 +152,10 @@ async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<
   return stopped.map(({ name }) => name)
 }
 
-/** Expects that status and log of a process name the likely cause, and that it buys nothing more although its
- *  strategy requests buys. */
+/**
+ * Expects that the status and the log of a process name the likely cause, and that it buys nothing more although its
+ * strategy still requests buys.
+ */
 async function expectStopped(one: Container): Promise<void> {
   expect(await stopsOf(one)).toMatch(LIKELY_CAUSE)
   await until('the log to name the likely cause', () => LIKELY_CAUSE.test(one.process.stderr))
@@ -166,13 +169,13 @@ async function expectStopped(one: Container): Promise<void> {
   await until('the end of its orders', () => booksOf(one).orders.every(({ state }) => !isOpen(state)))
 }
 
-/** Whether the process has no fill and no open order. */
+/** Returns whether the process has no fill and no open order. */
 function hasBoughtNothing(one: Container): boolean {
   const { orders, fills } = booksOf(one)
   return fills.length === 0 && orders.every(({ state }) => !isOpen(state))
 }
 
-/** Reasons why the wallet stops the entries of a process; '' if there are none. */
+/** Returns the reasons for which the wallet stops the entries of a process; '' if there are none. */
 async function stopsOf(one: Container): Promise<string> {
   const { stops } = await statusOf(one)
   return stops.flatMap(({ code, text }) => (WALLET_STOPS.includes(code) ? [text] : [])).join()
@@ -182,7 +185,7 @@ async function statusOf({ journal }: Container): Promise<Status> {
   return (await sendCommand(journal, { command: 'status' })) as Status
 }
 
-/** What the journal of a process has about a bot. */
+/** Returns what the journal of a process contains about a bot. */
 function booksOf({ journal }: Container, bot = SHARED): Books {
   const books = readBooks(journal)
   const own = <Row extends { readonly bot: string }>(rows: readonly Row[]): Row[] =>
@@ -190,7 +193,7 @@ function booksOf({ journal }: Container, bot = SHARED): Books {
   return { ...books, orders: own(books.orders), fills: own(books.fills), outputs: own(books.outputs) }
 }
 
-/** Buys of tokens that a wallet had bought before. */
+/** Returns the number of buys of tokens that the wallet had bought before. */
 function doubledBuys({ venue, wallet: shared }: Scene, wallet = shared): number {
   const { ledger } = venue.sandbox
   const bought = ledger

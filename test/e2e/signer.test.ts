@@ -16,7 +16,7 @@ import { until } from './until.ts'
 const { path: folder, write } = temporaryFolder()
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** Timeouts are longer, because a busy machine may be slow. */
+/** The timeouts are longer than usual, because a busy machine may be slow. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(5 * ms, run) }
 const keyPath = write('id.json', JSON.stringify([...PAIR.secretKey]))
 const socket = join(folder, 'signer.sock')
@@ -28,7 +28,7 @@ const SECRETS = [
   Buffer.from(PAIR.secretKey).toString('base64').slice(0, 24),
 ]
 
-/** The wallet part of a configuration, as a user would write it. */
+/** Returns the wallet section of a configuration in the form in which a user would write it. */
 async function walletOf(wallet: object) {
   const text = JSON.stringify({ service: 'sandbox', wallet: { publicKey: WALLET, ...wallet } })
   const result = await loadConfig([write('a.yaml', text)])
@@ -38,7 +38,7 @@ async function walletOf(wallet: object) {
 
 const parts = (policy?: BuilderPolicy) => ({ wallet: WALLET, clock, tell: () => {}, ...(policy && { policy }) })
 
-test('`sluice signer` under another user: its policy and caps bind every engine, and its log never contains the key', async () => {
+test('the policy and the caps of a `sluice signer` that another user runs apply to every engine, and its log never contains the key', async () => {
   const policy = write('builder-policy.yaml', 'programs: [pump, pump-swap]\n')
   const args = ['--socket', socket, '--key', keyPath, '--policy', policy, '--max-per-transaction-sol', '0.0002']
   const process = launch(['signer', ...args, '--state', join(folder, 'signer.caps')])
@@ -86,10 +86,15 @@ test('doctor starts the signer and reports its problems', async () => {
 
 test.each<[string, string[], number, RegExp]>([
   ['no key named', ['--socket', socket], 2, /needs --socket and --key/],
-  ['a folder that everybody may write to', ['--socket', '/tmp/signer.sock', '--key', keyPath], 4, /chmod 750/],
+  ['a folder to which every user may write', ['--socket', '/tmp/signer.sock', '--key', keyPath], 4, /chmod 750/],
   ['a file in place of the socket', ['--socket', keyPath, '--key', keyPath], 2, /exists and is not a socket/],
-  ['a key that is none', ['--socket', socket, '--key', write('none', 'words')], 2, /expected a JSON array of 64 bytes/],
-])('`sluice signer` does not start: %s', async (_what, args, code, because) => {
+  [
+    'a file that contains no key',
+    ['--socket', socket, '--key', write('none', 'words')],
+    2,
+    /expected a JSON array of 64 bytes/,
+  ],
+])('`sluice signer` does not start with %s', async (_what, args, code, because) => {
   const ended = await sluice(['signer', ...args], { XDG_STATE_HOME: join(folder, 'state') })
   expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(because) })
   expect(ended.stderr).not.toMatch(/\n\s+at |node:internal/)

@@ -8,7 +8,7 @@ import { type BookedOrder, type Books, knowsWallet, segmentsOf } from './books.t
 import { until } from './until.ts'
 import { openVenue, type Venue, type VenueOptions } from './venue.ts'
 
-/** A venue whose market only the test moves, with bots that follow the test's commands. */
+/** A venue whose market moves only when the test moves it, with bots (puppets) that act on the test's commands. */
 export interface Stage extends Venue {
   readonly still: StillMarket
   /** Starts the bots and waits until they may buy. */
@@ -19,9 +19,9 @@ export interface Stage extends Venue {
   tape(): string[]
 }
 
-/** The answer of a puppet. */
+/** The answer of a puppet, a bot that acts on commands. */
 export interface Told {
-  /** The id of an order, or the reason of its refusal. */
+  /** The id of the order, or the reason for which it was refused. */
   readonly answer: string
   readonly reservedSol: number
 }

@@ -5,7 +5,7 @@ import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-test('a strategy that throws: its bot only exits, the others continue', async ({ onTestFinished }) => {
+test('the bot of a strategy that throws only sells, and the other bots continue', async ({ onTestFinished }) => {
   const bots = [
     { name: 'wild', strategy: 'puppet', exits: { stopLossPercent: 20 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },

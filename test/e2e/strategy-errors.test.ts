@@ -54,7 +54,7 @@ const config = (at: string): string =>
     }),
   )
 
-test('a backtest and a sweep name the place where the strategy threw', async () => {
+test('the messages of a backtest and a sweep name the place at which the strategy threw', async () => {
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
   const backtest = async (at: string) => {
     const { code, stderr } = await project.sluice('backtest', config(at), '--journal', 'tape.db')
@@ -76,32 +76,35 @@ test('a backtest and a sweep name the place where the strategy threw', async () 
 test.each([
   ['in this thread', []],
   ['in a thread of its own', ['--isolate']],
-])('a run %s logs the place, and repeats equally from another folder', async (_where, more) => {
-  const journal = `data/run${more.length}.db`
-  const file = config('start')
-  folder.write('start.yaml', readFileSync(file, 'utf8').replace('{', `{"journal":{"path":"${journal}"},`))
-  const { stderr } = project.process('run', 'start.yaml', '--seconds', '1', ...more)
-  const alarm = stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
-    .find(({ msg }) => msg === 'alarm')
-  expect(alarm).toMatchObject({
-    ...{ bot: 'wild', code: 'STRATEGY_THREW', place: PLACE },
-    reason: expect.stringMatching(/^TypeError: Cannot read properties of null/),
-    stack: [`scoreOf (${PLACE})`, expect.stringMatching(/^Object\.start \(strategies\/wild\.ts:11:32\)$/)],
-  })
-  const other = new Project(temporaryFolder().path)
-  cpSync(join(project.folder, 'strategies'), join(other.folder, 'strategies'), { recursive: true })
-  const replay = await other.sluice('replay', '--verify', '--json', '--journal', join(project.folder, journal))
-  expect(JSON.parse(replay.stdout)).toMatchObject({ segments: 1, equal: true, divergence: null })
-})
+])(
+  'a run %s logs the place of the error, and its replay from another folder makes the same decisions',
+  async (_where, more) => {
+    const journal = `data/run${more.length}.db`
+    const file = config('start')
+    folder.write('start.yaml', readFileSync(file, 'utf8').replace('{', `{"journal":{"path":"${journal}"},`))
+    const { stderr } = project.process('run', 'start.yaml', '--seconds', '1', ...more)
+    const alarm = stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .find(({ msg }) => msg === 'alarm')
+    expect(alarm).toMatchObject({
+      ...{ bot: 'wild', code: 'STRATEGY_THREW', place: PLACE },
+      reason: expect.stringMatching(/^TypeError: Cannot read properties of null/),
+      stack: [`scoreOf (${PLACE})`, expect.stringMatching(/^Object\.start \(strategies\/wild\.ts:11:32\)$/)],
+    })
+    const other = new Project(temporaryFolder().path)
+    cpSync(join(project.folder, 'strategies'), join(other.folder, 'strategies'), { recursive: true })
+    const replay = await other.sluice('replay', '--verify', '--json', '--journal', join(project.folder, journal))
+    expect(JSON.parse(replay.stdout)).toMatchObject({ segments: 1, equal: true, divergence: null })
+  },
+)
 
-// Node keeps the error of a module by its path, so each has a name of its own.
+// Node keeps the error of a module by its path. Each module therefore has a path of its own.
 test.each([
   ['const = 1\n', 'nameless', 'strategies/nameless.ts:2:7: SyntaxError: '],
   ['const sum = \n', 'endless', 'strategies/endless.ts:2: SyntaxError: '], // Node marks no column at the end of a file
-])('`check` names the place of the syntax error in %j', async (code, strategy, said) => {
+])('`check` names the place of the syntax error in a strategy: %j', async (code, strategy, said) => {
   folder.write(`strategies/${strategy}.ts`, `export {}\n${code}`)
   folder.write('broken.yaml', JSON.stringify({ service: 'sandbox', bots: [{ name: 'a', strategy }] }))
   const { stdout, stderr } = await project.sluice('check', 'broken.yaml')

@@ -10,7 +10,7 @@ test('a process that is suspended while it trades, and continued, loses nothing 
   const config = { service: { lateSeconds: 1 } }
   const venue = await openVenue({ bots, config }, onTestFinished)
   const one = venue.run()
-  // Answers are pending while the process is stopped, as on a machine that goes to sleep.
+  // Answers are pending while the process is stopped, as when a machine is suspended.
   venue.sandbox.faults.set({ kind: 'delay', ms: 1_500, count: 3, target: '/trade/' })
   venue.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/sell' })
   await until('requests', () => venue.requests.length >= 2)

@@ -8,7 +8,7 @@ import { openVenue, type Venue } from './venue.ts'
 
 const OPERATOR = 601
 
-/** A venue whose bots serve one operator of Telegram. */
+/** Opens a venue whose bots accept commands of one operator on Telegram. */
 async function open(atEnd: Parameters<typeof openVenue>[1]): Promise<Venue> {
   const exits = { maxHoldSeconds: 3_600 }
   const bots = [{ name: 'trips', strategy: 'round-trips', params: { rounds: 3 }, exits }] as const
@@ -37,7 +37,7 @@ function commands({ journal }: Venue): { command: string; by: string }[] {
   }
 }
 
-test.concurrent('an operator halts, sells and resumes from a telephone; the journal names the operator', async ({
+test.concurrent('an operator halts, sells and resumes by Telegram, and the journal names the operator', async ({
   onTestFinished,
 }) => {
   const venue = await open(onTestFinished)
@@ -63,7 +63,7 @@ test.concurrent('an operator halts, sells and resumes from a telephone; the jour
 })
 
 test.concurrent.each(['update-received', 'update-given'])(
-  'a process that is killed at %s flattens at most once, and says which',
+  'a process that is killed at %s sells everything at most once, and the message reports whether it did',
   async (step) => {
     const ends: (() => Promise<void>)[] = []
     try {

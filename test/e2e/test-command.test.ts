@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const folder = temporaryFolder()
 const project = new Project(join(folder.path, 'bots'))
 
-/** A test file that needs no strategy, because the runner is under test. */
+/** Returns a test file that needs no strategy, because only the runner is tested. */
 const testOf = (body: string, runner = 'node:test'): string =>
   `import assert from 'node:assert/strict'\nimport { test } from '${runner}'\ntest('the title', () => {\n${body}\n})\n`
 
@@ -34,13 +34,13 @@ test('the exit code is 0 if every test passes and 1 if one fails, and the output
   expect(project.process('test', 'strategies/good.test.ts', '--json').stdout).toBe('{"files":1,"passed":true}\n')
 })
 
-test('--update tells matchGolden to write', () => {
+test('--update lets matchGolden write its file', () => {
   write('strategies/updates.test.ts', testOf("assert.equal(process.env.SLUICE_UPDATE_GOLDEN, '1')"))
   expect(project.process('test', 'strategies/updates.test.ts')).toMatchObject({ code: 1 })
   expect(project.process('test', 'strategies/updates.test.ts', '--update')).toMatchObject({ code: 0 })
 })
 
-test('a file that imports vitest runs in the vitest of the project', () => {
+test('a test file that imports vitest runs in the vitest of the project', () => {
   const file = 'strategies/other.test.ts'
   write(file, testOf('assert.equal(1, 2)', 'vitest'))
   const none = project.process('test', file)
@@ -51,7 +51,7 @@ test('a file that imports vitest runs in the vitest of the project', () => {
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch needs one test runner') })
 })
 
-describe('a call without a test or a runner exits 2 and names the remedy', () => {
+describe('a call without a test or a runner exits with 2 and names the remedy', () => {
   const NONE = 'strategies/god.test.ts'
   test.each<[string, string, string]>([
     ['a file that does not exist', NONE, `${NONE}: no such file or folder; did you mean strategies/good.test.ts?`],
@@ -64,7 +64,7 @@ describe('a call without a test or a runner exits 2 and names the remedy', () =>
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(why) })
   })
 
-  test('a project without tests, and one that was not installed', async () => {
+  test('a project without tests, and a project without `npm install`, exit with a remedy', async () => {
     folder.write('empty/package.json', '{}')
     const empty = new Project(join(folder.path, 'empty'))
     expect((await empty.sluice('test')).stderr).toContain('`sluice new strategy NAME` writes a strategy with a test')
@@ -74,7 +74,7 @@ describe('a call without a test or a runner exits 2 and names the remedy', () =>
   })
 })
 
-test('--watch runs a file again after a save, until Ctrl-C', async () => {
+test('--watch runs a file again after each save, until Ctrl-C', async () => {
   const log = join(project.folder, 'runs')
   const file = 'strategies/watched.test.ts'
   const noting = (text: string): string =>
@@ -85,7 +85,7 @@ test('--watch runs a file again after a save, until Ctrl-C', async () => {
   await until('the first run', () => readFileSync(log, 'utf8') === 'first\n')
   let looks = 0
   await until('the run after the save', () => {
-    // The runner may not watch the file yet, and it waits for a pause between two saves.
+    // The runner may not watch the file yet, and it ignores saves that follow each other too quickly.
     if (looks++ % 20 === 0) writeFileSync(join(project.folder, file), noting('second'))
     return readFileSync(log, 'utf8').includes('second\n')
   })

@@ -7,7 +7,7 @@ import { openStage, orderIn, type Stage, tell } from './stage.ts'
 
 const FREEZE_AUTHORITY_AT = 46
 
-/** A stage whose RPC reports a freeze authority of the token. */
+/** Opens a stage whose RPC reports a freeze authority of the token. */
 async function freezable(tokenChecks: object, atEnd: Parameters<typeof openStage>[1]): Promise<Stage> {
   const stage = await openStage({ config: { defaults: { tokenChecks } } }, atEnd)
   const proxy = await openRpcProxy(stage.sandbox.rpcUrl, {
@@ -43,13 +43,13 @@ test.concurrent('a token with a freeze authority is not bought, and the next buy
   expect(await stage.complaints()).toEqual([])
 })
 
-test.concurrent('with checks after the buy, a token with a freeze authority is bought at once, and sold whole as soon as its mint is read', async ({
+test.concurrent('if tokens are checked after the buy, a token with a freeze authority is bought at once, and sold completely as soon as its mint is read', async ({
   onTestFinished,
 }) => {
   const stage = await freezable({ when: 'after' }, onTestFinished)
   const running = await stage.go()
   expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
-  // The order is cancelled if it was not sent yet; otherwise its tokens are sold.
+  // If the order was not sent yet, it is cancelled. Otherwise its tokens are sold.
   const { state } = await orderIn(stage, 'o1', (one) => one.state === 'filled' || one.state === 'cancelled')
   if (state === 'filled') await orderIn(stage, 'o2', (one) => one.side === 'sell' && one.state === 'filled')
   await stage.settled()

@@ -1,9 +1,11 @@
 const LOOK_EVERY_MS = 100
-/** Generous: a test need not be fast, but it must end and name the missing event. */
+/** This limit is long: a test need not be fast, but it must end and name the event that did not come. */
 const LONGEST_MS = 300_000
 
-/** Polls until there is a result, and fails after a timeout. For events in real time: in a journal, a log or another
- *  process. */
+/**
+ * Polls until there is a result, and fails after a timeout. It is used for events in real time: in a journal, a log or
+ * another process.
+ */
 export async function until<T>(
   what: string | (() => string),
   look: () => T | Promise<T>,

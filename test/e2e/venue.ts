@@ -16,15 +16,19 @@ import { kill, launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
-/** Market time per real time. At this speed about 100 rows arrive per second, several times as many as from the real
- *  service. Each row costs all processes of a test time, so a higher speed only makes the whole test suite slower. */
+/**
+ * Market time per real time. At this speed there are about 100 rows a second, several times as many as from the real
+ * service. Each row costs time in all processes of a test. A higher speed would only make the whole test suite slower.
+ */
 const SPEED = 4
 const SYSTEM_FOLDER = tmpdir()
 /** The reference is kept, because Node forgets a channel when its last reference is dropped. It would then create a
  *  second channel, to which its server does not publish. */
 const REQUESTS = channel('http.server.request.start')
-/** The sandbox, the bots and other tests share this process. The load of the process would make the bots drop rows, so
- *  it is reported as 0. */
+/**
+ * The sandbox, the bots and other tests share this process. Because of their load the bots would drop rows. The load is
+ * therefore reported as 0.
+ */
 performance.eventLoopUtilization = () => ({ idle: 1, active: 0, utilization: 0 })
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
@@ -36,29 +40,31 @@ const STRATEGIES = {
 }
 
 export interface VenueOptions extends SandboxOptions {
-  /** Bots as in the YAML; `strategy` names a file in test/e2e/strategies. */
+  /** Bots in the form of the YAML. `strategy` names a file in test/e2e/strategies. */
   bots: readonly BotSection[]
   config?: ConfigSections
-  /** Memory limits of an engine in its own thread. */
+  /** The memory limits of an engine that runs in a thread of its own. */
   isolation?: MemoryLimits
 }
 
 type BotSection = Readonly<{ name: string; strategy: keyof typeof STRATEGIES; [setting: string]: unknown }>
 type ConfigSections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** A sandbox in this process, and a folder outside of the repository with everything that a run on it needs. */
+/**
+ * A sandbox in this process, and a folder outside of the repository with everything that a run on the sandbox needs.
+ */
 export interface Venue {
   readonly sandbox: Sandbox
   readonly folder: string
   readonly configFile: string
   readonly journal: string
-  /** Requests that reached the service, as `POST /api/trade/buy`. */
+  /** The requests that reached the service, as `POST /api/trade/buy`. */
   readonly requests: string[]
-  /** Times of these requests, on `performance`'s clock. */
+  /** The times of these requests, on the clock of `performance`. */
   readonly requestedAt: number[]
   /** Log lines of the bots. */
   readonly log: string[]
-  /** Writes the configuration: these sections over the defaults, key by key. */
+  /** Writes the configuration. These sections override the defaults, key by key. */
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
   /** Runs the bots in a separate process: `sluice run --live`. */
@@ -67,13 +73,13 @@ export interface Venue {
   /** Waits until at least one order exists, every order has ended, and every fill is final. On a busy machine, bots
    *  may buy again and again, so a test halts the entries of bots that buy by themselves. */
   settled(): Promise<Books>
-  /** The chain with the only wallet. */
+  /** Returns the chain, with the only wallet. */
   chain(): Chain
-  /** The chain with each wallet of the bots. */
+  /** Returns the chain with each wallet of the bots. */
   chains(): Chain[]
   /** Writes the key's file. */
   giveKey(apiKey: string): void
-  /** Complaints after the end of a run. */
+  /** Returns the problems of a run after its end. */
   complaints(): Promise<string[]>
 }
 
@@ -185,14 +191,14 @@ function merged(file: Readonly<Record<string, unknown>>, over: ConfigSections): 
   return { ...file, ...Object.fromEntries(sections) }
 }
 
-/** Where this test process and its children keep the locks of wallets and keys. */
+/** Returns the folder in which this test process and its children keep the locks of wallets and keys. */
 function stateFolder(): string {
   const path = mkdtempSync(join(SYSTEM_FOLDER, 'sluice-e2e-state-'))
   process.once('exit', () => rmSync(path, { recursive: true }))
   return path
 }
 
-/** Orders without limits that could stop them, and without retries because of a slow machine. */
+/** Returns defaults for orders: no limit that could stop them, and no retry because of a slow machine. */
 function defaultsFor({ baseUrl, wsUrl, wallet, wallets, policy }: Sandbox, folder: string, path: string): object {
   const named = Object.entries(wallets).map(([name, { publicKey, keypair }]) => {
     return [name, { publicKey, keypair: `file:${keypair}` }]
@@ -211,7 +217,7 @@ function defaultsFor({ baseUrl, wsUrl, wallet, wallets, policy }: Sandbox, folde
   }
 }
 
-/** Counts the requests where Node's own server receives them, before the sandbox reads them. */
+/** Counts the requests at the moment at which Node's own server receives them, before the sandbox reads them. */
 function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requestedAt'> & { stopCounting: () => void } {
   const port = Number(new URL(baseUrl).port)
   const requests: string[] = []
@@ -227,8 +233,10 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
   return { requests, requestedAt, stopCounting: () => void REQUESTS.unsubscribe(seen) }
 }
 
-/** Returns no complaint if every segment is repeated with the same decisions, and every row is proved. The command
- *  `replay` would do the same in a thread, which loads all modules again. */
+/**
+ * Returns no problem if the replay of every segment makes the same decisions, and every row is proved. The command
+ * `replay` would do the same in a thread, which loads all modules again.
+ */
 export async function replayComplaints(journal: string, segments: number): Promise<string[]> {
   const outcomes: Outcome[] = []
   const findings: Finding[] = []

@@ -15,7 +15,7 @@ const BOTS = [
   { name: 'signs', strategy: 'round-trips', wallet: 'side', executor: 'local', exits: { maxHoldSeconds: 3 } },
 ] as const
 
-test.concurrent('two wallets in one process, killed and started again: nothing is bought twice, each wallet signs only its own trades, and each ledger leaves 0', async ({
+test.concurrent('a process with two wallets that is killed and started again buys nothing twice, each wallet signs only its own trades, and each ledger has the remainder 0', async ({
   onTestFinished,
 }) => {
   const config = { service: { lateSeconds: 1 } }
@@ -32,7 +32,7 @@ test.concurrent('two wallets in one process, killed and started again: nothing i
   expectOwnSigners(venue)
 })
 
-test.concurrent('with two wallets, commands, a second process and the transaction of another program concern one wallet', async ({
+test.concurrent('with two wallets, a command, a second process and a transaction of another program affect only one wallet', async ({
   onTestFinished,
 }) => {
   const bots = ['main', 'side'].map((wallet) => ({ name: `on-${wallet}`, strategy: 'puppet', wallet }) as const)
@@ -42,7 +42,7 @@ test.concurrent('with two wallets, commands, a second process and the transactio
   const answer = async (wallet: string, to: string): Promise<string> =>
     (await tell(handle, stage, to, `on-${wallet}`)).answer
   const done = async (wallet: string, to: string): Promise<void> => {
-    // A buy is refused until the full exit before it is proved.
+    // A buy is refused until the outcome of the full exit before it is proved.
     const order = await until(to, async () => {
       const id = await answer(wallet, to)
       return id !== 'EXIT_UNPROVED' && id
@@ -51,7 +51,7 @@ test.concurrent('with two wallets, commands, a second process and the transactio
     await orderIn(stage, order, ({ state }) => state === 'filled')
   }
 
-  // Both wallets hold the same token; a sale of one leaves the other alone.
+  // Both wallets hold the same token. A sale in one wallet does not change the other.
   await Promise.all([done('main', 'buy'), done('side', 'buy')])
   expect(holders(stage)).toEqual(['on-main', 'on-side'])
   expect(await handle({ command: 'sell', mint: MINT, wallet: 'side' })).toMatchObject({ selling: 1 })
@@ -75,13 +75,13 @@ test.concurrent('with two wallets, commands, a second process and the transactio
   await done('main', 'sell')
   await done('main', 'buy')
 
-  // A second process with another key and another journal.
+  // This is a second process, with another key and another journal.
   stage.giveKey(stage.sandbox.apiKeys.premium)
   stage.configure({ journal: { path: join(stage.folder, 'second.db') } })
   await expect(stage.start()).rejects.toThrow('the wallet main is in use by ')
 })
 
-test.concurrent('a bot that moved to another wallet with another executor leaves its position to its former wallet, which sells it there', async ({
+test.concurrent('if a bot moves to another wallet with another executor, its position stays in the former wallet and is sold there', async ({
   onTestFinished,
 }) => {
   const bot = (name: string, wallet: string, executor: string) =>
@@ -97,7 +97,7 @@ test.concurrent('a bot that moved to another wallet with another executor leaves
   writeFileSync(stage.configFile, moved(readFileSync(stage.configFile, 'utf8')))
   const { handle } = await stage.go()
   await until('the new wallet', () => mayBuy(stage, walletsOf(stage)[1] as string))
-  // The bot cannot hold the token in two wallets, because its exits are timed by bot and token.
+  // The bot cannot hold the token in two wallets, because the timers of its exits are stored by bot and token.
   expect((await tell(handle, stage, 'buy', 'moves')).answer).toBe('MINT_OWNED')
   expect((await tell(handle, stage, 'sell', 'moves')).answer).toBe('NO_POSITION')
   expect(() => handle({ command: 'sell', mint: MINT, wallet: 'side' })).toThrow('no bot of the wallet side holds')
@@ -112,14 +112,14 @@ test.concurrent('a bot that moved to another wallet with another executor leaves
   expectOwnSigners(stage)
 })
 
-/** Whether the process has read a wallet, so that its bots may buy. */
+/** Returns whether the process has read a wallet, so that its bots may buy. */
 function mayBuy(venue: Venue, wallet: string): boolean {
   return venue.books().inputs.some(({ kind, json }) => {
     return kind === 'gate' && json.includes('"open":true') && json.includes(`|${wallet}"`)
   })
 }
 
-/** The configuration after the first bot moved to the second wallet and its executor. */
+/** Returns the configuration in which the first bot has moved to the second wallet and its executor. */
 function moved(text: string): string {
   const { bots, ...more } = JSON.parse(text) as { bots: object[] }
   return JSON.stringify({ ...more, bots: [{ ...bots[0], wallet: 'side', executor: 'local' }, ...bots.slice(1)] })
@@ -134,7 +134,7 @@ function stopsOf({ stops }: View): [string, string][] {
   return stops.map(({ code, bots }) => [code, bots.join()])
 }
 
-/** Buys with a wallet as another program would. */
+/** Buys with a wallet in the way in which another program would. */
 function buyElsewhere({ ledger }: Sandbox, wallet: string): void {
   const data: TradeData = {
     ...{ side: 'buy', wallet, mint: MINT, exact: 'in', lamports: 5e8, tokens: 0n, serviceFeeBps: 0 },
@@ -151,7 +151,7 @@ function soldBy(venue: Venue, wallet: string): number {
   return venue.books().fills.filter((fill) => fill.side === 'sell' && isLiveOf(wallet)(fill)).length
 }
 
-/** Each fill was paid for by the wallet of its account, and no transaction has changed both wallets. */
+/** Expects that each fill was paid for by the wallet of its account, and that no transaction changed both wallets. */
 function expectOwnSigners(venue: Venue): void {
   const { fills, orders } = venue.books()
   const { ledger } = venue.sandbox

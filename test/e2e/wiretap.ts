@@ -2,12 +2,12 @@ import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 
-// Loaded with --import into every process and thread of a run: writes the peer of each connection as a line into the
-// file that SLUICE_E2E_WIRETAP names. Every client (undici, ws, Node's http and fetch) ends in a Socket of node:net.
+// Loaded with --import into every process and thread of a run. Writes the target of each connection as a line into the
+// file that SLUICE_E2E_WIRETAP names. Every client (undici, ws, Node's http and fetch) uses a Socket of node:net.
 const require = createRequire(import.meta.url)
 const file = process.env.SLUICE_E2E_WIRETAP as string
 
-/** Wraps a function of a module, so that every call is recorded, except those for which `show` returns nothing. */
+/** Wraps a function of a module so that every call is recorded, except calls for which `show` returns nothing. */
 function tap(of: Record<string, unknown>, name: string, show: (args: unknown[]) => string): void {
   const original = of[name] as (...args: unknown[]) => unknown
   of[name] = function (this: unknown, ...args: unknown[]) {
@@ -17,7 +17,7 @@ function tap(of: Record<string, unknown>, name: string, show: (args: unknown[]) 
   }
 }
 
-/** Arguments of `connect`: normalized ones, options, or port and host. */
+/** Returns the target in the arguments of `connect`, which have three forms: normalized, options, or port and host. */
 function target(args: unknown[]): string {
   const [first, second] = (Array.isArray(args[0]) ? args[0] : args) as [unknown, unknown]
   if (typeof first !== 'object' || first === null)
@@ -26,7 +26,7 @@ function target(args: unknown[]): string {
   return path === undefined ? `connect ${host ?? 'localhost'}:${port}` : `socket ${path}`
 }
 
-/** A numeric address is resolved without a lookup. */
+/** Returns the name that is looked up. A numeric address needs no lookup. */
 function lookedUp([host]: unknown[]): string {
   return isIP(String(host)) === 0 ? `lookup ${host}` : ''
 }

@@ -17,7 +17,7 @@ const T0 = Date.UTC(2026, 0, 1)
 const STEPS = 12
 const STEP_MS = 8_000
 
-/** An API that has read everything in small steps. */
+/** Returns an API that has read the whole journal in small steps, and keeps the rows in memory. */
 function warmed(reader: JournalReader): Api {
   const api = new Api(reader, [], () => liquidationOf(reader))
   const steps = [...api.journal.warmUp({ seqs: 50, postings: 3 })].length
@@ -25,7 +25,7 @@ function warmed(reader: JournalReader): Api {
   return api
 }
 
-/** Answers of all endpoints, about the tokens that were traded last and one order. */
+/** Returns the answers of all endpoints, for the tokens that were traded last and for one order. */
 function answers(api: Api): unknown[] {
   const get = (path: string, query: Record<string, string> = {}): unknown => api.answer(path, Object.entries(query))
   const { orders } = (get('orders', { limit: '50' }) as { body: { orders: { id: string; mint: string }[] } }).body
@@ -39,7 +39,7 @@ function answers(api: Api): unknown[] {
   ]
 }
 
-test('while a process writes and merges its tape, an API that remembers answers as one that reads everything again', async () => {
+test('while a process writes and merges its tape, an API that keeps rows in memory answers like one that reads everything again', async () => {
   const path = journalPath()
   const journal = new FileJournal(path)
   const mints = new Mints()

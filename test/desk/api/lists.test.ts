@@ -16,7 +16,7 @@ interface Row {
 interface Case {
   readonly endpoint: List
   readonly key: string
-  /** The rows of the command's list. */
+  /** The rows of the command that prints the same list. */
   readonly rows: () => readonly object[]
   readonly name: (row: object) => string
 }
@@ -36,21 +36,21 @@ const LISTS: readonly Case[] = [
 describe.each(LISTS)('$endpoint', ({ endpoint, key, rows, name }) => {
   const expected = rows() as readonly object[]
 
-  test.each([1, 3, 500])('pages of at most %i rows together return each row of the command once', (limit) => {
+  test.each([1, 3, 500])('all pages of at most %i rows together contain each row of the command once', (limit) => {
     const found = api.pages<Row>(endpoint, key, { limit: String(limit) })
     const bare = found.map(({ symbol: _symbol, ...row }) => row)
     expect(bare.map(name).sort()).toEqual(expected.map(name).sort())
     expect(new Map(bare.map((row) => [name(row), row]))).toEqual(new Map(expected.map((row) => [name(row), row])))
   })
 
-  test('the newest rows come first', () => {
+  test('the first page has the newest rows', () => {
     const times = api
       .pages<{ time?: number; closedAt?: number }>(endpoint, key, { limit: '9' })
       .map((row) => row.closedAt ?? row.time ?? 0)
     expect(times).toEqual(times.toSorted((one, other) => other - one))
   })
 
-  test('a token and a bot filter the rows', () => {
+  test('a list can be limited to a token and a bot', () => {
     const [{ mint = '' } = {}] = expected as readonly { mint?: string }[]
     const own = expected.filter((row) => (row as Row).mint === mint)
     expect(api.pages(endpoint, key, { mint, limit: '2' })).toHaveLength(own.length)

@@ -7,7 +7,7 @@ const api = new ApiRig(tradedJournal())
 
 const everyLine = (query: Record<string, string>): LogLine[] => api.pages('log', 'lines', query)
 
-test('the pages together return each alarm, warning, message, refusal and note once, newest first', () => {
+test('all pages together contain each alarm, warning, message, refusal and note once, newest first', () => {
   const decisions = [...api.reader.decisions()].filter(({ kind }) => ['refused', 'note', 'alarm'].includes(kind))
   const lines = everyLine({ limit: '7' })
   const places = lines.map(({ seq, n }) => seq * 1000 + n)
@@ -17,7 +17,7 @@ test('the pages together return each alarm, warning, message, refusal and note o
   expect(decisions.filter(({ time, reason }) => !texts.has(`${time} ${reason}`))).toEqual([])
 })
 
-test('a level omits the lines that are less important', () => {
+test('a level leaves out the lines that are less important', () => {
   const levels = (level: string): string[] => [...new Set(everyLine({ level }).map((line) => line.level))].sort()
   expect([levels('error'), levels('warn'), levels('info')]).toEqual([[], ['warn'], ['info', 'warn']])
 })

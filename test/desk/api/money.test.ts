@@ -7,7 +7,7 @@ const api = new ApiRig(tradedJournal())
 const { reader } = api
 const lamports = (sol: number): number => Math.round(sol * 1e9)
 
-test('the waterfall adds up to the net result of `sluice report`, to the lamport', () => {
+test('the steps of the waterfall chart add up to the net result of `sluice report`, to the lamport', () => {
   const { waterfall, mode } = api.get('money')
   const net = tradesOf(reader).reduce((sum, { netSol }) => sum + lamports(netSol), 0)
   const before = waterfall.slice(0, -1).reduce((sum, row) => sum + row.lamports, 0)
@@ -27,7 +27,7 @@ test('the waterfall adds up to the net result of `sluice report`, to the lamport
   ])
 })
 
-test('each cost of the waterfall is that of the ledger', () => {
+test('each cost in the waterfall chart equals the cost in the ledger', () => {
   const [ledger] = reader.ledger()
   const { waterfall } = api.get('money')
   for (const key of ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip'])
@@ -35,14 +35,14 @@ test('each cost of the waterfall is that of the ledger', () => {
   expect(waterfall.filter(({ lamports }) => lamports !== 0).length).toBeGreaterThan(5)
 })
 
-test('days, open positions and stray fees add up to the net result', () => {
+test('the results of the days, the open positions and the fees outside of any trade add up to the net result', () => {
   const { daily, openSol, straySol, waterfall } = api.get('money')
   const sum = daily.reduce((all, { netSol }) => all + lamports(netSol), 0)
   expect(sum + lamports(openSol) + lamports(straySol)).toBe(waterfall.at(-1)?.lamports)
   expect(daily.reduce((all, { trades }) => all + trades, 0)).toBe(api.pages('round-trips', 'roundTrips', {}).length)
 })
 
-test('the ledger has no remainder', () => {
+test('the ledger has a remainder of 0', () => {
   expect(api.get('money').ledger).toMatchObject([{ remainderLamports: 0, worstLamports: 0 }])
 })
 

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-test('backtests and sweeps of a folder are listed with their results and pages, and compared with the journal', async () => {
+test('the API lists the backtests and sweeps of a folder with their results and pages, and compares them with the journal', async () => {
   const tape = join(folder.path, 'tape.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(300, 3, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }

@@ -38,7 +38,7 @@ function areEqual(sums: readonly Sums[], seed: number): void {
     expect({ seed, bot, ...shown }).toEqual({ seed, bot, header: report, start: report, money: report, today: report })
 }
 
-test('the view, Money and the report of a recorded backtest show one net result of each bot: that of the run', async () => {
+test('the overview, the page Money and the report of a recorded backtest show the same net result of each bot as the run', async () => {
   const config = await configOf()
   let held = 0
   for (const seed of [1, 2]) {
@@ -61,7 +61,7 @@ test('the view, Money and the report of a recorded backtest show one net result 
   expect(held).toBeGreaterThan(0)
 })
 
-test('and so do those of paper runs, also after a restart', async () => {
+test('the overview, Money and the report of a paper run show the same net result, also after a restart', async () => {
   let held = 0
   for (const seed of [1, 2]) {
     const path = journalPath()
@@ -81,7 +81,7 @@ test('and so do those of paper runs, also after a restart', async () => {
   expect(held).toBeGreaterThan(0)
 })
 
-test('and so do those of a strategy under test, with interruptions, failed orders and dead tokens', () => {
+test('the overview, Money and the report show the same net result for a strategy under test with interruptions, failed orders and dead tokens', () => {
   for (const seed of [1, 2]) {
     const path = journalPath()
     tradedRig({ seed, seconds: 60 }).saveJournal(path)

@@ -24,7 +24,7 @@ interface Print {
   readonly side: 'buy' | 'sell'
 }
 
-/** The prints of a token, read row by row. */
+/** Returns the prints of a token, read row by row. */
 function printsOnTape(mint: string): Print[] {
   const mints = new Mints()
   const prints: Print[] = []
@@ -53,14 +53,14 @@ test('all prints of a token are shown, with the time of the first and the last',
   }
 })
 
-test('without a range, the answer ends with the last print', () => {
+test('without a range of time, the answer ends with the last print', () => {
   const { last, to, from } = tokenOf(bought[0] as string, {})
   expect([to, from]).toEqual([last, (last as number) - 3_600_000])
   const short = tokenOf(bought[0] as string, { span: '60' })
   expect([short.to, short.from]).toEqual([last, (last as number) - 60_000])
 })
 
-test('a part of the time shows the prices that the whole time shows there', () => {
+test('a part of the time has the same prices as in the whole time', () => {
   for (const mint of bought) {
     const { price, first, last } = tokenOf(mint)
     const [from, to] = [((first as number) + (last as number)) / 2, last as number].map(Math.floor) as [number, number]
@@ -70,7 +70,7 @@ test('a part of the time shows the prices that the whole time shows there', () =
   }
 })
 
-test('the robust price at each buy is the price on which the engine decided', () => {
+test('the robust price at each buy equals the price on which the engine decided', () => {
   const decided = reader
     .orders()
     .filter(({ side, price, id }) => side === 'buy' && price !== null && id.startsWith('o'))
@@ -84,7 +84,7 @@ test('the robust price at each buy is the price on which the engine decided', ()
   }
 })
 
-test('the bars are those that the strategy received', () => {
+test('the bars equal those that the strategy received', () => {
   const bars = rig.logs.flatMap(({ text, fields }) =>
     text === 'bar' ? [fields as unknown as TokenBar & { mint: string }] : [],
   )
@@ -95,7 +95,7 @@ test('the bars are those that the strategy received', () => {
   }
 })
 
-test.each(['30 trades', '2 SOL', '1m'])('bars of %s contain every print that counts', (bars) => {
+test.each(['30 trades', '2 SOL', '1m'])('the bars of %s contain every print that counts', (bars) => {
   const answer = tokenOf(MINT, { ...whole, bars })
   const volume = answer.bars?.reduce((sum, { v }) => sum + v, 0) ?? 0
   const traded = answer.prints.sol.filter((sol) => sol >= 0.01).reduce((sum, sol) => sum + sol, 0)
@@ -103,7 +103,7 @@ test.each(['30 trades', '2 SOL', '1m'])('bars of %s contain every print that cou
   expect(volume).toBeLessThanOrEqual(traded + 1e-9)
 })
 
-test('fills, refusals, notes and gaps are those of the journal', () => {
+test('fills, refusals, notes and gaps equal those of the journal', () => {
   const gaps = new Set<string>()
   for (const mint of bought) {
     const answer = tokenOf(mint)
@@ -126,12 +126,12 @@ test('the exits of an open position have the prices of its rules', () => {
   expect(exits.find(({ kind }) => kind === 'maxHoldSeconds')?.at).toBe(position.openedAt + 25_000)
 })
 
-test('a name with markup and control characters stays text', () => {
+test('a name with markup and control characters is not changed', () => {
   const { symbol, name } = tokenOf(MINT)
   expect([symbol, name]).toEqual([HOSTILE, HOSTILE])
 })
 
-test('a token that nothing names has an empty answer', () => {
+test('the answer for a token that is not in the journal is empty', () => {
   const { symbol, first, price, fills } = tokenOf('So11111111111111111111111111111111111111112', {})
   expect([symbol, first, price, fills]).toEqual(['', null, [[], []], []])
 })

@@ -15,24 +15,24 @@ const orders = plain.orders()
 const linesOf = (about: string): unknown[] =>
   api.get('why', {}, about).lines.map(({ time, what, text }) => ({ at: time, what, text }))
 
-test('the lines of every order are those of `sluice why`', () => {
+test('the lines about every order equal those of `sluice why`', () => {
   const ids = orders.map(({ id }) => id).filter((id) => id.startsWith('o'))
   expect(ids.length).toBeGreaterThan(10)
   for (const id of ids) expect(linesOf(id)).toEqual(orderStory(plain, id)?.steps)
 })
 
-test('the lines of every conditional order are those of `sluice why`', () => {
+test('the lines about every conditional order equal those of `sluice why`', () => {
   const ids = orders.map(({ id }) => id).filter((id) => id.startsWith('c'))
   expect(ids.length).toBeGreaterThan(0)
   for (const id of ids) expect(linesOf(id)).toEqual(conditionalStory(plain, id)?.steps)
 })
 
-test('the lines of every token are those of `sluice why`', () => {
+test('the lines about every token equal those of `sluice why`', () => {
   const mints = new Set(orders.map(({ mint }) => mint))
   for (const mint of mints) expect(linesOf(mint)).toEqual(mintStory(plain, mint, undefined).steps)
 })
 
-test('a refused request is a line to look at; a name with markup is an unchanged title', () => {
+test('a refused request is marked as important, and a name with markup is shown unchanged as the title', () => {
   const mint = orders.find(({ id }) => id.startsWith('o'))?.mint ?? ''
   const { lines } = api.get('why', {}, mint)
   for (const { what, level } of lines) if (what === 'refused') expect(level).toBe('warn')

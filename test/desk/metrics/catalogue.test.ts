@@ -12,12 +12,14 @@ import { expressionsOf, type Rules } from './expressions.ts'
 
 const metrics = Object.values(CATALOGUE).flat()
 const SUFFIXES = { seconds: '_seconds', bytes: '_bytes', SOL: '_sol', ratio: '_ratio', count: '' }
-/** Labels whose values come from a closed list or from the configuration. A new one is a decision: a label with the
- *  mints, orders or signatures of the market would fill the memory of Prometheus. */
+/**
+ * Labels whose values come from a fixed list or from the configuration. A new label here needs a decision: a label with
+ * the mints, orders or signatures of the market would fill the memory of Prometheus.
+ */
 const BOUNDED = ['bot', 'bots', 'code', 'kind', 'mode', 'node', 'of', 'provider', 'side', 'source', 'state', 'version']
 
 describe.each(metrics)('the metric $name', ({ name, type, unit, labels, help }) => {
-  test('follows the conventions of Prometheus', () => {
+  test('the names of metrics follow the conventions of Prometheus', () => {
     expect(name).toMatch(/^(sluice|process)_[a-z]+(_[a-z]+)*$/)
     expect(name.endsWith('_total')).toBe(type === 'counter')
     expect(name.replace(/_total$/, '').endsWith(SUFFIXES[unit])).toBe(true)
@@ -31,14 +33,14 @@ test('no two metrics have the same name', () => {
   expect(new Set(metrics.map(({ name }) => name)).size).toBe(metrics.length)
 })
 
-test('docs/monitoring.md shows the present catalogue', () => {
+test('docs/monitoring.md shows the current metrics', () => {
   const page = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8')
   expect(page, 'run `npm run docs`').toBe(monitoringPage())
 })
 
 const monitoring = fileURLToPath(new URL('../../../docs/monitoring/', import.meta.url))
 
-test('alert rules and dashboard refer to metrics of the catalogue only, with their labels', () => {
+test('alert rules and dashboard use only metrics of the catalogue, with their labels', () => {
   const known = new Map(metrics.map(({ name, labels }) => [name, labels]))
   for (const { text } of expressionsOf(monitoring))
     for (const [, name = '', matchers = ''] of text.matchAll(/((?:sluice|process)_[a-z_]+)(?:\{([^}]*)\})?/g)) {
@@ -67,7 +69,7 @@ const { process } = base
 const [bot] = base.bots
 const [position] = base.positions
 const [order] = base.openOrders
-/** Views whose texts of third parties are arbitrary. */
+/** Views in which the texts of third parties are arbitrary. */
 const views = fc
   .record({
     text: fc.string({ unit: 'binary' }),
@@ -94,7 +96,7 @@ const views = fc
     }),
   }))
 
-test('the labels of a series are those of the catalogue, and nothing of the market changes which series exist', async () => {
+test('the labels of a series are those of the catalogue, and market data do not change which series exist', async () => {
   const { read } = openExposition()
   const scrape = { now: base.time, silentMs: 0 }
   const names = new Set(metrics.map(({ name }) => name))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** The alert rules, as in docs/monitoring/alerts.yml. */
+/** The alert rules, in the form of docs/monitoring/alerts.yml. */
 export interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
 }
@@ -11,7 +11,9 @@ interface Dashboard {
   readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[]
 }
 
-/** All expressions of the alert rules and of the dashboard, with values in place of the dashboard's variables. */
+/**
+ * Returns all expressions of the alert rules and of the dashboard, with values in place of the dashboard's variables.
+ */
 export function expressionsOf(folder: string): { readonly from: 'alerts' | 'dashboard'; readonly text: string }[] {
   const { groups } = parse(readFileSync(join(folder, 'alerts.yml'), 'utf8')) as Rules
   const { panels } = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8')) as Dashboard

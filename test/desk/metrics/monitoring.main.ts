@@ -19,7 +19,7 @@ import { expressionsOf, type Rules } from './expressions.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const MONITORING = join(ROOT, 'docs/monitoring')
-/** Metrics that may have no series in a run without a failure. */
+/** Metrics that may have no series in a run without failures. */
 const MAY_BE_ABSENT = ['sluice_alerts_total']
 
 function promtool(args: readonly string[], input = ''): string {
@@ -46,7 +46,7 @@ async function ask(port: number, path: string): Promise<Answer> {
   return (await (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json()) as Answer
 }
 
-/** Number of series that an expression has now. Throws if Prometheus refuses the expression. */
+/** Returns the number of series that an expression has now. Throws if Prometheus refuses the expression. */
 async function seriesOf(port: number, expression: string): Promise<number> {
   const { status, error, data } = await ask(port, `query?query=${encodeURIComponent(expression)}`)
   assert.equal(status, 'success', `${expression}: ${error}`)
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
       if (bots.child.exitCode !== null) throw new Error(`the bots ended:\n${bots.stderr}`)
       return (await seriesOf(port, 'up{job="sluice"} == 1').catch(() => 0)) > 0
     })
-    // The first sale may close a part of a position only; the win ratio begins with the first closed position.
+    // The first sale may close only a part of a position. The win ratio exists only from the first closed position on.
     await until('a fill of each side, a closed position and a heartbeat', async () => {
       const sides = await seriesOf(port, 'sum by (side) (sluice_fills_total) > 0')
       if (sides < 2 || (await seriesOf(port, 'sluice_win_ratio')) === 0) return false
@@ -117,13 +117,14 @@ async function main(): Promise<void> {
     for (const { from, text } of expressions) {
       const series = await seriesOf(port, text)
       if (series === 0) empty++
-      // An alert has no series while its condition is false; a panel of a dashboard must show something.
+      // An alert has no series while its condition is false, but a panel of a dashboard must show something.
       if (from === 'dashboard' && !text.includes('refusals') && !text.includes('state!="filled"'))
         assert.ok(series > 0, `the dashboard shows nothing for ${text}`)
     }
     console.log(`${expressions.length} expressions evaluated, ${empty} without a series`)
 
-    // A buy by hand that the limit of 0.1 SOL refuses. The strategy of this bot asks for no buy above the limit.
+    // This buy by hand exceeds the limit of 0.1 SOL and is refused. The bot's strategy itself never asks for a buy
+    // above the limit.
     const refused = 'sluice_refusals_total{bot="trend",code="ORDER_LIMIT"} == 1'
     assert.equal(await seriesOf(port, refused), 0)
     const { lastFills } = JSON.parse((await sluice(['status', '--json', '--journal', journal])).stdout) as View

@@ -20,8 +20,10 @@ afterEach(() => rig.close())
 const scrape = (asked: Asked = {}): Promise<Answer> =>
   rig.ask({ path: '/metrics', ...asked, headers: { authorization, ...asked.headers } })
 
-/** Values of a view that an operator needs, by their series. The paths are repeated here, because this test checks the
- *  catalogue. */
+/**
+ * Returns the values of a view that an operator needs, by their series. The paths are written out again here, because
+ * this test checks the catalogue.
+ */
 function expectedOf(view: View): Record<string, number> {
   const [bot, wallet, fills] = [view.bots[0], view.wallets[0], view.totals.fills[0]] as const
   if (!bot || !wallet || !fills || !view.process?.heartbeat) throw new Error('the view of the test lacks a part')
@@ -77,7 +79,7 @@ function expectedOf(view: View): Record<string, number> {
 }
 
 describe('a scrape', () => {
-  test('shows the values that /api/view has at the same moment, before and after a change', async () => {
+  test('the metrics have the values that /api/view has at the same moment, before and after a change', async () => {
     const cookie = await rig.login(true)
     const changed = { ...viewOf().bots[0], ownStops: ['HALTED'], trades: 13 } as View['bots'][number]
     for (const change of [
@@ -94,12 +96,12 @@ describe('a scrape', () => {
     }
   })
 
-  test('still answers while the main thread is silent, and says for how long', async () => {
+  test('the metrics are still served while the main thread does not respond, and show for how long it has not', async () => {
     rig.now += 42_000
     expect(seriesIn((await scrape()).body).get('sluice_main_thread_silence_seconds')).toBe(42)
   })
 
-  test('is refused while the process has sent no state', async () => {
+  test('a scrape is refused until the process has sent its first state', async () => {
     const fresh = await DeskRig.start({}, { scrapeHash: tokenHash(TOKEN) })
     expect((await fresh.ask({ path: '/metrics', headers: { authorization } })).status).toBe(503)
     await fresh.close()
@@ -110,26 +112,26 @@ describe('access', () => {
   test.each<[string, Asked['headers']]>([
     ['no token', { authorization: '' }],
     ['another token', { authorization: `Bearer ${TOKEN.replace('f3', 'f4')}` }],
-    ['the beginning of the token', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
-    ['the token and more', { authorization: `Bearer ${TOKEN}0` }],
+    ['the first half of the token', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
+    ['the token with a further character', { authorization: `Bearer ${TOKEN}0` }],
     ['the hash of the token', { authorization: `Bearer ${tokenHash(TOKEN)}` }],
     ['the token as a password', { authorization: `Basic ${Buffer.from(`a:${TOKEN}`).toString('base64')}` }],
     ['the token without its scheme', { authorization: TOKEN }],
     ['two tokens', { authorization: `Bearer ${TOKEN}, Bearer ${TOKEN}` }],
-  ])('%s is refused, and the answer asks for a bearer token', async (_name, headers) => {
+  ])('a scrape with %s is refused, and the answer asks for a bearer token', async (_name, headers) => {
     const { status, body, headers: answered } = await scrape({ headers: headers ?? {} })
     expect([status, answered['www-authenticate']]).toEqual([401, 'Bearer'])
     expect(body).toBe('{"error":"send the token of metrics.token as a bearer token","code":"TOKEN_REQUIRED"}')
   })
 
-  test('a token in the query is refused, and the log shows neither it nor a wrong header', async () => {
+  test('a token in the query of the URL is refused, and the log contains neither this token nor a wrong header', async () => {
     expect((await rig.ask({ path: `/metrics?token=${TOKEN}` })).status).toBe(401)
     expect((await scrape({ headers: { authorization: 'Bearer a-secret-of-someone' } })).status).toBe(401)
     expect(rig.logged.filter((line) => line.includes('TOKEN_REQUIRED'))).toHaveLength(2)
     expect(rig.logged.join('\n')).not.toMatch(/f3b0c4|a-secret/)
   })
 
-  test('a session of the page does not open the metrics, and the token opens no other path', async () => {
+  test('a session of the page gives no access to the metrics, and the token gives access to no other path', async () => {
     const cookie = await rig.login()
     expect((await rig.ask({ path: '/metrics', headers: { cookie } })).status).toBe(401)
     for (const path of ['/api/view', '/events', '/api/sessions', '/metrics/', '/metrics/x', '//metrics'])
@@ -137,7 +139,7 @@ describe('access', () => {
   })
 
   test.each(['/%6detrics', '/metric%73', '/%6Detrics?x=1'])(
-    'the path %s does not open the metrics, not even with a session',
+    'the path %s gives no access to the metrics, not even with a session',
     async (path) => {
       const cookie = await rig.login()
       for (const headers of [{}, { cookie }, { authorization }, { cookie, authorization }])
@@ -146,7 +148,7 @@ describe('access', () => {
   )
 
   test.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
-    '%s is refused with the token too',
+    '%s is refused even with the token',
     async (method) => {
       expect((await scrape({ method, headers: { origin: rig.origin } })).status).toBe(405)
     },
@@ -157,11 +159,11 @@ describe('access', () => {
     ['a page of another site', { origin: 'https://evil.example' }],
     ['a script of another site', { 'sec-fetch-site': 'cross-site' }],
     ['an unknown proxy', { 'x-forwarded-for': '1.2.3.4' }],
-  ])('%s is refused with the token too', async (_name, headers) => {
+  ])('%s is refused even with the token', async (_name, headers) => {
     expect((await scrape({ headers: headers ?? {} })).status).toBe(403)
   })
 
-  test('wrong tokens are limited, and never keep the right token of the same address from its scrapes', async () => {
+  test('clients with wrong tokens are limited in rate, and a client with the right token at the same address is not', async () => {
     const wrong = { headers: { authorization: 'Bearer wrong' } }
     for (let n = 0; n < 5; n++) expect((await scrape(wrong)).status).toBe(401)
     for (let n = 0; n < 50; n++) expect((await scrape(wrong)).status).toBe(429)
@@ -171,7 +173,7 @@ describe('access', () => {
     expect((await scrape(wrong)).status).toBe(401)
   })
 
-  test('scrapes are limited to bursts of 20, and do not use up the requests of strangers', async () => {
+  test('scrapes are limited to bursts of 20, and do not use the rate limit of clients without a session', async () => {
     const statuses = await Promise.all(Array.from({ length: 25 }, async () => (await scrape()).status))
     expect(statuses.filter((status) => status === 200)).toHaveLength(20)
     expect(statuses.filter((status) => status === 429)).toHaveLength(5)
@@ -180,7 +182,7 @@ describe('access', () => {
     expect((await scrape()).status).toBe(200)
   })
 
-  test('without a token in the configuration there are no metrics', async () => {
+  test('without a token in the configuration, no metrics are served', async () => {
     const other = await DeskRig.start()
     other.desk.take({ kind: 'view', view: viewOf() })
     const cookie = await other.login()

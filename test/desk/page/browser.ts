@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser of this machine; undefined if there is none. The tests download no browser. */
+/** The Chromium of this machine; undefined if none is installed. The tests download no browser. */
 export const CHROMIUM = PLACES.find((path) => existsSync(path))
 
 export const NO_CHROMIUM =
@@ -14,13 +14,13 @@ export async function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM as string, args: ['--no-sandbox', ...more] })
 }
 
-/** A page that records all problems. */
+/** A page in the browser that records all problems. */
 export class WatchedPage {
   readonly page: Page
   /** Errors and warnings of the console, exceptions, and requests to another host. */
   readonly problems: string[] = []
   readonly #url: string
-  /** Statuses that the test expects. Their console errors are no problem. */
+  /** HTTP statuses that the test expects. The console errors about them count as no problem. */
   #expected: readonly number[] = []
 
   private constructor(page: Page, url: string) {
@@ -39,7 +39,7 @@ export class WatchedPage {
     return new WatchedPage(await context.newPage(), url)
   }
 
-  /** `route`: the part of the address after `#/`. */
+  /** Opens a page of the desk. `route` is the part of the address after `#/`. */
   async go(route: string): Promise<void> {
     await this.page.goto(`${this.#url}/#/${route}`)
     await this.page.waitForSelector('.vitals')

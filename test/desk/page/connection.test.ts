@@ -6,7 +6,7 @@ import { recordedView } from './recorded-desk.ts'
 
 const view = recordedView()
 
-/** A browser with a clock of its own. */
+/** A browser whose time the test sets. */
 class TestBrowser implements Outside {
   time = 1_000
   opened = 0
@@ -71,7 +71,7 @@ test('the first view and the changes after it arrive in the store', () => {
   expect(store.get().link).toEqual({ state: 'live', heardAt: 1_000 })
 })
 
-test('a change that does not follow the view opens the stream again, which begins with the whole view', () => {
+test('if a change does not follow the view that the page has, the page opens the stream again, which begins with the whole view', () => {
   const { browser, store } = connected()
   browser.heard('change', JSON.stringify({ id: '7-9', from: '7-8', set: { fills: 999 } }))
   expect([browser.opened, browser.closed, store.get().view?.fills]).toEqual([2, 1, view.fills])
@@ -85,7 +85,7 @@ test('a change before the first view is dropped', () => {
   expect(store.get().view).toBeNull()
 })
 
-test('the page shows a broken stream at once, and keeps the age of the view', () => {
+test('the page shows a broken stream at once, and still shows the age of the view', () => {
   const { browser, store } = connected()
   browser.failed(false)
   expect(store.get().link).toEqual({ state: 'lost', heardAt: 1_000 })
@@ -94,7 +94,7 @@ test('the page shows a broken stream at once, and keeps the age of the view', ()
   expect(store.get().link.state).toBe('live')
 })
 
-test('a stream that resumes without any change is live again, and the state keeps its age', () => {
+test('after a stream resumes without a change, the page shows it as live again, and the view keeps its age', () => {
   const { browser, store } = connected()
   browser.failed(false)
   browser.time += 5_000
@@ -120,7 +120,7 @@ test('the page shows an ended session, and does not open the stream again', asyn
   expect([browser.opened, store.get().link.state]).toEqual([1, 'ended'])
 })
 
-test('a silent stream is asked for its view, and is lost if the answer is', async () => {
+test('if the stream sends nothing, the page asks for the view, and shows the connection as lost if no answer comes', async () => {
   const { browser, store } = connected()
   browser.answer = { ...view, fills: 1_000 }
   await browser.wait(21_000)
@@ -131,7 +131,7 @@ test('a silent stream is asked for its view, and is lost if the answer is', asyn
   expect(browser.opened).toBeGreaterThan(1)
 })
 
-test('new lines of the log come first, and at most 200 are kept', () => {
+test('new lines of the log are shown first, and at most 200 are kept', () => {
   const { browser, store } = connected()
   const line = (seq: number) => ({ seq, time: seq, level: 'info', bot: '', mint: '', code: '', text: '' })
   for (let seq = 0; seq < 300; seq += 2) browser.heard('log', JSON.stringify([line(seq), line(seq + 1)]))
@@ -144,7 +144,7 @@ test('new lines of the log come first, and at most 200 are kept', () => {
   ).toEqual([299, 298, 297])
 })
 
-test('who is logged in is asked again until there is an answer, so that a lost request costs no action', async () => {
+test('the page asks who is logged in until there is an answer, so that a lost request removes no action from the page', async () => {
   const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
   const browser = new TestBrowser()
   browser.who = 'lost'
@@ -158,7 +158,7 @@ test('who is logged in is asked again until there is an answer, so that a lost r
   expect([browser.asksMe, store.get().me]).toEqual([3, { name: 'phone', readOnly: false }])
 })
 
-test('a session that has ended before the first answer ends the page', async () => {
+test('if the session ended before the first answer, the page shows that it has ended', async () => {
   const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
   const browser = new TestBrowser()
   browser.who = 'ended'

@@ -7,7 +7,9 @@ import { type DeskSize, NOW, recordedAnswer, recordedView, SMALL } from './recor
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-/** Serves the page with recorded data, as the desk of a running process would, and pushes the changes of a test. */
+/**
+ * Serves the page with recorded data, as the desk of a running process would, and sends the changes that a test makes.
+ */
 export class FixtureDesk {
   size: DeskSize = SMALL
   readOnly = false
@@ -16,7 +18,7 @@ export class FixtureDesk {
   isUp = true
   /** If true, every request except those of the page's own files gets a 401. */
   isLoggedOut = false
-  /** Validity of a nonce of the actions. */
+  /** How long a nonce (the one-time code of an action) is valid. */
   nonceMs = 60_000
   readonly posts: { path: string; body: Record<string, unknown> }[] = []
   readonly #streams = new Set<ServerResponse>()

@@ -60,10 +60,10 @@ test.each([
   expect(tokenText(symbol, mint)).toBe(expected)
 })
 
-test('a short key stays whole', () => {
+test('a short key is not shortened', () => {
   expect(shortKey('o123')).toBe('o123')
 })
 
-test('gains and losses have a tone, nothing else does', () => {
+test('gains and losses have a colour, and nothing else does', () => {
   expect([1, -1, 0, null, undefined, Number.NaN].map(toneOf)).toEqual(['gain', 'loss', '', '', '', ''])
 })

@@ -14,7 +14,7 @@ const CHANGES_PER_SECOND = 4
 const CHANGED_ROWS = 5
 const STEPS_OF_PERIOD = 60
 const ROUTES = ['bots/momentum', `token/${mintOf(0)}`, 'money', 'log', 'orders', 'overview']
-/** Time for which each page is shown, while its requests are answered. */
+/** The time for which each page is shown while its requests are answered. */
 const SHOWN_MS = 150
 const AGAIN_MS = 3_000
 const MOST_TRIES = 20
@@ -36,7 +36,7 @@ async function heapOf(session: CDPSession): Promise<Heap> {
   return { mb: usedSize / 1e6, nodes: metric('Nodes'), listeners: metric('JSEventListeners') }
 }
 
-/** Ten seconds of the page's time, with their changes. `from`: number of changes before. */
+/** Simulates ten seconds with their changes. `from` is the number of changes before. */
 async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> {
   const { positions } = recordedView(SIZE)
   const end = from + STEP_SECONDS * CHANGES_PER_SECOND
@@ -59,8 +59,10 @@ async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> 
   await page.clock.runFor(STEP_SECONDS * 1_000)
 }
 
-/** Waits until the page shows the title. A page that has opened its stream again needs a further change, because the
- *  view of a new stream has the first title. */
+/**
+ * Waits until the page shows the title. If the page has opened its stream again, it needs a further change, because the
+ * view of a new stream has the first title.
+ */
 async function shown(desk: FixtureDesk, page: Page, title: string): Promise<void> {
   const text = page.getByText(title, { exact: true })
   const isShown = (): Promise<boolean> =>
@@ -74,7 +76,7 @@ async function shown(desk: FixtureDesk, page: Page, title: string): Promise<void
   }
 }
 
-/** Opens every page, as a person does from time to time. */
+/** Opens every page once, as a user does from time to time. */
 async function openAll(page: Page): Promise<void> {
   for (const route of ROUTES) {
     await page.evaluate((to) => {
@@ -102,7 +104,8 @@ async function heaps(hours: number): Promise<Heap[]> {
       for (let one = 0; one < STEPS_OF_PERIOD; one++, count += STEP_SECONDS * CHANGES_PER_SECOND)
         await step(desk, page, count)
       await openAll(page)
-      // A request that is not answered yet keeps the page before it, so the lowest of three readings counts.
+      // A request that is not answered yet keeps the previous page in memory. The lowest of three readings therefore
+      // counts.
       let heap = await heapOf(session)
       for (let reading = 0; reading < 2; reading++) {
         await page.clock.runFor(1_000)
@@ -128,7 +131,7 @@ if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 else {
   const began = performance.now()
   const found = await heaps(Number(values.hours))
-  // The first part of the time fills the lists of the page, and compiles its code.
+  // In the first part of the time, the lists of the page are filled and its code is compiled.
   const [early, last] = [found[Math.max(1, Math.floor(found.length / 4))], found.at(-1)]
   if (early === undefined || last === undefined || last === early) throw new Error('--hours: at least 0.5')
   const growth = last.mb - early.mb

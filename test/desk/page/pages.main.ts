@@ -40,7 +40,7 @@ async function open(
   return WatchedPage.open(browser, url, { viewport: { width, height: 900 }, colorScheme })
 }
 
-/** Returns the defects of the page; each complaint names its element. */
+/** Returns the defects of the page. Each one names its element. */
 function inspect(): string[] {
   const found: string[] = []
   const named = (element: Element): string => `${element.tagName.toLowerCase()} ${element.outerHTML.slice(0, 120)}`
@@ -138,7 +138,7 @@ async function everyAction(trial: Trial): Promise<void> {
   }
 }
 
-/** Halt, Resume and Flatten for one wallet: each asks once, about this wallet. */
+/** Halt, Resume and Flatten for one wallet: each asks for a confirmation once, for this wallet. */
 async function everyWallet(trial: Trial, pictures: string | undefined): Promise<void> {
   const { desk } = trial
   for (const isHostile of [false, true])
@@ -274,7 +274,7 @@ async function explained(trial: Trial): Promise<void> {
   await chart.waitFor()
   const box = await chart.boundingBox()
   assert(box !== null)
-  // Finds the newest fill by the list, then by the chart: every 4 px of its column until a mark responds.
+  // Opens the newest fill from the list, then from the chart: tries every 4 px of its column until a mark reacts.
   await page
     .getByRole('button', { name: /bought for 0.0500 SOL/ })
     .first()
@@ -365,7 +365,7 @@ async function followsChanges(trial: Trial): Promise<void> {
   await watched.close()
 }
 
-/** "Older" adds the next rows below those that are shown, until there are none; every row is shown once. */
+/** "Older" adds the next rows below those that are shown, until there are no more. Every row is shown once. */
 async function olderRows(trial: Trial): Promise<void> {
   const { desk } = trial
   desk.size = { ...SMALL, trades: 250 }

@@ -1,5 +1,5 @@
-// Draws docs/desk/token.png, the picture of a token in the documents: runs the demo, and shows the token that its bots
-// traded most with the bars that one of them declares. `npm run desk-picture -- [--seconds 240]`
+// Draws docs/desk/token.png, the picture of a token in the documents. It runs the demo and shows the token that the
+// bots traded most, with bars that one of the bots declares. `npm run desk-picture -- [--seconds 240]`
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
 
 const PICTURE = fileURLToPath(new URL('../../../docs/desk/token.png', import.meta.url))
 
-/** The mint with a symbol and the most fills; the newest of several. */
+/** Returns the mint with a symbol and the most fills; of several such mints, the one that was traded last. */
 function mostTraded({ fills }: FillsAnswer): string {
   const counts = new Map<string, number>()
   for (const { mint, symbol } of fills) if (symbol !== '') counts.set(mint, (counts.get(mint) ?? 0) + 1)

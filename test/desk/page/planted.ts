@@ -7,8 +7,10 @@ const FOREVER = { 'cache-control': 'max-age=31536000, immutable' }
 const SCRIPT = '/app/planted.js'
 const PAGE = `<!doctype html><title>planted</title><script src="${SCRIPT}"></script>`
 
-/** Lets a program that has the desk's port before plant a page in a browser, and then logs in to the desk there.
- *  Returns one problem for each part of the planted page that is left. */
+/**
+ * Simulates an attack: a program that used the desk's port earlier has left a page in the browser. Then logs in to the
+ * desk there. Returns one problem for each part of the left page that still exists.
+ */
 export async function plantedProblems(browser: Browser): Promise<string[]> {
   const context = await browser.newContext()
   const page = await context.newPage()

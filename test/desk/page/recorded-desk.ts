@@ -1,4 +1,5 @@
-// A desk's data for tests of its page: a view, and the answers of the endpoints. The names are hostile on request.
+// The data of a desk for tests of its page: a view, and the answers of the endpoints. On request, the names are
+// hostile.
 
 import { seededRandom } from '../../../src/base/random.ts'
 import type {
@@ -29,7 +30,7 @@ export interface DeskSize {
   readonly positions: number
   readonly trades: number
   readonly isHostile?: boolean
-  /** Whether the wallets have names: two live wallets, and one on paper. */
+  /** Whether the wallets have names. If so, there are two live wallets and a paper wallet. */
   readonly hasWallets?: boolean
 }
 
@@ -106,7 +107,7 @@ export function recordedView(size: DeskSize = SMALL): View {
   return size.hasWallets === true ? withWallets(view, size) : view
 }
 
-/** The view with a third bot, and with a wallet for each bot. */
+/** Returns the view with a third bot, and with a wallet for each bot. */
 function withWallets(view: View, size: DeskSize): View {
   const names = size.isHostile ? [HOSTILE, `${HOSTILE}2`, `${HOSTILE}3`] : ['main', 'side', 'trial']
   const [momentum, dips] = view.bots as [BotStatus, BotStatus]
@@ -201,7 +202,7 @@ function orders(size: DeskSize, from: number, count: number): OrdersAnswer {
   return { orders: list, next: to < size.trades ? String(to) : null } as unknown as OrdersAnswer
 }
 
-/** A token with a robust price, prints that are sometimes far off, and acts of the bots. */
+/** Returns a token with a robust price, prints that are sometimes far off, and actions of the bots. */
 export function recordedToken(size: DeskSize, mint: string, bars: string, points = 2_000): TokenAnswer {
   const from = NOW - 3_600_000
   const times = Array.from({ length: points }, (_none, index) => from + Math.floor((index * 3_600_000) / points))
@@ -377,7 +378,7 @@ const compare: CompareAnswer = {
   decisions: { equal: 1204, a: null, b: null },
 }
 
-/** The answer of `path`; undefined for an unknown path. */
+/** Returns the answer of `path`; undefined for an unknown path. */
 export function recordedAnswer(path: string, query: URLSearchParams, size: DeskSize): unknown {
   const [from, count] = [Number(query.get('before') ?? 0), Number(query.get('limit') ?? 100)]
   const [, , name = '', subject = ''] = path.split('/')

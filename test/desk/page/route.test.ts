@@ -9,15 +9,15 @@ test.each([
   ['#/nothing/x', 'overview', ''],
   ['#/token/%E0%A4%A', 'token', ''],
   ['#/__proto__/x', 'overview', ''],
-])('the address %j is the page %s', (hash, page, subject) => {
+])('the address %j opens the page %s', (hash, page, subject) => {
   expect(routeOf(hash)).toEqual({ page, subject })
 })
 
-test('every page has an address that leads back to it', () => {
+test('every page has an address that opens this page again', () => {
   for (const { key } of PAGES) expect(routeOf(addressOf(key, '<b>/ ?#'))).toEqual({ page: key, subject: '<b>/ ?#' })
 })
 
-test('a shortcut needs its key alone, outside of a field', () => {
+test('a keyboard shortcut works only without other keys, and outside of text fields', () => {
   const key = { key: 'h', ctrlKey: false, metaKey: false, altKey: false }
   expect(shortcutOf(key, false)).toBe('h')
   expect(shortcutOf(key, true)).toBeUndefined()

@@ -4,10 +4,10 @@ import { openReader } from '../../../src/journal/reader/reader.ts'
 import { recordedView } from '../../../src/runtime/view/recorded-view.ts'
 import type { View } from '../../../src/runtime/view/view.ts'
 
-/** A journal that the desk serves in its own thread, with its API, its login and its stream. */
+/** A journal that the desk serves in a thread of its own, with API, login and stream. */
 export class ServedJournal {
   readonly origin: string
-  /** Name and value of the cookie of a session. */
+  /** The name and the value of a session's cookie. */
   readonly cookie: readonly [name: string, value: string]
   /** The view, as if bots were running. */
   readonly view: View
@@ -36,7 +36,7 @@ export class ServedJournal {
     return new ServedJournal(desk, view, origin, [name, value])
   }
 
-  /** Milliseconds of a request, with its whole answer. */
+  /** Sends a request and returns the milliseconds until its answer was complete. */
   async ask(path: string): Promise<number> {
     const begin = performance.now()
     const answer = await fetch(`${this.origin}${path}`, { headers: { cookie: this.cookie.join('=') } })

@@ -14,7 +14,7 @@ if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 
 type Call = Extract<FromDesk, { kind: 'call' }>
 
-/** The view of the run that recorded this journal, with a position that can be sold. */
+/** Returns the view of the run that recorded this journal, with a position that can be sold. */
 function runningView(journal: string, mint: string): View {
   const reader = openReader(journal)
   const recorded = recordedView(reader, 'smoke.yaml')
@@ -30,7 +30,7 @@ function mintOfFill(journal: string): string {
   return fill?.mint as string
 }
 
-/** Waits for the desk's next call of this step, and answers it as the main thread would. */
+/** Waits for the next call of this step by the desk, and answers it as the main thread would. */
 async function answerCall(rig: DeskRig, step: Call['step'], text: string): Promise<Call> {
   const isCall = (said: FromDesk): said is Call => said.kind === 'call' && said.step === step
   const call = await vi.waitFor(() => rig.said.find(isCall) ?? expect.fail(`no call: ${step}`), { timeout: 20_000 })
@@ -39,7 +39,7 @@ async function answerCall(rig: DeskRig, step: Call['step'], text: string): Promi
 }
 
 test.skipIf(CHROMIUM === undefined)(
-  'in Chromium, at 380 px, a person logs in to the desk, follows a change, sells after one question, opens a chart and an explanation, and logs out',
+  'in Chromium, at 380 px, a user logs in to the desk, sees a change, sells after one question, opens a chart and an explanation, and logs out',
   async () => {
     const journal = tradedJournal()
     const mint = mintOfFill(journal)
@@ -78,7 +78,7 @@ test.skipIf(CHROMIUM === undefined)(
       await page.keyboard.press('Escape')
 
       await watched.go('about')
-      // The end of the session cuts the stream of the page.
+      // The end of the session ends the stream of the page.
       watched.expect(0)
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByText('This desk needs a login.').waitFor()

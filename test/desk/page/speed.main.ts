@@ -10,7 +10,7 @@ import { inTemporaryFolder } from '../../../bench/temporary-folder.ts'
 import { CHROMIUM, launch, NO_CHROMIUM, WatchedPage } from './browser.ts'
 import { ServedJournal } from './served-journal.ts'
 
-/** Hours of the sandbox's market in which the bot of the bench makes more than 10,000 trades. */
+/** The simulated hours in which the bot of the benchmark makes more than 10,000 trades. */
 const RECORDED_HOURS = 14
 const REQUESTS = 20
 const { values } = parseArgs({
@@ -57,7 +57,7 @@ async function measureApi(desk: ServedJournal): Promise<void> {
   }
 }
 
-/** Opens a page that is logged in. */
+/** Opens a page of the desk in a browser that is logged in. */
 async function open(browser: Browser, { origin, cookie: [name, value] }: ServedJournal): Promise<WatchedPage> {
   const watched = await WatchedPage.open(browser, origin, { viewport: { width: 1400, height: 900 } })
   await watched.page.context().addCookies([{ name, value, url: origin }])

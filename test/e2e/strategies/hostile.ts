@@ -22,7 +22,7 @@ function deeper(run: () => void): void {
   deeper(run)
 }
 
-/** Actions on command. Each of them occurred in a real strategy. */
+/** The actions that a command can select. Each of them occurred in a real strategy. */
 const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
   throw: () => {
     throw new Error('told to')

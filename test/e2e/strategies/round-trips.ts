@@ -2,7 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 type Sale = { percent: number } | { half: true } | { all: true }
 
-/** Ways to sell a token again: one list per token. */
+/** The ways to sell a token again, one list per token. */
 const WAYS: readonly (readonly Sale[])[] = [
   [{ percent: 40 }, { all: true }],
   [{ half: true }, { all: true }],

@@ -9,7 +9,7 @@ type Way = (bot: Bot<Seen>, token: Token<Seen>, price: number) => unknown
 const reason = 'it waits'
 const forSeconds = 6
 
-/** Ways to buy tokens, in turn. */
+/** The ways to buy tokens, used in turn. */
 const WAYS: readonly Way[] = [
   (bot, token, price) =>
     bot.limitBuy(token, {
