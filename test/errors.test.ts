@@ -32,13 +32,13 @@ function codesIn(section: string): string[] {
 }
 
 describe('docs/errors.md', () => {
-  test('has every code once, in the order of the table, with its meaning', () => {
+  test('docs/errors.md has every code once, in the order of the table, with its meaning', () => {
     const documented = rows.filter(({ section }) => !STATES.includes(section))
     expect(documented.map(({ code, means }) => `${code}: ${means}`)).toEqual(
       Object.entries(ERRORS).map(([code, means]) => `${code}: ${means}`),
     )
   })
-  test('has every state of orders and attempts, every alarm without a code, and every exit code', () => {
+  test('docs/errors.md has every state of orders and attempts, every alarm without a code, and every exit code', () => {
     expect(codesIn('States of an order').toSorted()).toEqual(Object.keys(ORDER_MOVES).toSorted())
     expect(codesIn('States of an attempt').toSorted()).toEqual(Object.keys(ATTEMPT_MOVES).toSorted())
     expect(codesIn('Exit codes')).toEqual(Object.values(ExitCode).map(String))
@@ -47,7 +47,7 @@ describe('docs/errors.md', () => {
         ?.groups ?? {}
     expect(codesIn('Alarms without an error code')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
   })
-  test('has a remedy for each', () => {
+  test('every code in docs/errors.md has a remedy', () => {
     expect(rows.filter(({ means, advice }) => means.trim() === '' || advice.trim() === '')).toEqual([])
   })
 })

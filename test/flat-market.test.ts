@@ -24,15 +24,17 @@ const TOKENS_A_DAY = 300
 const FIRST_DAY = 1_780_012_800_000
 const EVERY_MS = DAY / TOKENS_A_DAY
 
-/** A new mint key, as a string without slices. */
+/** Returns a new mint key as a string of its own, which is not part of a longer string. */
 function mintOf(number: number): string {
   const bytes = new Uint8Array(32).fill(200)
   new DataView(bytes.buffer).setUint32(20, number)
   return Buffer.from(encodeBase58(bytes)).toString('latin1')
 }
 
-/** Uses every function of a strategy on every token: buys it, places conditional orders, watches it, sets a timer,
- *  writes a note. */
+/**
+ * A strategy that uses every function on every token: buys it, places conditional orders, watches it, sets a timer,
+ * writes a note.
+ */
 const busy = defineStrategy({
   name: 'busy',
   about: '',
@@ -63,7 +65,7 @@ const NO_JOURNAL: Journal = {
   commit: (then) => then(),
 }
 
-/** The whole path from the feed to the disk for bots on paper, on simulated time; days pass. */
+/** The whole path from the feed to the disk for paper bots, on simulated time, over several days. */
 function market() {
   const clock = new SimulatedClock(FIRST_DAY)
   const mints = new Mints()
@@ -95,7 +97,7 @@ function market() {
   return { clock, mints, runner, model }
 }
 
-test('two days later, tokens that were traded and sold leave nothing behind', async () => {
+test('two days later, tokens that were traded and sold leave nothing in memory', async () => {
   const { clock, mints, runner, model } = market()
   const left = await bytesLeftBehind(2, TOKENS_A_DAY, (from, to) => {
     for (let number = from; number < to; number++) {
@@ -116,6 +118,6 @@ test('two days later, tokens that were traded and sold leave nothing behind', as
   })
   expect(model.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
   expect(model.positions.size).toBe(0)
-  // A leak of one order, attempt, fill or position per token would leave 300 and more.
+  // A leak of one order, attempt, fill or position per token would leave at least 300.
   expect(left).toBeLessThan(200)
 })

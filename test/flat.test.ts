@@ -7,25 +7,27 @@ import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
 import { bytesLeftBehind } from './support/used-bytes.ts'
 
-// A process lives for months and its market never runs out of tokens, so a token that is no longer traded must leave no
-// memory behind.
+// A process runs for months and its market always has new tokens. A token that is no longer traded must therefore leave
+// no memory behind.
 
-/** A new mint name, as a string without slices. */
+/** Returns a new mint name as a string of its own, which is not part of a longer string. */
 function mintOf(number: number): string {
   return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
 }
 
-/** Bytes per item that count as no leak. A leak is larger: a key of a map and its entry take at least 40 bytes. */
+/**
+ * Bytes per item that do not count as a leak. A leak is larger: a key of a map and its entry take at least 40 bytes.
+ */
 const NOTHING = 25
 
 interface Case {
   readonly what: string
   readonly things: number
-  /** Creates and removes one. */
+  /** Creates one item and removes it. */
   readonly make: () => (number: number) => void | Promise<void>
 }
 
-/** A key that is requested for a moment and never confirmed. */
+/** Wants a key for a moment; the service never confirms it. */
 function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
   return () => {
     const keys = new Subscriptions()
@@ -60,7 +62,7 @@ const cases: Case[] = [
     },
   },
   {
-    what: 'what an engine has to be told again',
+    what: 'inputs that an engine has to receive again',
     things: 1_500,
     make: () => {
       const standing = new StandingInputs()
@@ -88,12 +90,12 @@ test.each(cases)('$what leaves nothing behind', async ({ things, make }) => {
   expect(left).toBeLessThan(NOTHING)
 })
 
-test('blocks without readers are released, even if their thread creates no other garbage', async () => {
+test('blocks that no code reads are freed, even if their thread creates no other garbage', async () => {
   const blocks: WeakRef<LiveBlock>[] = []
   for (let number = 0; number < 400; number++) {
     blocks.push(new WeakRef(new LiveBlock([])))
     if (number % 10 === 9) await new Promise(setImmediate)
   }
-  // Each block has 1.8 MB of shared memory, which no other metric counts.
+  // Each block has 1.8 MB of shared memory, which no other figure of Node includes.
   expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
 })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { runs } from '../support/runs.ts'
 
 const script = fileURLToPath(new URL('../support/recorded-run.main.ts', import.meta.url))
-/** In CI five times as many. */
+/** CI runs five times as many rows. */
 const ROWS = runs(30_000)
 const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: number } =>
   JSON.parse(
@@ -13,7 +13,7 @@ const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: 
     }),
   )
 
-it(`two processes decide the same over ${ROWS} rows, and differently with another seed`, () => {
+it(`two processes make the same decisions over ${ROWS} rows, and other decisions with another seed`, () => {
   const first = inAnotherProcess(1)
   const second = inAnotherProcess(1)
   expect(first.orders).toBeGreaterThan(100)

@@ -112,7 +112,7 @@ function poolOf({ percent, slots, ageMs }: Extract<Step, { kind: 'pool' }>, now:
   return { slot: Math.floor(now / 400) + slots, time: now - ageMs, ...sides }
 }
 
-/** Does the same step in every world, chosen by the state of the first. */
+/** Takes the same step in every engine. The state of the first engine selects the step. */
 function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   const [first] = worlds as [EngineWorld]
   if (one.kind === 'restart') return []
@@ -125,8 +125,11 @@ function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   })
 }
 
-/** Decisions that a restart must not change. Refusals, which are recorded once a second, and CHASED, which is recorded
- *  once, are left out, because a restart forgets them. The order of the keys is ignored, too. */
+/**
+ * The decisions that a restart must not change. Refusals, which are recorded once a second, and CHASED, which is
+ * recorded once, are left out, because a restart forgets that they were recorded. The order of the keys does not
+ * matter.
+ */
 function decisions(outputs: readonly Output[]): string[] {
   const isChase = (output: Output): boolean => output.kind === 'cancel' && output.code === 'CHASED'
   return outputs
@@ -141,7 +144,7 @@ const policy = fc.constantFrom<WhenStale>(
 )
 
 describe('an engine under random events', () => {
-  it('keeps its books, limits, lanes and exits consistent, over restarts too', () => {
+  it('an engine under random events keeps its books, limits, open orders and exits consistent, also over restarts', () => {
     fc.assert(
       fc.property(fc.array(stepOrSilence, { minLength: 20, maxLength: 120 }), policy, (steps, whenStale) => {
         const world = new EngineWorld(whenStale)
@@ -151,14 +154,14 @@ describe('an engine under random events', () => {
         }
         expect(
           world.outputs.map((output) => encodeJson(output)),
-          'what was decided stays as it was',
+          'decisions that were made do not change',
         ).toEqual(world.texts)
       }),
       { numRuns: runs(50) },
     )
   })
 
-  it('decides after a restart as without one', () => {
+  it('after a restart, the engine makes the same decisions as without a restart', () => {
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 20, maxLength: 80 }),

@@ -19,7 +19,7 @@ const noting = defineStrategy({
 
 const START = 1_780_000_000_000
 
-test('rows are handled up to the first one with outputs', () => {
+test('the engine handles rows up to the first row that has outputs', () => {
   const { engine, mints } = new EngineRig([noting as never], [botSettings('noting')])
   const kinds = ['buy', 'buy', 'sell', 'buy', 'sell', 'buy'] as const
   const block = blockOf(
@@ -42,7 +42,7 @@ test('rows are handled up to the first one with outputs', () => {
 test.each([
   ['time that runs backwards', [5, 4], 'time runs backwards from 1780000000005 to 1780000000004'],
   ['time before the last input', [-1], 'time runs backwards from 1780000000000 to 1779999999999'],
-  ['a time that is none', [Number.NaN], 'to NaN'],
+  ['a time that is not a number', [Number.NaN], 'to NaN'],
 ])('%s is refused', (_name, times, message) => {
   const { engine, mints } = new EngineRig([noting as never], [botSettings('noting')])
   const block = blockOf(
@@ -78,7 +78,7 @@ test('a handler of trades that a strategy adds while it runs is called from the 
   )
 })
 
-test('a token that is bought is no longer quiet: its exits follow each print', () => {
+test('after a buy, the token no longer counts as quiet, and its exits check each print', () => {
   const buyer = defineStrategy({
     ...{ name: 'buyer', about: 'buys once', params: z.object({}), keys: ['trades'], bars: { '5 trades': 1 } },
     start: (_params, bot) => ({

@@ -4,7 +4,7 @@ import { lamports } from '../../src/base/units.ts'
 import { type BuyOptions, defineStrategy, type SellOptions, type Token } from '../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
 
-/** Buys on every print while `buy` is set; `buy` holds the options. */
+/** Returns a strategy that buys on every print while `buy` is set. `buy` holds the options of the buy. */
 function greedy(options: Partial<BuyOptions> = {}, sell?: (token: Token) => SellOptions | undefined) {
   return defineStrategy({
     name: 'greedy',
@@ -26,7 +26,7 @@ function rigOf(strategy: ReturnType<typeof greedy>, options: Parameters<typeof b
 }
 
 describe('a buy', () => {
-  it('needs a robust price, then becomes one order however often it is requested', () => {
+  it('a buy needs a robust price, and then becomes one order, however often it is requested', () => {
     const rig = rigOf(greedy())
     rig.trade(1e-6)
     rig.trade(1e-6)
@@ -37,13 +37,13 @@ describe('a buy', () => {
     expect(refusals(rig.outputs)).toContain('LANE_BUSY')
   })
 
-  it('reserves its worst cost: amount with slippage and service fee, highest priority fee, base fee, rent', () => {
+  it('a buy reserves its worst cost: the amount with slippage and service fee, the highest priority fee, base fee and rent', () => {
     const rig = rigOf(greedy())
     const [order] = orders(rig.settle(1e-6))
     expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.05 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
   })
 
-  it('is retried at a higher slippage, unless a loss limit was reached in between', () => {
+  it('a buy is retried at a higher slippage, unless a loss limit was reached in between', () => {
     const limits = { maxDailyLossLamports: lamports(50_000_000) }
     const rig = rigOf(greedy({ slippageLadder: [5, 10] }), { limits })
     const [first] = orders(rig.settle(1e-6))
@@ -57,7 +57,7 @@ describe('a buy', () => {
     expect(cancels()).toEqual(['LOSS_LIMIT'])
   })
 
-  it('has one attempt, or the ladder of the order or the bot; the reservation is for the last step', () => {
+  it('a buy has one attempt, or the slippage ladder of the order or the bot, and reserves the cost of the last step', () => {
     const ladder = [5, 10, 15]
     const own = { orders: { slippageLadder: ladder } }
     const stepsOf = (rig: ReturnType<typeof rigOf>) => orders(rig.settle(1e-6))[0]?.slippagePercents
@@ -69,7 +69,7 @@ describe('a buy', () => {
     expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.15 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
   })
 
-  it('follows the position and the key that it needs, so one commit holds all', () => {
+  it('the order of a buy is emitted after the position and the subscription that it needs, so one commit contains all three', () => {
     const outputs = rigOf(greedy()).settle(1e-6)
     const kinds = outputs.map(({ kind }) => kind)
     expect(kinds.indexOf('order')).toBeGreaterThan(kinds.indexOf('position'))
@@ -97,7 +97,7 @@ describe('a buy', () => {
     expect(refusals(rig.outputs)).toContain(code)
   })
 
-  it('is refused for an old event, a denied mint, a feed that is down, and after a halt', () => {
+  it('a buy is refused for an old event, for a denied mint, while the feed is down, and after a halt', () => {
     const rig = rigOf(greedy())
     rig.settle(1e-6, 'So11111111111111111111111111111111111111112')
     expect(refusals(rig.outputs)).toContain('MINT_DENIED')
@@ -115,7 +115,7 @@ describe('a buy', () => {
     expect(orders(rig.trade(1e-6))).toHaveLength(1)
   })
 
-  it('is cancelled if the price runs away before it is sent, not later', () => {
+  it('a buy is cancelled if the price rises too far before it is sent, but not later', () => {
     const rig = rigOf(greedy())
     const [order] = orders(rig.settle(1e-6))
     expect(rig.settle(1.2e-6).some((output) => output.kind === 'cancel')).toBe(true)
@@ -126,7 +126,7 @@ describe('a buy', () => {
     expect(order?.price).toBe(1e-6)
   })
 
-  it('of a held mint is refused unless it scales in; of a mint of another bot always', () => {
+  it('a buy of a mint that the bot holds is refused unless it scales in, and a buy of a mint of another bot is always refused', () => {
     const rig = rigOf(greedy())
     rig.fill(orders(rig.settle(1e-6))[0] as never, 1e-6)
     rig.trade(1e-6)
@@ -144,7 +144,7 @@ describe('a buy', () => {
     expect(refusals(two.trade(1e-6))).toEqual(['POSITION_OPEN', 'MINT_OWNED'])
   })
 
-  it('returns its share of the hour limit if it did not execute, and keeps it while unknown', () => {
+  it('a buy that did not execute gives its share of the hourly limit back, and one with unknown outcome keeps it', () => {
     const rig = rigOf(greedy(), { limits: { maxLamportsPerHour: 150_000_000 as never } })
     const [order] = orders(rig.settle(1e-6))
     rig.settle(1e-6, MINT_2)
@@ -179,10 +179,15 @@ describe('an exit', () => {
 
   const rules: [name: string, exits: object, path: number[], reason: RegExp | undefined][] = [
     ['stop-loss', { stopLossPercent: 20 }, [0.9e-6, 0.85e-6, 0.79e-6], /stop-loss: -21.0 %/],
-    ['stop-loss does not fire above its level', { stopLossPercent: 20 }, [0.9e-6, 0.81e-6], undefined],
+    ['a stop-loss does not sell above its level', { stopLossPercent: 20 }, [0.9e-6, 0.81e-6], undefined],
     ['take-profit', { takeProfitPercent: 50 }, [1.2e-6, 1.5e-6], /take-profit: \+50.0 %/],
-    ['trailing stop from the high', { trailingPercent: 15 }, [1.4e-6, 1.18e-6], /trailing stop: -15.7 % from the high/],
-    ['trailing stop counts from the entry too', { trailingPercent: 15 }, [0.84e-6], /trailing stop/],
+    [
+      'a trailing stop sells at its distance from the high',
+      { trailingPercent: 15 },
+      [1.4e-6, 1.18e-6],
+      /trailing stop: -15.7 % from the high/,
+    ],
+    ['a trailing stop also counts from the entry price', { trailingPercent: 15 }, [0.84e-6], /trailing stop/],
   ]
   it.each(rules)('%s', (_name, exits, path, reason) => {
     const { rig } = opened({ exits })
@@ -193,12 +198,12 @@ describe('an exit', () => {
     if (reason !== undefined) expect(sells[0]?.reason).toMatch(reason)
   })
 
-  it('never fires on a single outlier', () => {
+  it('an exit never sells because of a single outlier', () => {
     const { rig } = opened({ exits: { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 } })
     expect(orders([0.01, 30, 0.05].flatMap((factor) => [...rig.trade(1e-6 * factor), ...rig.settle(1e-6)]))).toEqual([])
   })
 
-  it('fires after its longest hold', () => {
+  it('an exit by time sells after the longest holding time', () => {
     const { rig } = opened({ exits: { maxHoldSeconds: 60 } })
     const timer = rig.outputs.findLast((output) => output.kind === 'timer')
     if (timer?.kind !== 'timer') throw new Error('no timer')
@@ -206,7 +211,7 @@ describe('an exit', () => {
     expect(orders(rig.input({ kind: 'timer', id: timer.timer.id }))[0]?.reason).toBe('held for 60 s')
   })
 
-  it('that fails climbs the ladder with growing delays until the position is sold', () => {
+  it('an exit that fails is retried at higher slippage and with growing delays until the position is sold', () => {
     const { rig, tokens } = opened({ exits: { stopLossPercent: 20 } })
     let [exit] = orders(rig.settle(0.5e-6))
     const ladders: (readonly number[] | undefined)[] = []
@@ -228,7 +233,7 @@ describe('an exit', () => {
     expect(position).toMatchObject({ position: { state: 'closed', tokens: 0n, realizedLamports: -50_000_000 } })
   })
 
-  it('carries the fields that a repetition without proof needs', () => {
+  it('a full exit has the fields that a repetition without proof needs', () => {
     const { rig } = opened({ exits: { stopLossPercent: 20 } })
     const [exit] = orders(rig.settle(0.5e-6))
     expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000 + 6) })
@@ -236,7 +241,7 @@ describe('an exit', () => {
 })
 
 describe('a fill', () => {
-  it('is booked once, however often it is reported, and reversed by a reversal', () => {
+  it('a fill is booked once, however often it is reported, and is taken back by a reversal', () => {
     const rig = rigOf(greedy())
     const [order] = orders(rig.settle(1e-6))
     rig.fill(order as never, 1e-6, { final: false })
@@ -251,7 +256,7 @@ describe('a fill', () => {
     })
   })
 
-  it('of another magnitude than the feed halts entries with an alarm; a paper fill proves nothing', () => {
+  it("a fill with another order of magnitude than the feed's price halts entries with an alarm, and a paper fill proves nothing", () => {
     const live = rigOf(greedy({ scaleIn: true }), { mode: 'live' })
     const { id: account } = botSettings('greedy', { mode: 'live' }).account
     live.input({ kind: 'wallet', account, lamports: lamports(10e9), slot: 1 })
@@ -267,7 +272,7 @@ describe('a fill', () => {
     expect(paper.fill(bought as never, 1e-3).map(({ kind }) => kind)).not.toContain('alarm')
   })
 
-  it('is kept independently of other bots: each account keeps its last 500', () => {
+  it('the fills of each account are kept separately, the last 500 of each', () => {
     const seen: number[] = []
     const size = { kind: 'sol', lamports: 1e6 }
     const watcher = defineStrategy({
@@ -295,7 +300,7 @@ describe('a fill', () => {
 })
 
 describe('a strategy', () => {
-  it('that throws only closes positions; the others continue', () => {
+  it('a strategy that throws only closes its positions, and the other strategies continue', () => {
     const broken = defineStrategy({
       name: 'broken',
       about: '',
@@ -319,7 +324,7 @@ describe('a strategy', () => {
     expect(orders(outputs)).toMatchObject([{ bot: 'greedy' }])
   })
 
-  it('receives only events of its own keys, also for a mint that another bot holds', () => {
+  it('a strategy receives only events of its own keys, even if another bot holds the mint', () => {
     const seen: string[] = []
     const watching = defineStrategy({
       name: 'watching',
@@ -343,7 +348,7 @@ describe('a strategy', () => {
     expect(seen).toEqual([`new ${MINT}`, `trade ${MINT_2}`])
   })
 
-  it('is warmed up without acting, and prices of the warm-up trigger nothing', () => {
+  it('a strategy is warmed up without acting, and prices of the warm-up trigger nothing', () => {
     const rig = rigOf(greedy())
     for (let index = 0; index < 5; index++) {
       rig.block.append(

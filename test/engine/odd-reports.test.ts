@@ -6,7 +6,7 @@ import { NO_MONEY } from '../../src/engine/recovered-money.ts'
 import { type Bot, defineStrategy } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, fillOf, MINT, orders } from '../support/engine-rig.ts'
 
-/** A strategy that buys every token that has a price and is not held. */
+/** Returns a strategy that buys every token that has a price and is not held. */
 function buyer() {
   const seen: { bot: Bot<undefined>; told: string[] } = { bot: undefined as never, told: [] }
   const strategy = defineStrategy({
@@ -43,7 +43,7 @@ const timers = (outputs: readonly Output[]) =>
   outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer.name.split(':')[0]] : []))
 
 describe('a fork', () => {
-  it('that removes a buy reopens its order, and if that fails the position is closed', () => {
+  it('a reversal that removes a buy reopens its order, and if that order fails, the position is closed', () => {
     const { rig, buy, seen } = setUp({ limits: { maxLamportsPerHour: 150_000_000 as never } })
     rig.fill(buy, 1e-6, { final: false })
     const reversed = rig.report(buy, 'working', { code: 'REVERSED', reversed: `signature-${buy.id}` })
@@ -57,7 +57,7 @@ describe('a fork', () => {
     expect(orders(rig.trade(1e-6))).toHaveLength(1)
   })
 
-  it('that removes a fill which now belongs to another order leaves it booked', () => {
+  it('a reversal of a fill that now belongs to another order leaves the fill booked', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const [held] = seen.bot.positions()
@@ -69,7 +69,7 @@ describe('a fork', () => {
     expect(seen.bot.positions()).toMatchObject([{ tokens: held?.tokens }])
   })
 
-  it('that removes an exit restores the position with its exits, its timer and the result of the day', () => {
+  it('a reversal that removes an exit restores the position with its exits, its timer and the result of the day', () => {
     const { rig, buy, seen } = setUp({ exits: { stopLossPercent: 20, maxHoldSeconds: 600 } })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
     rig.fill(buy, 1e-6)
@@ -86,7 +86,7 @@ describe('a fork', () => {
     expect(timers(rig.report(exit, 'not_executed'))).toEqual(['retry'])
   })
 
-  it('that removes a buy removes the sales of its tokens too, in any order of the reports', () => {
+  it('a reversal that removes a buy also removes the sales of its tokens, in any order of the reports', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
@@ -99,7 +99,7 @@ describe('a fork', () => {
     expect(seen.bot.budget().profitTodaySol).toBe(0)
   })
 
-  it('that removes a partly sold buy and brings it back later continues the longest hold', () => {
+  it('if a partly sold buy is removed and comes back later, the longest holding time continues', () => {
     const { rig, buy } = setUp({ exits: { maxHoldSeconds: 60 } })
     rig.fill(buy, 1e-6, { final: false })
     const first = lastOf(rig.outputs, 'timer')?.timer
@@ -119,7 +119,7 @@ describe('a fork', () => {
     expect(orders(rig.input({ kind: 'timer', id }))[0]?.reason).toBe('held for 60 s')
   })
 
-  it('finds its order after a restart, from the money of the start', () => {
+  it('a late fill finds its order after a restart, from the orders that the start restores', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const held = position(rig.outputs)
@@ -137,7 +137,7 @@ describe('a fork', () => {
 })
 
 describe('a late fill', () => {
-  it('of a buy that had failed opens a position with the exits of its bot, and counts against the hour', () => {
+  it('a late fill of a buy that had failed opens a position with the exits of its bot, and counts for the hourly limit', () => {
     const { rig, buy, seen } = setUp({ exits: { stopLossPercent: 20, maxHoldSeconds: 60 } })
     rig.report(buy, 'failed')
     expect(seen.bot.budget().solThisHour).toBe(0)
@@ -149,7 +149,7 @@ describe('a late fill', () => {
     expect(orders(rig.settle(0.7e-6))).toMatchObject([{ side: 'sell' }])
   })
 
-  it('of a sale without a position counts, and leaves the watches of the bot unchanged', () => {
+  it('a late fill of a sale without a position counts, and leaves the subscriptions of the bot unchanged', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6)
     const { tokens } = fillOf(buy, 1e-6, rig.now)
@@ -165,28 +165,28 @@ describe('a late fill', () => {
 })
 
 describe('reports out of order', () => {
-  it('a provisional report after a final one changes nothing', () => {
+  it('a provisional report after a final report changes nothing', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: true })
     rig.fill(buy, 1e-6, { final: false })
     expect(seen.bot.fills()).toMatchObject([{ final: true }])
   })
 
-  it('of an unknown order change nothing', () => {
+  it('reports about an unknown order change nothing', () => {
     const { rig, seen } = setUp()
     const outputs = rig.report({ id: 'o77' } as Order, 'failed', { feeLamports: 5 as never, reversed: 'nothing' })
     expect(outputs.map(({ kind }) => kind)).toEqual(['orderState'])
     expect(seen.bot.orders()).toHaveLength(1)
   })
 
-  it('of two executions of one order are both booked', () => {
+  it('two executions of the same order are both booked', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const outputs = rig.fill(buy, 1e-6, { signature: 'the second' })
     expect(position(outputs)).toMatchObject({ tokens: 200_000_000_000n, costLamports: 200_000_000 })
   })
 
-  it('of a sale above the holding count its proceeds, and no amount falls below 0', () => {
+  it('the proceeds of a sale above the holding count, and no amount falls below 0', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -196,7 +196,7 @@ describe('reports out of order', () => {
     })
   })
 
-  it('of a sale below the holding let the exit continue', () => {
+  it('after a sale of less than the holding, the exit continues', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -205,7 +205,7 @@ describe('reports out of order', () => {
     expect(timers(outputs)).toEqual(['retry'])
   })
 
-  it('repeated more than 500 fills later book a provisional fill only once', () => {
+  it('a provisional fill that is reported again more than 500 fills later is booked only once', () => {
     const { rig, buy } = setUp({ paperSol: 10_000 })
     rig.fill(buy, 1e-6, { final: false })
     const tokens = fillOf(buy, 1e-6, rig.now).tokens
@@ -216,7 +216,7 @@ describe('reports out of order', () => {
 })
 
 describe('the wallet', () => {
-  it('as read at a slot is corrected by the fills of later slots', () => {
+  it('a token balance that was read at a slot is corrected by the fills of later slots', () => {
     const settings = botSettings('buyer')
     const { strategy } = buyer()
     const rig = new EngineRig([strategy], [settings])
@@ -232,7 +232,7 @@ describe('the wallet', () => {
 })
 
 describe('flatten', () => {
-  it('cancels waiting buys, and sells at once a buy that fills nevertheless', () => {
+  it('a stop of a bot cancels its waiting buys, and a buy that fills nevertheless is sold at once', () => {
     const { rig, buy } = setUp()
     const outputs = rig.input({ kind: 'command', command: { name: 'flatten' } })
     expect(lastOf(outputs, 'cancel')).toMatchObject({ orderId: buy.id, code: 'CANCELLED' })
@@ -241,7 +241,7 @@ describe('flatten', () => {
 })
 
 describe('a buy that waits for a retry', () => {
-  it('is cancelled once if the price runs away', () => {
+  it('a buy that waits for a retry is cancelled once if the price rises too far', () => {
     const { rig, buy } = setUp()
     rig.report(buy, 'working')
     rig.report(buy, 'accepted', { code: 'RATE_LIMIT' })
@@ -249,7 +249,7 @@ describe('a buy that waits for a retry', () => {
     expect(cancels).toEqual([{ kind: 'cancel', orderId: buy.id, code: 'CHASED' }])
   })
 
-  it('is cancelled after a restart, too', () => {
+  it('a buy that waits for a retry is cancelled after a restart as well', () => {
     const { rig, buy } = setUp()
     const { strategy } = buyer()
     const again = new EngineRig([strategy], [botSettings('buyer')], {

@@ -12,7 +12,7 @@ function give({ rig }: TalkingBot, command: Command): Output[] {
 }
 
 describe('a buy by hand', () => {
-  it('is an order of its bot, which the exits of the bot manage', () => {
+  it('a buy by hand is an order of its bot, and the exits of this bot manage it', () => {
     const talk = readyBot({ exits: { stopLossPercent: 20 } })
     const [order] = orders(give(talk, buy))
     expect(order).toMatchObject({
@@ -24,7 +24,7 @@ describe('a buy by hand', () => {
     expect(orders(talk.rig.settle(0.7e-6))).toMatchObject([{ side: 'sell', bot: 'told' }])
   })
 
-  it('for a bot that does not run does nothing', () => {
+  it('a buy by hand for a bot that does not run does nothing', () => {
     expect(give(readyBot(), { ...buy, bot: 'gone' })).toEqual([])
   })
 
@@ -44,7 +44,7 @@ describe('a buy by hand', () => {
     ['while the feed is down', () => tapped(readyBot(), feedDown)],
     ['while the process stops', () => tapped(readyBot(), (talk) => give(talk, { name: 'stop' }))],
     ['of a token that no filter allows', () => readyBot({ filters: { minAgeMs: 3_600_000 } })],
-  ])('%s is refused with the code of the same buy by the strategy', (_name, make, sol = SOL) => {
+  ])('a buy by hand %s is refused with the same code as such a buy of the strategy', (_name, make, sol = SOL) => {
     const byStrategy = make().ask((bot, token) => bot.buy(token, { sol, reason: 'told to' }))
     const outputs = give(make(), { ...buy, sol })
     expect(byStrategy).toMatchObject({ ok: false })
@@ -57,7 +57,7 @@ describe('a buy by hand', () => {
 })
 
 describe('cancel', () => {
-  it('ends an order that was not sent, and not one that was', () => {
+  it('a cancellation ends an order that was not sent, but not one that was sent', () => {
     const talk = readyBot()
     const [order] = orders(give(talk, buy))
     expect(give(talk, { name: 'cancel', order: order?.id as string })).toMatchObject([
@@ -67,14 +67,14 @@ describe('cancel', () => {
     expect(give(talk, { name: 'cancel', order: order?.id as string })).toEqual([])
   })
 
-  it('does not end the sale of an exit that is due', () => {
+  it('a cancellation does not end the sale of an exit that is due', () => {
     const talk = readyBot({ exits: { stopLossPercent: 20 } }, true)
     const [sale] = orders(talk.rig.settle(0.7e-6))
     expect(sale).toMatchObject({ side: 'sell' })
     expect(give(talk, { name: 'cancel', order: sale?.id as string })).toEqual([])
   })
 
-  it('ends a conditional order, and tells its strategy', () => {
+  it('a cancellation ends a conditional order, and its strategy receives a report', () => {
     const told: string[] = []
     const talk = new TalkingBot({}, () => ({ onOrder: ({ id, state }) => void told.push(`${id} ${state}`) }))
     talk.rig.settle(1e-6)
@@ -86,7 +86,7 @@ describe('cancel', () => {
     expect(orders(talk.rig.settle(0.4e-6))).toEqual([])
   })
 
-  it('ends a conditional order with the order that it became, unless that was sent', () => {
+  it('a cancellation ends a conditional order together with the order that it became, unless that order was sent', () => {
     const working = (): TalkingBot => {
       const talk = readyBot()
       talk.ask((bot, token) => bot.limitBuy(token, { sol: SOL, atPrice: 0.5e-6, reason: 'cheap' }))
@@ -103,7 +103,7 @@ describe('cancel', () => {
     expect(give(sent, { name: 'cancel', order: 'c1' })).toEqual([])
   })
 
-  it('of an unknown order does nothing', () => {
+  it('a cancellation of an unknown order does nothing', () => {
     for (const order of ['o99', 'c99']) expect(give(readyBot(), { name: 'cancel', order })).toEqual([])
   })
 })

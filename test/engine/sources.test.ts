@@ -24,7 +24,7 @@ const moody = defineStrategy({
 
 const notesOf = (rig: ReturnType<typeof testStrategy>) => rig.notes.map(({ reason }) => reason)
 
-test('a strategy receives the checked data of each declared source, frozen, with its time', () => {
+test('a strategy receives the checked data of each declared source, frozen and with its time', () => {
   const rig = testStrategy(moody as Strategy, {})
   rig.source('fear', { value: 20, class: 'dropped, because the schema does not name it' })
   rig.source('leaders', ['x', 'y'])
@@ -39,7 +39,7 @@ test.each([
   expect(() => testStrategy(moody as Strategy, {}).source(name, data)).toThrow(message)
 })
 
-test('a restart shows the last data of each source again, as a part of the warm-up', () => {
+test('after a restart, the warm-up contains the last data of each source', () => {
   const rig = testStrategy(moody as Strategy, {})
   rig.source('fear', { value: 20 })
   rig.source('fear', { value: 30 })

@@ -12,7 +12,7 @@ const timersIn = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.k
 const clearedIn = (outputs: readonly Output[]) =>
   outputs.flatMap((one) => (one.kind === 'timerCleared' ? [one.id] : []))
 
-/** Timers that are set after all these outputs. */
+/** Returns the timers that are set after all these outputs. */
 function setAfter(outputs: readonly Output[]): Timer[] {
   const cleared = new Set(clearedIn(outputs))
   return timersIn(outputs).filter(({ id }) => !cleared.has(id))
@@ -37,7 +37,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot) => bot[kind]('t', 0.1))).toEqual({ ok: true })
   })
 
-  it('500 timers of a millisecond: none is set, one alarm is raised, and the bot continues', () => {
+  it('of 500 timers of a millisecond none is set, one alarm is raised, and the bot continues', () => {
     const talk = ready()
     const codes = talk.ask((bot) =>
       Array.from({ length: 500 }, (_, index) => {
@@ -51,7 +51,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'it goes on' }))).toMatchObject({ ok: true })
   })
 
-  it('the 1,001st timer is refused until another ends; replacing a timer is allowed', () => {
+  it('the 1,001st timer is refused until another timer ends, and replacing a timer is allowed', () => {
     const talk = ready()
     const ask = (name: string) => talk.ask((bot) => bot.after(name, 60))
     talk.ask((bot) => {
@@ -66,8 +66,10 @@ describe('a timer that is refused', () => {
   })
 })
 
-/** Fires all timers of the bot as often as the clock lets them, until they end or this many seconds have passed.
- *  Returns the number of firings. */
+/**
+ * Fires all timers of the bot as often as the clock allows, until they end or this many seconds have passed. Returns
+ * how often a timer fired.
+ */
 function storm(talk: TalkingBot, seconds: number): number {
   const before = talk.fired.length
   const end = talk.rig.now + seconds * 1_000
@@ -80,7 +82,7 @@ function storm(talk: TalkingBot, seconds: number): number {
 }
 
 describe('a storm of timers', () => {
-  it('clears the timers, ends the entries of the bot, and names the bot and the rate', () => {
+  it('timers that fire too often are cleared, the entries of the bot end, and the alarm names the bot and the rate', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 500; index++) bot.every(`t${index}`, 0.1)
@@ -92,7 +94,7 @@ describe('a storm of timers', () => {
     expect(talk.rig.outputs.findLast((output) => output.kind === 'bot')?.money.status).toBe('exits-only')
   })
 
-  it('includes timers that set the next one when they fire', () => {
+  it('timers that set the next timer when they fire count as well', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 50; index++) bot.after(`t${index}`, 0.1)
@@ -103,7 +105,7 @@ describe('a storm of timers', () => {
     expect(setAfter(talk.rig.outputs)).toEqual([])
   })
 
-  it('does not include ten timers that fire ten times a second for an hour', () => {
+  it('ten timers that fire ten times a second for an hour do not fire too often', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 10; index++) bot.every(`t${index}`, 0.1)
@@ -113,7 +115,7 @@ describe('a storm of timers', () => {
   })
 })
 
-describe('timers end together with their owner', () => {
+describe('timers end together with the bot or the exit that set them', () => {
   it('a strategy that throws loses its timers', () => {
     const talk = ready()
     talk.ask((bot) => {
@@ -145,12 +147,12 @@ describe('timers end together with their owner', () => {
     return setAfter(talk.rig.outputs).map(({ name }) => name)
   }
 
-  it('a restart keeps the timers of a strategy, unless `start` set them before and does not again', () => {
+  it('a restart keeps the timers of a strategy, unless `start` set them before and does not set them again', () => {
     const timers = [{ declared: true }, { declared: true }, {}, { everyMs: 0 }, { everyMs: 0, declared: true }]
     expect(goesOn(timers, (bot) => bot.every('t2', 10))).toEqual(['t2', 't3', 't4'])
   })
 
-  it('a restart with another strategy, or without the bot, ends them', () => {
+  it("a restart with another strategy, or without the bot, ends the bot's timers", () => {
     expect(goesOn([{ strategy: 'told' }, { strategy: 'other' }, { bot: 'gone' }])).toEqual(['t1'])
   })
 
@@ -165,7 +167,7 @@ describe('timers end together with their owner', () => {
 })
 
 describe('requests with a higher cost', () => {
-  it('a large state and a long note count by their length', () => {
+  it('a large state and a long note cost requests by their length', () => {
     const count = (act: (bot: Bot<unknown>) => void): number => {
       const talk = ready()
       let times = 0

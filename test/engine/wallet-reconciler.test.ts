@@ -49,7 +49,7 @@ describe('an unexpected or double execution', () => {
     return last?.kind === 'account' ? last.money.breached : undefined
   }
   test.each(['LATE_FILL', 'SERVICE_DUPLICATE'] as const)(
-    '%s stops the entries of the account until `resume`',
+    'an execution %s stops the entries of the account until `resume`',
     (code) => {
       const order = bought()
       rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
@@ -91,7 +91,7 @@ describe('a condition that stops entries of every account', () => {
   })
   const say = (name: 'halt' | 'resume'): unknown => rig.input({ kind: 'command', command: { name } })
 
-  test('`resume` does not lift it; its own input does', () => {
+  test("`resume` does not end a condition that stops entries everywhere; the condition's own input ends it", () => {
     rig.input(gate(true))
     rig.input(low(false))
     expect(asked()).toBe('DISK_LOW')
@@ -102,7 +102,7 @@ describe('a condition that stops entries of every account', () => {
     expect(asked()).toBe('ordered')
   })
 
-  test('its end leaves a halt and other conditions unchanged', () => {
+  test('the end of the condition leaves a halt and other conditions unchanged', () => {
     rig.input(low(false))
     say('halt')
     rig.input(low(true))
@@ -115,14 +115,14 @@ describe('a condition that stops entries of every account', () => {
 })
 
 describe('the gate', () => {
-  test('a live account refuses buys before its wallet was read, and after the RPC stops answering', () => {
+  test('a live account refuses buys before its wallet was read, and after the RPC has stopped answering', () => {
     expect(asked()).toBe('CHAIN_UNREAD')
     rig.input(gate(true))
     expect(asked()).toBe('ordered')
     rig.input(gate(false))
     expect(asked(MINT_2)).toBe('CHAIN_UNREAD')
   })
-  test('sales pass a closed gate', () => {
+  test('sales are accepted while the wallet was not read', () => {
     bought()
     rig.input(gate(false))
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
@@ -131,7 +131,7 @@ describe('the gate', () => {
 })
 
 describe('a foreign transaction', () => {
-  test('stops entries until it is accepted; each needs its own acceptance, restarts included', () => {
+  test('a foreign transaction stops entries until it is accepted, and each one needs its own acceptance, also across restarts', () => {
     rig.input(gate(true))
     rig.input(foreign('a'))
     rig.input(foreign('b'))
@@ -150,14 +150,14 @@ describe('a foreign transaction', () => {
 })
 
 describe('many foreign transactions', () => {
-  test('five raise an alarm; `resume --accept all` accepts all', () => {
+  test('five foreign transactions raise an alarm, and `resume --accept all` accepts all of them', () => {
     rig.input(gate(true))
     for (const signature of 'abcdefgh') rig.input(foreign(signature))
     expect(alarms()).toHaveLength(5)
     rig.input({ kind: 'command', command: { name: 'accept', signature: 'all' } })
     expect(asked()).toBe('ordered')
   })
-  test('an acceptance for one wallet leaves those of other wallets', () => {
+  test('an acceptance for one wallet does not accept transactions of other wallets', () => {
     rig.input(gate(true))
     rig.input(foreign('a'))
     rig.input({ kind: 'command', command: { name: 'accept', signature: 'all', account: 'another' } })
@@ -165,7 +165,7 @@ describe('many foreign transactions', () => {
     rig.input({ kind: 'command', command: { name: 'accept', signature: 'all', account: account.id } })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('the alarm names the likely cause and what to do', () => {
+  test('the alarm about foreign transactions names the likely cause and what to do', () => {
     rig.input(foreign('a'))
     const alarm = rig.outputs.findLast((output) => output.kind === 'alarm')
     expect(alarm).toMatchObject({ reason: expect.stringContaining('Another process may be trading with this wallet') })
@@ -176,7 +176,7 @@ describe('many foreign transactions', () => {
 describe('the first entry goes alone', () => {
   const single: Input = { kind: 'gate', account: account.id, open: true, single: true }
 
-  test('the next entry is refused until the gate opens for all', () => {
+  test('after the first buy of a start, the next buy is refused until the wallet allows several', () => {
     rig.input(single)
     expect(asked()).toBe('ordered')
     expect(asked(MINT_2)).toBe('FIRST_BUY')
@@ -186,7 +186,7 @@ describe('the first entry goes alone', () => {
     rig.input(gate(true))
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('if the first entry was not sent, another one may go', () => {
+  test('if the first buy was not sent, another buy may be sent', () => {
     rig.input(single)
     expect(asked()).toBe('ordered')
     rig.report(orders(rig.outputs)[0] as Order, 'refused', { code: 'LIMIT_WAIT' })
@@ -197,7 +197,7 @@ describe('the first entry goes alone', () => {
 describe('fewer tokens than booked', () => {
   const deficit = (tokens: bigint): Input => ({ kind: 'deficit', account: account.id, mint: MINT, tokens })
 
-  test('the position takes the amount of the chain, and only this mint is refused until `resume`', () => {
+  test("if the wallet has fewer tokens than the books, the position takes the wallet's amount, and only this mint is refused until `resume`", () => {
     bought()
     const before = position()?.position
     rig.input(deficit((before?.tokens ?? 0n) / 4n))
@@ -209,7 +209,7 @@ describe('fewer tokens than booked', () => {
     rig.report(sale, 'failed', { code: 'REVERTED' })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('a position without tokens is closed with its exits', () => {
+  test('a position that has no tokens left is closed together with its exits', () => {
     bought()
     rig.input(deficit(0n))
     expect(position()?.position).toMatchObject({ state: 'closed', tokens: 0n })
@@ -229,7 +229,7 @@ describe('adopt', () => {
     ...{ kind: 'adopt', account: account.id, bot: 'eager', mint: MINT, tokens: 2_000_000n, decimals: 6, ...more },
   })
 
-  test('opens a position at the current price, with the exits of its bot', () => {
+  test('adopting tokens opens a position at the current price, with the exits of its bot', () => {
     rig.settle(1e-6)
     rig.input(adopt())
     expect(position()?.position).toMatchObject({
@@ -246,7 +246,7 @@ describe('adopt', () => {
     rig.settle(1e-6)
     expect(refusals(rig.input(input))).toEqual([code])
   })
-  test('is refused for a mint that a bot holds', () => {
+  test('adopting tokens is refused for a mint that a bot holds', () => {
     bought()
     expect(refusals(rig.input(adopt()))).toEqual(['MINT_OWNED'])
   })
@@ -259,10 +259,13 @@ describe('adopt', () => {
   })
 })
 
-test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)('%s raises an alarm', (code) => {
-  rig.input(gate(true))
-  rig.settle(1e-6)
-  const [order] = orders(rig.outputs) as [Order]
-  rig.report(order, 'working', { code, reason: 'because' })
-  expect(alarms()).toEqual([code])
-})
+test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)(
+  'adopting tokens with %s raises an alarm',
+  (code) => {
+    rig.input(gate(true))
+    rig.settle(1e-6)
+    const [order] = orders(rig.outputs) as [Order]
+    rig.report(order, 'working', { code, reason: 'because' })
+    expect(alarms()).toEqual([code])
+  },
+)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Wants } from '../../src/engine/engine-state.ts'
 import type { Output } from '../../src/engine/messages.ts'
 
-it('emits the whole set after each change, in the order of its keys, and never changes an emitted set', () => {
+it('after each change the whole set of wanted keys is emitted, in the order of the keys, and an emitted set never changes', () => {
   const key = fc.constantFrom('trades', 'm1', 'm2', 'm3')
   const step = fc.record({ what: fc.constantFrom('add', 'drop', 'flush', 'warm'), key })
   fc.assert(

@@ -4,7 +4,7 @@ import { AgedMap } from '../../../src/engine/accounting/by-account.ts'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
 
-/** Reference: searches from the beginning each time. */
+/** The reference implementation: searches from the beginning each time. */
 function dropOldest(map: Map<string, boolean>): void {
   for (const [key, mayGo] of map) {
     if (!mayGo) continue
@@ -13,7 +13,7 @@ function dropOldest(map: Map<string, boolean>): void {
   }
 }
 
-it('drops the oldest allowed entry, after any sequence of changes', () => {
+it('the map drops the oldest entry that may be dropped, after any sequence of changes', () => {
   const key = fc.constantFrom(...KEYS)
   const step = fc.oneof(
     fc.record({ what: fc.constant('set' as const), key, mayGo: fc.boolean() }),

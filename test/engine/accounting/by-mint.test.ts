@@ -12,7 +12,7 @@ const step = fc.record({
   value: fc.nat(9),
 })
 
-/** Reference: without a cache of the last look-up. */
+/** The reference implementation: does not remember the last look-up. */
 class Plain extends Map<string, Map<string, number>> {
   of(account: string): Map<string, number> {
     const part = this.get(account) ?? new Map<string, number>()
@@ -26,7 +26,7 @@ class Plain extends Map<string, Map<string, number>> {
   }
 }
 
-it('finds its items after any sequence of look-ups and changes', () => {
+it('a map by account and mint finds its items after any sequence of look-ups and changes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const [byMint, byAccount, plain] = [new ByMint<number>(), new ByAccount<number>(), new Plain()]

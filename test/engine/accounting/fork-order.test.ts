@@ -30,7 +30,7 @@ function fill(number: number, side: Fill['side'], tokens: number, final = false)
   }
 }
 
-/** Books a fill as the engine does: reverses it first if a fork changed it. */
+/** Books a fill as the engine does: if a fork changed the fill, it is reversed first. */
 function book(books: Book, one: Fill): Position | undefined {
   if (books.hasOther(one)) books.unbook(one.signature, true)
   const booking = books.book(one)
@@ -50,7 +50,7 @@ function held(books: Book): number {
   return Number(books.positions.get({ account: 'a', mint: MINT })?.tokens ?? 0n)
 }
 
-test('a sale that a fork moved before its buy leaves no tokens', () => {
+test('a sale that a fork moved to a place before its buy leaves no tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100))
@@ -62,7 +62,7 @@ test('a sale that a fork moved before its buy leaves no tokens', () => {
   expect(held(books)).toBe(70)
 })
 
-test('a buy that was accepted between such a sale and its buy keeps its tokens', () => {
+test("a buy that was accepted between such a sale and the sale's own buy keeps its tokens", () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 60))
@@ -84,7 +84,7 @@ test('a sale that is reported before its buy leaves no tokens once both are fina
   expect(held(books)).toBe(0)
 })
 
-test('if that buy never executed, the tokens came from elsewhere', () => {
+test('if the buy of a reported sale never executed, the tokens came from another source', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   books.accept(BUY)
@@ -105,7 +105,7 @@ test('foreign tokens that a sale included are not deducted from the next buy', (
   expect(held(books)).toBe(50)
 })
 
-test('a buy that landed before a full sale and is found after finality has no tokens left', () => {
+test('if a buy that landed before a full sale is found only after the sale is final, the position has no tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150))
@@ -114,7 +114,7 @@ test('a buy that landed before a full sale and is found after finality has no to
   expect(held(books)).toBe(20)
 })
 
-test('such a buy has no tokens left if it is found after a restart', () => {
+test('if such a buy is found after a restart, the position has no tokens either', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as written before the sale was final
@@ -125,7 +125,7 @@ test('such a buy has no tokens left if it is found after a restart', () => {
   expect(held(restored)).toBe(20)
 })
 
-test('two such buys share the oversold amount, and a later buy keeps its tokens', () => {
+test('two buys that are found late share the amount that was sold beyond the books, and a later buy keeps its tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(4, 'sell', 150, true))
@@ -137,7 +137,7 @@ test('two such buys share the oversold amount, and a later buy keeps its tokens'
   expect(held(books)).toBe(70)
 })
 
-test('a later sale does not raise the oversold amount', () => {
+test('a later sale does not raise the amount that was sold beyond the books', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150, true))
@@ -148,7 +148,7 @@ test('a later sale does not raise the oversold amount', () => {
   expect(held(books)).toBe(90)
 })
 
-test('a buy that is reported again with other amounts after its tokens were sold stays sold', () => {
+test('if a buy is reported again with other amounts after its tokens were sold, the position stays sold', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100, true))
@@ -157,7 +157,7 @@ test('a buy that is reported again with other amounts after its tokens were sold
   expect(held(books)).toBe(30)
 })
 
-test('a fill that a fork changed unobserved is booked with its new amounts', () => {
+test('if a fork changed a fill and no process saw this, the fill is booked with its new amounts', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(1, 'buy', 120))
@@ -166,7 +166,7 @@ test('a fill that a fork changed unobserved is booked with its new amounts', () 
   expect(held(books)).toBe(110)
 })
 
-test(`after any forks and any order of reports, the tokens held are those on the chain (${SEEDS} seeds)`, () => {
+test(`after any forks and any order of reports, the books have the tokens that the chain has (${SEEDS} seeds)`, () => {
   for (let seed = 1; seed <= SEEDS; seed++) expect({ seed, held: inTheEnd(seed) }).toEqual({ seed, held: 0 })
 })
 
@@ -190,7 +190,7 @@ function inTheEnd(seed: number): number {
     }
     if (integer(8) === 0) books = restarted(books, position)
   }
-  // The chain refuses sales without tokens: only sales with enough tokens stand.
+  // The chain refuses sales without tokens. Only sales with enough tokens therefore count.
   let standing = 0
   for (const [number, one] of [...heard].sort(([a], [b]) => (a % 2) - (b % 2))) {
     const isCovered = one.side === 'buy' || Number(one.tokens) <= standing
@@ -203,7 +203,7 @@ function inTheEnd(seed: number): number {
   return held(books) - standing
 }
 
-/** While a fork may reopen a closed position, the position is restored as well. */
+/** Returns the books after a restart. As long as a fork may reopen a closed position, it is restored as well. */
 function restarted(before: Book, position: Position | undefined): Book {
   const books = new Book()
   books.restore({

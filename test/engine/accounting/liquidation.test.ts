@@ -24,14 +24,14 @@ describe('the liquidation value', () => {
     ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
     ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
     ['in a pool, cheaper than the curve ever ends', 1e-7, { highPrice: GRADUATION_PRICE }, into(1e-7, POOL_PRODUCT)],
-    ['after three sales that failed, a fourth is out', 1e-7, { exitTries: 4 }, 0],
+    ['after three failed sales, a position whose fourth sale is open is worth nothing', 1e-7, { exitTries: 4 }, 0],
     ['after two', 1e-7, { exitTries: 3 }, into(1e-7, CURVE_PRODUCT)],
     ['nothing', 1e-7, { tokens: 0n }, 0],
   ])('%s', (_name, price, more, expected) => {
     expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
   })
 
-  it('is undefined without a price', () => {
+  it('without a price, the value is undefined', () => {
     expect(liquidationSol(held, undefined)).toBe(undefined)
     expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
   })
@@ -40,10 +40,10 @@ describe('the liquidation value', () => {
     ['the last price', 1e-6, undefined, 0, 1e-6],
     ['the last price, ten minutes old', 1e-6, undefined, 600_000, 1e-6],
     ['no price', undefined, undefined, 0, undefined],
-    ['older still: it is dead', 1e-6, undefined, 600_001, 0],
-    ['older still, and no price', undefined, undefined, 600_001, 0],
-    ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
-    ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
+    ['no price for more than ten minutes: the token counts as worthless', 1e-6, undefined, 600_001, 0],
+    ['no price at all for more than ten minutes: the token counts as worthless', undefined, undefined, 600_001, 0],
+    ['the price of its pool, which was read since its last print', 1e-6, 0.5e-6, 900_000, 0.5e-6],
+    ['the price of its pool, if there was no print since the start', undefined, 0.5e-6, 0, 0.5e-6],
   ])('uses %s', (_name, price, pool, quietMs, by) => {
     const session = { now: quietMs, prices: { at: () => price }, hasMarks: false } as unknown as EngineState
     const watch = watching({ pool: pool === undefined ? undefined : { at: () => pool } })
@@ -55,17 +55,20 @@ describe('the liquidation value', () => {
     ['the robust price, if that is lower', 1e-6, 2e-6, 1e-6],
     ['the price of the exits, if that is lower', 1e-6, 0.4e-6, 0.4e-6],
     ['the robust price, if the exits have none', 1e-6, undefined, 1e-6],
-    ['none without a robust price, which a gap ends too', undefined, 1e-6, undefined],
-  ])('with marks uses %s, and deducts the fees of venue and service', (_name, price, ofExits, by) => {
-    const session = { now: 0, prices: { at: () => price }, hasMarks: true } as unknown as EngineState
-    const liquidation = new Liquidation(session, watching({ price: ofExits ?? Number.NaN }), () => FEES)
-    const gross = by === undefined ? undefined : solFor(1e7, reservesAt(by, productAt(by)), 0.02)
-    const expected = gross === undefined ? undefined : Math.round(gross * 0.99 * 1e9)
-    expect(liquidation.of(held)).toBe(expected)
-    expect(liquidation.shownSol(held)).toBe(expected === undefined ? undefined : expected / 1e9)
-  })
+    ['no price, if there is no robust price, as after a gap', undefined, 1e-6, undefined],
+  ])(
+    'with recorded marks the value uses %s, and deducts the fees of venue and service',
+    (_name, price, ofExits, by) => {
+      const session = { now: 0, prices: { at: () => price }, hasMarks: true } as unknown as EngineState
+      const liquidation = new Liquidation(session, watching({ price: ofExits ?? Number.NaN }), () => FEES)
+      const gross = by === undefined ? undefined : solFor(1e7, reservesAt(by, productAt(by)), 0.02)
+      const expected = gross === undefined ? undefined : Math.round(gross * 0.99 * 1e9)
+      expect(liquidation.of(held)).toBe(expected)
+      expect(liquidation.shownSol(held)).toBe(expected === undefined ? undefined : expected / 1e9)
+    },
+  )
 
-  it('has an upper bound at any price', () => {
+  it('the value of a position has an upper bound at any price', () => {
     expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
     expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
     expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)
@@ -86,7 +89,7 @@ describe('exposure', () => {
     ['maxExposureLamports', 'EXPOSURE_LIMIT', MINT_2],
     ['maxLamportsPerCreator', 'CREATOR_LIMIT', MINT_2],
     ['maxLamportsPerMint', 'MINT_LIMIT', MINT],
-  ])('%s counts the higher of value and cost', (key, code, mint) => {
+  ])('the limit %s counts the higher of value and cost of a position', (key, code, mint) => {
     const limits = { [key]: sol(0.3) }
     // 100,000 tokens: 0.2962 SOL at 3e-6 with impact and the venue's fee.
     const risen = holding(limits, 3e-6)
@@ -99,7 +102,7 @@ describe('exposure', () => {
     expect(fallen.bought('a', mint, 0.2, low)).toBe('')
   })
 
-  it('counts a position without a price at cost', () => {
+  it('the limit counts a position without a price at its cost', () => {
     const crew = holding({ maxExposureLamports: sol(0.3) }, 3e-6)
     crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
     expect([crew.bought('a', MINT_2, 0.201), crew.bought('a', MINT_2, 0.2)]).toEqual(['EXPOSURE_LIMIT', ''])
@@ -109,44 +112,50 @@ describe('exposure', () => {
 describe('a loss', () => {
   const gap = { kind: 'gap', from: 0, to: 1, keys: [MINT] } as const
 
-  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts a position without prints as lost', (key) => {
-    const crew = new Crew({ limits: { [key]: sol(0.09) } })
-    expect(crew.bought('a', MINT, 0.1)).toBe('')
-    crew.rig.now += 600_000
-    crew.rig.settle(1e-6, MINT_2)
-    const reason = expect.stringMatching(
-      /[^;]*; 1 held token has no trades and counts as worthless every day until sold/,
-    )
-    expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
-    crew.rig.settle(1e-6, MINT) // still printed
-    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
-  })
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])(
+    'the limit %s counts a position without prints as lost',
+    (key) => {
+      const crew = new Crew({ limits: { [key]: sol(0.09) } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.now += 600_000
+      crew.rig.settle(1e-6, MINT_2)
+      const reason = expect.stringMatching(
+        /[^;]*; 1 held token has no trades and counts as worthless every day until sold/,
+      )
+      expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
+      crew.rig.settle(1e-6, MINT) // still printed
+      expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+    },
+  )
 
-  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts an unsellable position as lost', (key) => {
-    const crew = new Crew({ limits: { [key]: sol(0.09) }, exits: { takeProfitPercent: 50, windowPrints: 5 } })
-    expect(crew.bought('a', MINT, 0.1)).toBe('')
-    crew.rig.settle(2e-6, MINT)
-    for (let failed = 0; failed < 3; failed++) {
-      expect(crew.bought('a', MINT_2, 0.000_1)).toBe('AMOUNT_RANGE')
-      expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toEqual([])
-      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
-      crew.fire(`retry:${MINT}`)
-    }
-    crew.rig.settle(2e-6, MINT)
-    expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toMatchObject([
-      {
-        bot: 'a',
-        code: 'UNSELLABLE',
-        reason: expect.stringMatching(`^${MINT}: 3 sales in a row have failed .take-profit`),
-      },
-    ])
-    expect(crew.bought('a', MINT_2, 0.01)).toMatch(/^(DRAWDOWN|LOSS)_LIMIT$/)
-    const order = crew.last()
-    crew.rig.report(order, 'filled', { fill: fillOf(order, 2e-6, crew.rig.now, { tokens: TOKENS / 2n }) })
-    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
-  })
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])(
+    'the limit %s counts a position that cannot be sold as lost',
+    (key) => {
+      const crew = new Crew({ limits: { [key]: sol(0.09) }, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.settle(2e-6, MINT)
+      for (let failed = 0; failed < 3; failed++) {
+        expect(crew.bought('a', MINT_2, 0.000_1)).toBe('AMOUNT_RANGE')
+        expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toEqual([])
+        crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+        crew.fire(`retry:${MINT}`)
+      }
+      crew.rig.settle(2e-6, MINT)
+      expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toMatchObject([
+        {
+          bot: 'a',
+          code: 'UNSELLABLE',
+          reason: expect.stringMatching(`^${MINT}: 3 sales in a row have failed .take-profit`),
+        },
+      ])
+      expect(crew.bought('a', MINT_2, 0.01)).toMatch(/^(DRAWDOWN|LOSS)_LIMIT$/)
+      const order = crew.last()
+      crew.rig.report(order, 'filled', { fill: fillOf(order, 2e-6, crew.rig.now, { tokens: TOKENS / 2n }) })
+      expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+    },
+  )
 
-  it('in an unsellable token leaves the limits in the end, and its sale is retried ever more rarely', () => {
+  it('a position that cannot be sold stops counting for the limits, and its sale is tried less and less often', () => {
     const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
     const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
@@ -167,7 +176,9 @@ describe('a loss', () => {
     const timersAt = (side: 'buy' | 'sell') =>
       crew.rig.trade(1e-6, { side }).flatMap((output) => (output.kind === 'timer' ? [output.timer.at] : []))
     expect(timersAt('buy')).toEqual([])
-    expect(timersAt('sell'), 'what others sell is tried as often as before').toEqual([crew.rig.now + 64 * 3_000])
+    expect(timersAt('sell'), 'a token that other traders can sell is tried as often as before').toEqual([
+      crew.rig.now + 64 * 3_000,
+    ])
     expect(timersAt('sell')).toEqual([])
     const after = crew.restarted({ limits })
     after.rig.settle(1e-6, MINT_2)
@@ -175,7 +186,7 @@ describe('a loss', () => {
   })
 
   it.each(['maxExposureLamports', 'maxLamportsPerCreator'])(
-    '%s counts what cannot be sold where it would be added to',
+    'the limit %s counts a position that cannot be sold if a buy would add to it',
     (key) => {
       const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
       const crew = new Crew({ limits: { [key]: sol(0.25) }, exits: { takeProfitSteps, windowPrints: 5 } })
@@ -194,7 +205,7 @@ describe('a loss', () => {
   )
 
   it.each(['ABSENT', 'RATE_LIMIT', 'SIGNER_CAP'] as const)(
-    'nothing is written off, or tried more rarely, for %s: that says nothing about the token',
+    'a sale that failed with %s is no evidence about the token, so the position keeps its value and is tried as often as before',
     (code) => {
       const limits = { maxOpenPositions: 1 }
       const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
@@ -214,7 +225,7 @@ describe('a loss', () => {
     },
   )
 
-  it('is distinguished from an unknown one, for a held token without a price', () => {
+  it('a known loss is distinguished from an unknown one if a held token has no price', () => {
     const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.rig.input(gap)
@@ -230,7 +241,7 @@ describe('a loss', () => {
 describe('`resume`', () => {
   const limits = { maxDrawdownLamports: sol(0.15) }
 
-  it('while a held token has no price allows no further loss', () => {
+  it('a `resume` while a held token has no price allows no further loss', () => {
     const crew = new Crew({ limits })
     expect([crew.bought('a', MINT, 0.1), crew.bought('a', MINT_2, 0.1)]).toEqual(['', ''])
     crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT, MINT_2] })
@@ -242,7 +253,7 @@ describe('`resume`', () => {
     expect(crew.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
   })
 
-  it('forgives an unrealized loss without any earlier profit or pause', () => {
+  it('`resume` forgives an unrealized loss without any earlier profit or pause', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.2)).toBe('')
     crew.rig.settle(0.1e-6, MINT)
@@ -252,7 +263,7 @@ describe('`resume`', () => {
     const after = crew.restarted({ limits })
     after.rig.settle(0.1e-6, MINT)
     expect(after.bought('a', MINT_3, 0.01)).toBe('')
-    // The forgiven loss is recovered. Another fall is a new loss, which counts.
+    // The price recovers the forgiven loss. Another fall is a new loss, which counts.
     after.rig.settle(1e-6, MINT)
     expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')
@@ -260,7 +271,7 @@ describe('`resume`', () => {
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
   })
 
-  it('keeps the amount that an earlier `resume` forgave', () => {
+  it('after a restart, the loss that an earlier `resume` forgave stays forgiven', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.2)).toBe('')
     crew.rig.settle(0.1e-6, MINT)
@@ -271,7 +282,7 @@ describe('`resume`', () => {
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')
   })
 
-  it('forgives a loss once, whether the position is then sold or not', () => {
+  it('`resume` forgives a loss once, and the later sale of the position does not change this', () => {
     const crew = new Crew({ limits })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.bought('a', MINT_2, 0.1)).toBe('')
@@ -286,7 +297,7 @@ describe('`resume`', () => {
 })
 
 describe('adopting at an implausible price', () => {
-  it('is refused, and the engine continues', () => {
+  it('adopting tokens at an implausible price is refused, and the engine continues', () => {
     const crew = new Crew({ mode: 'live' })
     crew.rig.settle(9e8, MINT)
     const account = crew.rig.outputs.find((output) => output.kind === 'account')?.money.account as string

@@ -18,7 +18,7 @@ function opened(trip?: TripSums): Position {
 
 type Step = (position: Position) => number | undefined
 
-/** Applies steps, and compares the marks at each price that a step returns. */
+/** Applies steps, and compares the marks (highest and lowest value of a position) at each price that a step returns. */
 function marksAfter(steps: readonly Step[], isKnown: (position: Position, price: number) => boolean) {
   const position = opened()
   let compared = 0
@@ -63,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-test('marks are those of a comparison at every price, although prices within the range are left out', () => {
+test('leaving out the prices within the known range gives the same marks as a comparison at every price', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const marked = new MarkedPrices()
@@ -75,7 +75,7 @@ test('marks are those of a comparison at every price, although prices within the
   )
 })
 
-test('a range of prices on the curve does not cover prices of a token that has left it', () => {
+test('a range of prices on the bonding curve does not include prices of a token that has left the curve', () => {
   const [position, marked] = [opened(), new MarkedPrices()]
   const [onCurve, left] = [GRADUATION_PRICE * 0.9, GRADUATION_PRICE * 1.5]
   expect([left, onCurve, onCurve, left].map((at) => marked.covers(position, at))).toEqual([false, false, true, false])
@@ -83,7 +83,7 @@ test('a range of prices on the curve does not cover prices of a token that has l
   expect([onCurve, left].map((at) => marked.covers(position, at))).toEqual([false, true])
 })
 
-test('a price between two known prices is left out, until the position changes', () => {
+test('a price between two known prices is left out until the position changes', () => {
   const [position, marked] = [opened(), new MarkedPrices()]
   const asked = [2e-7, 1e-7, 1.5e-7, 2.1e-7, 2.05e-7].map((at) => marked.covers(position, at))
   expect(asked).toEqual([false, false, true, false, true])
@@ -91,7 +91,7 @@ test('a price between two known prices is left out, until the position changes',
   expect(marked.covers(position, 1.5e-7)).toBe(false)
 })
 
-test('the prices of a position without sums are never left out', () => {
+test('prices of a position whose sums are not recorded are never left out', () => {
   const [position, marked] = [opened(), new MarkedPrices()]
   delete position.trip
   expect([1e-7, 1e-7].map((at) => marked.covers(position, at))).toEqual([false, false])

@@ -16,7 +16,7 @@ interface Leg {
   readonly price: number
 }
 
-/** Buys and sales of at most the tokens held; everything is sold at the end. */
+/** Buys and sales of at most the tokens held. At the end everything is sold. */
 const closedPosition = fc
   .array(
     fc.record({ isBuy: fc.boolean(), share: fc.integer({ min: 1, max: 1000 }), price: fc.nat({ max: 1_000_000 }) }),
@@ -52,7 +52,7 @@ const moved = (fills: readonly Fill[]): Movement[] => fills.map((one) => ({ kind
 const timeOf = (movement: Movement): number => (movement.kind === 'fill' ? movement.fill.time : movement.time)
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-test('average cost and first in, first out agree on a position that is sold out, to the lamport', () => {
+test('average cost and first in, first out give the same profit for a position that is sold completely, to the lamport', () => {
   fc.assert(
     fc.property(closedPosition, (legs) => {
       const fills = fillsOf(legs)
@@ -63,7 +63,7 @@ test('average cost and first in, first out agree on a position that is sold out,
       }
       const money = foldMovements(moved(fills)).bots[0]
       const networkFees = sum(fills.map(({ feeLamports }) => feeLamports))
-      // The engine's profit is before network fees; the gain of a disposal is after them.
+      // The engine's profit is before network fees, and the gain of a disposal is after them.
       expect(sum((money?.disposals ?? []).map(({ gainLamports }) => gainLamports))).toBe(
         position.realizedLamports - networkFees,
       )
@@ -71,7 +71,7 @@ test('average cost and first in, first out agree on a position that is sold out,
   )
 })
 
-test('round trips, disposals and totals of one fold tell the same result', () => {
+test('the round trips, the disposals and the totals that are computed together give the same result', () => {
   fc.assert(
     fc.property(closedPosition, fc.nat({ max: 30 }), fc.nat(), (legs, sold, failedFee) => {
       const fills = fillsOf(legs.slice(0, sold + 1))
@@ -115,14 +115,14 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   ['a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
   ['a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
   ['a sale in the second of the buy', { side: 'sell', time: 9_999 }, 'trade 2'],
-])('the fee of a failed transaction: %s', (_what, more, where) => {
+])('the fee of a failed transaction is assigned to the right trade: %s', (_what, more, where) => {
   const fills = twoTrades()
   const one = failed(more)
   const before = foldMovements(moved(fills)).bot(one)
   const [first = 0, second = 0] = before.trips.map(({ feeLamports }) => feeLamports)
   const expected = [first + (where === 'trade 1' ? 7 : 0), second + (where === 'trade 2' ? 7 : 0)]
   const folds = [foldMovements([one, ...moved(fills)]), new MoneyFold()]
-  // The fills in the order of time, as a backtest receives them.
+  // The fills are in the order of time, in which a backtest receives them.
   const inTime = [...moved(fills), one].sort((a, b) => timeOf(a) - timeOf(b))
   if (one.side === 'buy') for (const movement of inTime) folds[1]?.apply(movement)
   for (const fold of one.side === 'buy' ? folds : folds.slice(0, 1)) {
@@ -133,8 +133,8 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   }
 })
 
-test('two bots that trade one mint of a wallet one after the other keep their own profits', () => {
-  // An earlier version counted the disposals of both bots for the bot that moved the mint last.
+test('two bots that trade the same mint of a wallet one after the other keep their own profits', () => {
+  // An earlier version assigned the disposals of both bots to the bot that used the mint last.
   const first = fillsOf(buyThenSell, { bot: 'first', feeLamports: lamports(0) })
   const second = fillsOf(
     buyThenSell.map((leg) => ({ ...leg, price: leg.side === 'buy' ? 100 : 60 })),
@@ -147,8 +147,8 @@ test('two bots that trade one mint of a wallet one after the other keep their ow
   ])
 })
 
-test('adopted tokens are placed by time among the fills of their own wallet', () => {
-  // An earlier version ordered the fills of all wallets together, but slots of two chains do not compare.
+test('adopted tokens are sorted by time among the fills of their own wallet', () => {
+  // An earlier version sorted the fills of all wallets together, but slots of two chains cannot be compared.
   const early = fillsOf(buyThenSell, { account: 'live|sandbox|g|w' }).map((one) => ({ ...one, time: 50_000 }))
   const own = fillsOf(buyThenSell, { account: 'live|main|g|w' }).map((one) => ({ ...one, slot: one.slot + 1000 }))
   const adopted: Movement = {
@@ -162,7 +162,7 @@ test('adopted tokens are placed by time among the fills of their own wallet', ()
   ])
 })
 
-test('a fill that a fork brings late is placed where the chain has it', () => {
+test('a fill that a fork brings late is sorted to its place on the chain', () => {
   const fills = fillsOf([...buyThenSell, ...buyThenSell])
   const [one, two, three, four] = moved(fills) as [Movement, Movement, Movement, Movement]
   expect(foldMovements([four, two, three, one]).bots).toEqual(foldMovements([one, two, three, four]).bots)

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { type Bar, type BarPlan, defineStrategy, ema, type Indicator, type Width, z } from '../../../src/index.ts'
 import { testStrategy } from '../../../src/testing.ts'
 
-/** Runs a market through a strategy that declares these bars. Returns the bars that `onBar` received, and the token's
- *  bars after each `advance`. */
+/**
+ * Runs a market through a strategy that declares these bars. Returns the bars that `onBar` received, and the token's
+ * list of bars after each `advance`.
+ */
 function barsOf(bars: BarPlan, market: (rig: ReturnType<typeof testStrategy>) => void) {
   const closed: Bar[] = []
   let read: (width: Width) => readonly Bar[] = () => []
@@ -22,7 +24,7 @@ function barsOf(bars: BarPlan, market: (rig: ReturnType<typeof testStrategy>) =>
 
 const PRICE = 1e-7
 
-test('a time bar has the robust prices and the prints of its interval, and closes in silence', () => {
+test('a time bar has the robust prices and the prints of its interval, and closes without a print when the interval ends', () => {
   const { closed } = barsOf({ '1m': 5 }, (rig) => {
     rig.settle(PRICE, { sol: 1 })
     rig.settle(2 * PRICE, { sol: 2 })
@@ -47,7 +49,7 @@ test('a time bar has the robust prices and the prints of its interval, and close
 test.each([
   ['fill', [1, 0, 0, 1]],
   ['gap', [1, 1]],
-] as const)('with %s, the silent intervals between two bars are %j', (silent, trades) => {
+] as const)('with %s, the intervals without prints between two bars are %j', (silent, trades) => {
   const { read } = barsOf({ '1m': { keep: 9, silent } }, (rig) => {
     rig.settle(PRICE)
     rig.advance(60)
@@ -61,7 +63,7 @@ test.each([
   expect(bars.every((bar) => bar.open === bar.close)).toBe(true)
 })
 
-test('bars of trades and of a volume close with the print that completes them', () => {
+test('bars of a number of trades and bars of a volume close with the print that completes them', () => {
   const { closed } = barsOf({ '3 trades': 5, '2 SOL': 5 }, (rig) => {
     rig.settle(PRICE, { sol: 0.5 })
   })
@@ -70,7 +72,7 @@ test('bars of trades and of a volume close with the print that completes them', 
   expect(of('2 SOL').map(({ volumeSol }) => volumeSol)).toEqual(Array(15).fill(2))
 })
 
-test('a list has at most the declared number of bars, never changes, and is made once between two bars', () => {
+test('a list of bars has at most the declared number of bars, never changes, and is created once between two bars', () => {
   const { closed, read } = barsOf({ '1 trade': 4 }, (rig) => {
     for (let print = 0; print < 200; print++) rig.trade({ price: PRICE * (1 + print / 1000) })
   })
@@ -81,7 +83,7 @@ test('a list has at most the declared number of bars, never changes, and is made
   expect(() => read('1m')).toThrow(/declares no '1m' bars; it declares '1 trade'/)
 })
 
-test('a bar that the feed did not see whole is marked, and so are the silent bars of the interruption', () => {
+test('a bar during which the feed was interrupted is marked, and so are the bars without prints of this time', () => {
   const { closed, read } = barsOf({ '1m': 20 }, (rig) => {
     rig.settle(PRICE)
     rig.gap(200)
@@ -100,7 +102,7 @@ test('a bar that the feed did not see whole is marked, and so are the silent bar
   ])
 })
 
-test('an indicator counts silent bars, and has the same value whether it is read often or late', () => {
+test('an indicator counts bars without prints, and has the same value however often and late it is read', () => {
   const values = (reads: 'often' | 'late') => {
     let last: number | undefined
     const strategy = defineStrategy({
@@ -128,7 +130,7 @@ test('an indicator counts silent bars, and has the same value whether it is read
   expect(values('late')).toBe(values('often'))
 })
 
-test('an indicator counts each bar once, also when the bars before it are dropped', () => {
+test('an indicator counts each bar once, even if earlier bars are dropped', () => {
   const volumes: number[] = []
   const volume: Indicator<number> = {
     width: '1m',

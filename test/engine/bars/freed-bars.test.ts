@@ -48,7 +48,7 @@ test.each<[string, number, Act, boolean]>([
   ['after four days', 8, nothing, false],
   ['after four days with a position', 8, buys, true],
   ['after four days of watching', 8, watches, true],
-])('the bars of a token without a print %s', (_what, halfDays, act, isKept) => {
+])('the bars of a token without a print are kept or freed: %s', (_what, halfDays, act, isKept) => {
   for (const width of ['1 trade', '1m'] as const) {
     const { bars, old, mean } = readAfter(halfDays, width, act)
     expect({ width, isKept: old > 0 }).toEqual({ width, isKept })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Allowance } from '../../../src/engine/bots/allowance.ts'
 
-/** Number of requests allowed now. */
+/** Returns the number of requests that are allowed now. */
 function asked(allowance: Allowance, now: number, most: number): number {
   let count = 0
   try {
@@ -12,7 +12,7 @@ function asked(allowance: Allowance, now: number, most: number): number {
   return count
 }
 
-test('a bot has 10,000 requests at once, then 500 a second, and saves up at most 10,000', () => {
+test('a bot may make 10,000 requests at once and then 500 a second, and saves up at most 10,000', () => {
   const allowance = new Allowance()
   const start = 1_780_000_000_000
   expect(asked(allowance, start, 20_000)).toBe(10_000)

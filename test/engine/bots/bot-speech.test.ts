@@ -23,7 +23,7 @@ function speaking(warmup = 0) {
 }
 
 describe('bot.log', () => {
-  it('writes lines with level, text, fields and time', () => {
+  it('bot.log writes lines with level, text, fields and time', () => {
     const { rig, ask } = speaking()
     ask(({ log }) => {
       log.debug('one')
@@ -38,7 +38,7 @@ describe('bot.log', () => {
     ])
   })
 
-  it('accepts any value, because a log must not end a strategy', () => {
+  it('bot.log accepts any value, because a log line must not end a strategy', () => {
     const { rig, ask } = speaking()
     const odd = { left: undefined, nan: Number.NaN, big: 7n, list: [1], code: () => {}, long: 'x'.repeat(300) }
     ask(({ log }) => {
@@ -56,7 +56,7 @@ describe('bot.log', () => {
     expect(Object.keys(third?.fields ?? {})[0]).toHaveLength(50)
   })
 
-  it('writes 200 lines at once and 2 a second; the next line states how many were dropped', () => {
+  it('bot.log writes 200 lines at once and 2 a second, and the next line contains the number that was dropped', () => {
     const { rig, ask } = speaking()
     ask(({ log }) => {
       for (let line = 0; line < 1_000; line++) log.debug(`line ${line}`)
@@ -69,7 +69,7 @@ describe('bot.log', () => {
     expect(rig.logs).toHaveLength(220)
   })
 
-  it('writes 20 warnings at once and one in 10 s, also after a flood of other lines', () => {
+  it('bot.log writes 20 warnings at once and one in 10 s, even after many other lines', () => {
     const { rig, ask } = speaking()
     const warnings = (): number => rig.logs.filter(({ level }) => level === 'warn').length
     ask(({ log }) => {
@@ -84,7 +84,7 @@ describe('bot.log', () => {
     expect(warnings()).toBe(23)
   })
 
-  it('writes nothing during the warm-up, and nothing outside of a handler', () => {
+  it('bot.log writes nothing during the warm-up, and nothing outside of a handler', () => {
     const { rig, handle, setAlways } = speaking(600)
     setAlways(({ log }) => log.info('print'))
     for (let print = 0; print < 3; print++) rig.trade({ price: 1e-7 })
@@ -96,7 +96,7 @@ describe('bot.log', () => {
 })
 
 describe('bot.message', () => {
-  it('sends 5 messages at once and 5 a minute, and says whether it sent one', () => {
+  it('bot.message sends 5 messages at once and 5 a minute, and returns whether it sent one', () => {
     const { rig, ask } = speaking()
     const sent: boolean[] = []
     const burst = (bot: Bot): void => {
@@ -110,7 +110,7 @@ describe('bot.message', () => {
     expect(rig.messages.slice(0, 2)).toEqual(['message 0', 'message 1'])
   })
 
-  it('cuts a text after 500 characters; anything else than a text throws', () => {
+  it('bot.message cuts a text after 500 characters, and throws if it gets anything else than a text', () => {
     const { rig, ask } = speaking()
     ask((bot) => bot.message('x'.repeat(600)))
     expect(rig.messages[0]).toHaveLength(500)

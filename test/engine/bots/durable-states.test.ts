@@ -11,7 +11,10 @@ type Act = (token: Token, bot: Bot) => void
 const DAY = 86_400
 const HOUR = 3_600
 
-/** A rig whose strategy runs `act` at each trade of 2 SOL. `views`: each token that was passed to the strategy. */
+/**
+ * Returns a rig whose strategy runs `act` at each trade of 2 SOL. `views` contains each token that the strategy
+ * received.
+ */
 function acting(options: { warmup?: number } = {}) {
   const acts: Act[] = []
   const views: Token[] = []
@@ -50,7 +53,7 @@ function advanceTo(rig: StrategyRig, days: number, seconds: number): void {
 }
 
 describe('token.durable', () => {
-  it('is null at first, then the frozen copy of the last value, also after a restart', () => {
+  it('a durable state is null at first, then the frozen copy of the last value, also after a restart', () => {
     const { rig, ask } = acting()
     expect(ask(({ durable }) => durable)).toBe(null)
     const value = { score: [1, { best: 2 }] }
@@ -70,7 +73,7 @@ describe('token.durable', () => {
     expect(rig.durable()).toEqual({ score: [1, { best: 2 }] })
   })
 
-  it('belongs to one token; null deletes it', () => {
+  it('a durable state belongs to one token, and null deletes it', () => {
     const { rig, ask } = acting()
     ask(saves(1))
     ask(saves(2), OTHER_MINT)
@@ -84,18 +87,18 @@ describe('token.durable', () => {
     ['a Map', new Map(), /durable is an instance of a class/],
     ['NaN', { a: Number.NaN }, /durable\.a is NaN/],
     ['10,001 characters', 'x'.repeat(9_999), /has 10001 characters of JSON; the maximum is 10000/],
-  ])('%s is refused with the reason', (_what, value, reason) => {
+  ])('a durable state of %s is refused with the reason', (_what, value, reason) => {
     const { ask } = acting()
     expect(() => ask(saves(value as Json))).toThrow(reason)
   })
 
-  it('of exactly 10,000 characters is saved', () => {
+  it('a durable state of exactly 10,000 characters is saved', () => {
     const { rig, ask } = acting()
     ask(saves('x'.repeat(9_998)))
     expect(rig.durable()).toHaveLength(9_998)
   })
 
-  it('of all tokens of a bot has at most 4,000,000 characters', () => {
+  it('the durable states of all tokens of a bot have at most 4,000,000 characters', () => {
     const { rig, ask } = acting()
     const text = 'x'.repeat(9_998)
     for (let token = 0; token < 400; token++) {
@@ -107,13 +110,13 @@ describe('token.durable', () => {
     expect(() => ask(saves('x'), OTHER_MINT)).toThrow(/4000100 characters of JSON; the maximum is 4000000/)
   })
 
-  it('cannot be saved outside of a handler', () => {
+  it('a durable state cannot be saved outside of a handler', () => {
     const { ask } = acting()
     const token = ask((one) => one)
     expect(() => saves(1)(token, undefined as never)).toThrow('outside of a handler')
   })
 
-  it('is not saved during the warm-up, which sees the value of the earlier process', () => {
+  it('a durable state is not saved during the warm-up, in which the strategy reads the value of the earlier process', () => {
     const seen: Json[] = []
     const strategy = defineStrategy({
       ...{ name: 'warm', about: '', params: z.object({}), keys: ['trades'] },
@@ -141,7 +144,7 @@ describe('token.durable', () => {
       rig.trade({ price: 1e-7, mint: OTHER_MINT })
     }
 
-    it('is freed at the second 00:00 UTC after the last event', () => {
+    it("a durable state is freed at the second 00:00 UTC after the token's last event", () => {
       const { rig, ask } = acting()
       ask(saves('kept'))
       passes(rig, 1, 10)
@@ -152,7 +155,7 @@ describe('token.durable', () => {
       expect(ask(({ durable }) => durable)).toBe(null)
     })
 
-    it('is kept by an event on each day', () => {
+    it('a durable state is kept if the token has an event on each day', () => {
       const { rig, ask } = acting()
       ask(saves('kept'))
       for (let day = 0; day < 4; day++) {
@@ -163,7 +166,7 @@ describe('token.durable', () => {
       expect(ask(({ durable }) => durable)).toBe('kept')
     })
 
-    it('is kept while the bot has a position, and freed afterwards', () => {
+    it('a durable state is kept while the bot has a position, and freed afterwards', () => {
       const { rig, ask } = acting()
       rig.settle(1e-7)
       ask(saves('kept'))
@@ -182,7 +185,7 @@ describe('token.durable', () => {
     })
   })
 
-  it('is freed at a start after the second 00:00 UTC', () => {
+  it('a start frees a durable state after the second 00:00 UTC', () => {
     const { rig, ask } = acting()
     ask(saves('kept'))
     rig.restart({ downSeconds: 3 * DAY })
@@ -192,7 +195,7 @@ describe('token.durable', () => {
   it.each([
     [1, 'kept'],
     [2, null],
-  ])('after a silence until the 00:00 UTC number %i after its last event, is %s', (midnights, value) => {
+  ])('a durable state, after no event until 00:00 UTC number %i, is %s', (midnights, value) => {
     const { rig, ask } = acting()
     ask(saves('kept'))
     advanceTo(rig, midnights, 0)
@@ -200,7 +203,7 @@ describe('token.durable', () => {
     expect(rig.durable()).toBe(value)
   })
 
-  it('of a freed token that the strategy still holds is saved for the new view', () => {
+  it("a durable state that is set on a freed token still held by the strategy is saved for the token's new object", () => {
     const { rig, ask } = acting()
     const old = ask((token) => token)
     advanceTo(rig, 1, 1)
@@ -211,7 +214,7 @@ describe('token.durable', () => {
     expect(ask((token) => [token === old, token.durable])).toEqual([false, 'again'])
   })
 
-  it('with restarts equals that of a run without them, in random sequences of events', () => {
+  it('the durable states of a run with restarts equal those of a run without them, in random sequences of events', () => {
     const mints = [MINT, OTHER_MINT, keyOf(3)]
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('save' as const), mint: fc.nat(2), value: fc.nat(3) }) },

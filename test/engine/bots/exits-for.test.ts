@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Bot, BuyTrigger, ExitRules, Handlers } from '../../../src/index.ts'
 import { botSettings, EngineRig, fillOf, MINT, orders } from '../../support/engine-rig.ts'
 
-/** A bot that buys at its first print with a price. `more`: its other handlers. */
+/** Returns a rig whose bot buys at its first print with a price. `more` has its other handlers. */
 function held(more: Handlers<unknown>, wish: (bot: Bot) => unknown = buys): EngineRig {
   let isDone = false
   const strategy = {
@@ -42,7 +42,7 @@ function seconds(rig: EngineRig, count: number): string[] {
   return found
 }
 
-test('exitsFor sets the exits of a held position once; equal rules write nothing', () => {
+test('exitsFor sets the exits of a held position once, and equal rules write nothing', () => {
   const rig = opened({ exitsFor: () => ({ trailingPercent: 10, stopLossPercent: 20 }) })
   expect(seconds(rig, 4)).toEqual(['{"trailingPercent":10,"stopLossPercent":20}'])
 })
@@ -61,7 +61,7 @@ test('a stop that exitsFor moves at each bar does not repeat the take-profit ste
   expect(sold).toEqual([{ kind: 'percent', percent: 25 }])
 })
 
-test('undefined leaves the exits, and exitsFor sees the position and the bar', () => {
+test('if exitsFor returns undefined, the exits stay, and exitsFor receives the position and the bar', () => {
   const seen: [number, string][] = []
   const exitsFor = (position: { costSol: number }, bar: { width: string }): undefined => {
     seen.push([position.costSol, bar.width])
@@ -78,14 +78,14 @@ test('rules that contradict each other are refused, and the position keeps its e
   expect(others.every((other) => other.startsWith('REQUEST_INVALID'))).toBe(true)
 })
 
-test('a promise from exitsFor ends the strategy, as from any handler', () => {
+test('if exitsFor returns a promise, the strategy ends, as with any handler', () => {
   const exitsFor = (() => Promise.resolve({})) as never
   expect(seconds(opened({ exitsFor }), 2)).toEqual([expect.stringContaining('STRATEGY_THREW: TypeError: a handler')])
 })
 
 const LIMIT = (bot: Bot) => bot.limitBuy(MINT, { sol: 1, atPrice: 0.9e-6, reason: 'cheap', tag: 'dip' })
 
-test('a vetoed limit order stays armed, asks at most once a second, and buys once it is confirmed', () => {
+test('a limit order that confirmBuy rejects keeps waiting, asks at most once a second, and buys once it is confirmed', () => {
   const asked: [number, BuyTrigger][] = []
   let answer: true | string = 'not now'
   const rig: EngineRig = held(
@@ -108,7 +108,7 @@ test('a vetoed limit order stays armed, asks at most once a second, and buys onc
   expect(bought).toMatchObject([{ side: 'buy', reason: 'cheap' }])
 })
 
-test('a vetoed step of a DCA is skipped', () => {
+test('a step of a DCA that confirmBuy rejects is skipped', () => {
   const asked: string[] = []
   const rig: EngineRig = held(
     {
@@ -133,7 +133,7 @@ test('a vetoed step of a DCA is skipped', () => {
   })
 })
 
-test('confirmBuy that returns neither true nor a reason ends the strategy, and nothing is bought', () => {
+test('if confirmBuy returns neither true nor a reason, the strategy ends and nothing is bought', () => {
   for (const confirmBuy of [() => false as never, () => undefined as never, () => Promise.resolve(true) as never]) {
     const rig = held({ confirmBuy }, LIMIT)
     const made = Array.from({ length: 6 }, () => orders(rig.trade(0.8e-6, { ms: 100 }))).flat()
@@ -142,7 +142,7 @@ test('confirmBuy that returns neither true nor a reason ends the strategy, and n
   }
 })
 
-test('exitsFor covers a held position whose mint is not among the keys of the bot; onBar does not', () => {
+test('exitsFor is called for a held position whose mint is not among the keys of the bot, and onBar is not', () => {
   const called: string[] = []
   const strategy = {
     ...{ name: 'one', about: '', params: undefined, keys: ['newTokens'], bars: { '1s': 5 } },
@@ -163,7 +163,7 @@ test('exitsFor covers a held position whose mint is not among the keys of the bo
   expect(called).toEqual(['exitsFor', 'exitsFor', 'exitsFor'])
 })
 
-test('a conditional order that confirmBuy cancels and vetoes stays cancelled, with one report of its end', () => {
+test('a conditional order that confirmBuy cancels and rejects stays cancelled, and its end is reported once', () => {
   const strategyBot: Bot[] = []
   const rig: EngineRig = held(
     {

@@ -38,7 +38,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['an exit that does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
     ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
   ]
-  it.each(buys)('buy: %s is %s', (_name, code, options) => {
+  it.each(buys)('a buy is refused because %s, with %s', (_name, code, options) => {
     const talk = readyBot()
     const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason, ...options } as BuyOptions))
     expect(placed).toMatchObject({ ok: false, code })
@@ -61,7 +61,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['no size', {}],
     ['no reason', { all: true, reason: undefined }],
   ]
-  it.each(sells)('sell: %s is refused', (_name, options) => {
+  it.each(sells)('a sale is refused because %s', (_name, options) => {
     const talk = readyBot({}, true)
     const placed = talk.ask((bot, token) => bot.sell(token, { reason, ...options } as unknown as SellOptions))
     expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID' })
@@ -72,7 +72,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['percent above 100', { percent: 250 }],
     ['all that it is shown to hold', 'shown'],
     ['more than it holds', { tokens: 1e300 }],
-  ])('sell: %s sells everything', (_name, options) => {
+  ])('a sale of %s sells everything', (_name, options) => {
     const talk = readyBot({}, true)
     talk.ask((bot, token) => {
       const size = options === 'shown' ? { tokens: token.position?.tokens as number } : (options as { percent: number })
@@ -86,7 +86,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['too long', 'x'.repeat(100_000)],
     ['a number', 5 as never],
     ['an object without a mint', {} as never],
-  ])('a mint that is %s is refused', (_name, mint) => {
+  ])('a request with a mint that is %s is refused', (_name, mint) => {
     const talk = readyBot()
     expect(talk.ask((bot) => bot.buy(mint, { sol: 0.1, reason }))).toMatchObject({ code: 'MINT_INVALID' })
     expect(talk.ask((bot) => bot.watch(mint))).toBe(false)
@@ -105,7 +105,7 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 })
 
-describe('a bug in a strategy ends the entries of its bot only', () => {
+describe('an error in a strategy ends only the entries of its own bot', () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   const states: [name: string, state: unknown, why: RegExp][] = [
@@ -117,7 +117,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
     ['a function', { a: () => 1 }, /function/],
     ['a cycle', cyclic, /cyclic or too large/],
   ]
-  it.each(states)('a state with %s throws', (_name, state, why) => {
+  it.each(states)('a token state with %s throws an error', (_name, state, why) => {
     const talk = readyBot()
     expect(talk.dare((bot) => Object.assign(bot, { state }))).toMatch(why)
   })
@@ -125,7 +125,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
   it.each([
     ['a timer of NaN seconds', (bot: Bot<unknown>) => bot.every('x', Number.NaN)],
     ['a timer of no seconds', (bot: Bot<unknown>) => bot.after('x', 0)],
-    ['a timer that never comes', (bot: Bot<unknown>) => bot.after('x', Number.POSITIVE_INFINITY)],
+    ['a timer at an infinite time', (bot: Bot<unknown>) => bot.after('x', Number.POSITIVE_INFINITY)],
     ['a timer without a name', (bot: Bot<unknown>) => bot.after(undefined as never, 5)],
     ['a note that is no text', (bot: Bot<unknown>) => bot.note(MINT, 5n as never)],
     ['no options', (bot: Bot<unknown>) => bot.buy(MINT, undefined as never)],
@@ -146,7 +146,7 @@ describe('a bug in a strategy ends the entries of its bot only', () => {
         },
       }),
     ],
-  ])('a strategy that throws %s', (_name, thrown) => {
+  ])('the strategy of a bot ends if it throws %s', (_name, thrown) => {
     const talk = readyBot()
     expect(
       talk.dare(() => {

@@ -17,7 +17,7 @@ const EXIT_ORDERS = { slippageLadder: [5], priorityFeeLadder: [lamports(70_000)]
 const FEES = quoteFeesFrom(DEFAULT_FILL_MODEL, ORDERS, EXIT_ORDERS)
 
 describe('a quote', () => {
-  it('predicts the amounts and all fees of the fill model', () => {
+  it('a quote predicts the amounts and all fees of the fill model', () => {
     const price = fc.double({ min: 1e-9, max: 1e-3, noNaN: true })
     fc.assert(
       fc.property(price, fc.double({ min: 0.001, max: 100, noNaN: true }), (at, sol) => {
@@ -33,7 +33,7 @@ describe('a quote', () => {
     )
   })
 
-  it('names its fees in total: venue, service, base fee, priority fee, and the rent of a buy', () => {
+  it('a quote lists all fees: venue, service, base fee, priority fee, and the rent of a buy', () => {
     const quote = quoteBuy(1, LAUNCH_PRICE, FEES) as Quote
     const network = networkFee(null, DEFAULT_FILL_MODEL) / 1e9
     const rent = DEFAULT_FILL_MODEL.rentLamports / 1e9
@@ -44,7 +44,7 @@ describe('a quote', () => {
     expect(back.feesSol).toBeCloseTo(gross - back.sol + 0.000_075, 9)
   })
 
-  it('without recorded fees has those of earlier versions, so that their journals replay', () => {
+  it('if the journal recorded no fees, a quote uses those of earlier versions, so that old journals can be replayed', () => {
     const quote = quoteBuy(1, LAUNCH_PRICE) as Quote
     expect(quote.feesSol).toBe(1 - 1 / 1.0125 + 0.002_044_28)
     const back = quoteSell(quote.tokens, LAUNCH_PRICE) as Quote
@@ -52,7 +52,7 @@ describe('a quote', () => {
     expect(back.feesSol).toBeCloseTo((back.sol / 0.9875) * 0.0125 + 0.000_005, 9)
   })
 
-  it('of a bot has the fees of its settings', () => {
+  it("a quote of a bot uses the fees of the bot's settings", () => {
     const quotes: (Quote | undefined)[] = []
     const asking = {
       ...{ name: 'asking', about: '', params: undefined as never, keys: ['trades'] },

@@ -7,7 +7,7 @@ import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
 import type { Bot, EquityView, Handlers, RoundTripView } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, orders, startInput } from '../../support/engine-rig.ts'
 
-/** A strategy that keeps its `bot` and everything that it receives about closed positions. */
+/** A strategy that stores its `bot` and everything that it receives about closed positions. */
 class Ears {
   readonly trips: RoundTripView[] = []
   readonly calls: string[] = []
@@ -37,7 +37,7 @@ const TOKENS = 1_000_000_000_000n
 interface World {
   readonly ears: Ears
   readonly rig: EngineRig
-  /** Prints until a request is granted, and returns the order. */
+  /** Prints until a request is accepted, and returns its order. */
   ask(wish: (bot: Bot) => unknown): Order
 }
 
@@ -75,7 +75,7 @@ function positionOf(outputs: readonly Output[]): Position {
   return found.position
 }
 
-test('a closed position is shown once, after the fill and the order of its last sale, with all its figures', () => {
+test('a strategy receives each closed position once, with all its figures, after the fill and the order of the last sale', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   const bought = ask(buy(1, { tag: 'dip' }))
@@ -105,14 +105,14 @@ test('a closed position is shown once, after the fill and the order of its last 
   expect(trip?.feesSol).toMatchObject({ failed: 0.0007, other: 0.000015, total: 0.000715 })
   expect(trip?.profitSol).toBeCloseTo(1.05 - 1 - 0.000715, 9)
   expect(trip?.profitPercent).toBeCloseTo((1.05 - 1 - 0.000715) * 100, 6)
-  // At 1.2e-6 the position would have brought less than 1.2 SOL: venue fee and impact are deducted.
+  // At 1.2e-6 the position would have brought less than 1.2 SOL, because venue fee and price impact are deducted.
   expect(trip?.best.sol).toBeGreaterThan(0.1)
   expect(trip?.best.sol).toBeLessThan(0.2)
   expect(trip?.worst.percent).toBeLessThan(-50)
   expect(trip?.worst.percent).toBeGreaterThan(-60)
 })
 
-test('without a price while it is held, the profit is the best and the worst mark', () => {
+test('if there was no price while the position was held, its profit is the best and the worst mark', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   const bought = ask(buy(1))
@@ -132,7 +132,7 @@ test('a buy that fails closes no round trip', () => {
   expect(ears.trips).toEqual([])
 })
 
-test('if a fork removes the closing sale, the position opens again, and its next end revises the round trip', () => {
+test('if a fork removes the closing sale, the position opens again, and its next end corrects the round trip', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   rig.fill(ask(buy(1)), 1e-6)
@@ -159,7 +159,7 @@ test('tokens that leave the wallet without an order close the round trip with th
   ])
 })
 
-test('best and worst mark, sums and reasons survive a restart', () => {
+test('the best and the worst mark, the sums and the reasons survive a restart', () => {
   const first = world()
   settle(first.rig, 1e-6)
   const bought = first.ask(buy(1, { tag: 'dip' }))
@@ -179,7 +179,7 @@ test('best and worst mark, sums and reasons survive a restart', () => {
   expect(trip?.worst).toEqual({ sol: (mark?.worst?.lamports ?? 0) / 1e9, percent: mark?.worst?.percent })
 })
 
-test('a position of an earlier version closes with the sums that follow from its cost', () => {
+test('a position of an earlier version closes with sums that are computed from its cost', () => {
   const first = world()
   settle(first.rig, 1e-6)
   const bought = first.ask(buy(1))
@@ -192,7 +192,7 @@ test('a position of an earlier version closes with the sums that follow from its
   expect(ears.trips).toMatchObject([{ costSol: 1, proceedsSol: 1.5, entryReason: '', feesSol: { other: 0.00001 } }])
 })
 
-test('a segment that records no marks keeps neither sums nor marks, so an older journal replays', () => {
+test('a segment that records no marks has neither sums nor marks, so that an older journal can be replayed', () => {
   const ears = new Ears()
   const rig = new EngineRig([ears.strategy as never], [botSettings('ears', { exits: {} as never })])
   const { exitPrice: _exitPrice, ...old } = startInput([botSettings('ears', { exits: {} as never })])

@@ -12,7 +12,7 @@ const attempts: [string, (token: object) => void][] = [
   ['a new property', (token) => Object.defineProperty(token, 'mine', { get: () => 1 })],
 ]
 
-test.each(attempts)('a strategy that defines an accessor for %s of a token is ended', (_what, define) => {
+test.each(attempts)('a strategy that defines a getter or setter for %s of a token is ended', (_what, define) => {
   const strategy = defineStrategy({
     ...{ name: 'defining', about: '', params: z.object({}), keys: ['trades'], token: () => ({}) },
     start: () => ({ onTrade: (_trade, token) => define(token) }),
@@ -21,7 +21,7 @@ test.each(attempts)('a strategy that defines an accessor for %s of a token is en
   expect(() => rig.trade({ price: 1e-7, sol: 1 })).toThrow(/TypeError: Cannot (re)?define property/)
 })
 
-test('a state may be replaced, and is the same at the next event', () => {
+test('the state of a token may be replaced, and the next event has the same state', () => {
   const seen: unknown[] = []
   const strategy = defineStrategy<unknown, { count: number }>({
     ...{ name: 'counting', about: '', params: z.object({}), keys: ['trades'], token: () => ({ count: 0 }) },

@@ -4,7 +4,7 @@ import type { Output } from '../../../src/engine/messages.ts'
 import { type Bot, defineStrategy } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, MINT, MINT_2, orders, startInput } from '../../support/engine-rig.ts'
 
-/** Buys on every print, or runs the given handler. */
+/** Returns a strategy that buys on every print, or runs the given handler. */
 const strategyOf = (name: string, onTrade: (bot: Bot<undefined>) => unknown) =>
   defineStrategy({
     ...{ name, about: '', params: z.object({}), keys: ['trades'] },
@@ -14,7 +14,7 @@ const strategyOf = (name: string, onTrade: (bot: Bot<undefined>) => unknown) =>
 const eager = strategyOf('eager', (bot) => bot.buy(MINT, { sol: 0.01, reason: 'a print' }))
 const alarmsIn = (outputs: readonly Output[]) => outputs.filter(({ kind }) => kind === 'alarm')
 
-test('a stopped bot is not started, one alarm reports it, and the others trade', () => {
+test('a bot that was stopped is not started again, one alarm reports it, and the other bots trade', () => {
   const bots = ['wild', 'calm'].map((name) => botSettings('eager', { name }))
   const start = startInput(bots)
   for (const told of [false, true]) {
@@ -33,8 +33,8 @@ test('a stopped bot is not started, one alarm reports it, and the others trade',
 test.each([
   ['a promise', () => Promise.reject(new Error('nobody hears this'))],
   // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
-  ['what looks like one', () => ({ then: () => {} })],
-])('a handler that returns %s is refused', (_what, returned) => {
+  ['an object that looks like a promise', () => ({ then: () => {} })],
+])('a handler that returns %s ends its strategy', (_what, returned) => {
   const rig = new EngineRig([strategyOf('later', returned) as never], [botSettings('later')])
   rig.settle(1e-6)
   expect(alarmsIn(rig.outputs)).toMatchObject([{ reason: expect.stringContaining('a handler returned a promise') }])
@@ -46,7 +46,7 @@ test('a handler may return anything else', () => {
   expect(alarmsIn(rig.outputs)).toEqual([])
 })
 
-test('a stack overflow within an order ends the engine and leaves the index of its bot, even if the strategy catches it', () => {
+test('a stack overflow within an order ends the engine and records the index of the bot, even if the strategy catches it', () => {
   const deep = (bot: Bot<undefined>): void => {
     try {
       deep(bot)
@@ -59,7 +59,7 @@ test('a stack overflow within an order ends the engine and leaves the index of i
   expect(rig.cells[0]).toBe(1)
 })
 
-test('every handler is counted before it runs, and a nested handler counts as part of the outer one', () => {
+test('every handler is counted before it runs, and a handler that is called inside another one counts as part of it', () => {
   const counts: number[] = []
   const looking = (name: string) =>
     strategyOf(name, (bot) => {
@@ -77,7 +77,7 @@ test('every handler is counted before it runs, and a nested handler counts as pa
   expect(rig.cells[0]).toBe(-1)
 })
 
-test('an indicator that throws ends its strategy once, and is not called again', () => {
+test('an indicator that throws ends its strategy once and is not called again', () => {
   let calls = 0
   const add = () => {
     calls++

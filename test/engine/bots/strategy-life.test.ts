@@ -10,7 +10,7 @@ const reason = 'told to'
 const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
 
 describe('bot.state', () => {
-  it('is a copy: changes of the assigned or the returned object have no effect', () => {
+  it('the state of a strategy is a copy: changes of the assigned or the returned object have no effect', () => {
     const talk = readyBot()
     const mine = { list: [1] }
     talk.ask((bot) => Object.assign(bot, { state: mine }))
@@ -19,7 +19,7 @@ describe('bot.state', () => {
     expect(talk.dare((bot) => void (bot.state as { list: number[] }).list.push(3))).toMatch(/TypeError/)
   })
 
-  it('is restored from the journal', () => {
+  it('the state of a strategy is restored from the journal', () => {
     const state = { $bigint: '5', $$bigint: '6', text: 'x', zero: 0 }
     const talk = readyBot()
     talk.ask((bot) => Object.assign(bot, { state: { ...state, zero: -0 } }))
@@ -29,7 +29,7 @@ describe('bot.state', () => {
 })
 
 describe('before it trades, and after', () => {
-  it('orders in start are refused, and buys while the process is stopping', () => {
+  it('orders in `start` are refused, and so are buys while the process is stopping', () => {
     const placed: unknown[] = []
     const talk = new TalkingBot({}, (bot) => {
       placed.push(bot.buy(MINT, { sol: 0.1, reason }), bot.sell(MINT, { all: true, reason }))
@@ -42,7 +42,7 @@ describe('before it trades, and after', () => {
     expect(orders(talk.rig.outputs)).toEqual([])
   })
 
-  /** Warms the strategy up with `rows` prints. */
+  /** Plays `rows` prints to the strategy as its warm-up. */
   function warm(rig: EngineRig, rows: number, time = rig.now): void {
     for (let row = 0; row < rows; row++) {
       const numbers = { price: 1e-6, amount: 1, size: 1e6, marketCap: 1, extra: 0, extra2: 0 }
@@ -78,7 +78,7 @@ describe('before it trades, and after', () => {
     expect(talk.ask((bot) => [bot.state, bot.orders()])).toEqual([null, []])
   })
 
-  it('the losses of today survive a warm-up that begins yesterday', () => {
+  it('the losses of today still count after a warm-up that begins yesterday', () => {
     const talk = readyBot({}, true)
     const [, sale] = [0, talk.ask((bot, token) => bot.sell(token, { all: true, reason }))]
     const order = orders(talk.rig.outputs)[1] as Order
@@ -93,7 +93,7 @@ describe('before it trades, and after', () => {
 })
 
 describe('watching', () => {
-  it('is counted: a bot can remove a key neither from another bot nor from the engine', () => {
+  it('a subscription is counted, so a bot can take a key away neither from another bot nor from the engine', () => {
     const talk = readyBot({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
     expect(talk.trades).toBe(5) // a key named twice is one key
     talk.ask((bot) => bot.watch(MINT))
@@ -107,7 +107,7 @@ describe('watching', () => {
     expect(keys()).toEqual(['newTokens', 'trades', MINT_2])
   })
 
-  it('survives a sale that is reported after the position was closed', () => {
+  it('the subscription stays after a sale that is reported when the position was already closed', () => {
     const talk = readyBot({ keys: ['trades'] }, true)
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -124,7 +124,7 @@ describe('timers', () => {
   const timersOf = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
   const set = (talk: TalkingBot) => timersOf(talk.rig.outputs).at(-1) as { id: number; at: number }
 
-  /** Next firing after a restart of a timer that repeats every 10 s. */
+  /** Returns the next due time, after a restart, of a timer that repeats every 10 s. */
   const dueAfter = (fired: number | undefined): number | undefined => {
     const start = 1_780_000_000_000
     const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: start - 100_000, everyMs: 10_000 } as const
@@ -132,7 +132,7 @@ describe('timers', () => {
     return timersOf(new TalkingBot({ money }).rig.outputs)[0]?.at
   }
 
-  it('that repeat are emitted once: their firings emit nothing', () => {
+  it('timers that repeat are recorded once, when they are set, and not at each firing', () => {
     const talk = readyBot()
     talk.ask((bot) => bot.every('tick', 10))
     const { id, at } = set(talk)
@@ -146,16 +146,16 @@ describe('timers', () => {
   })
 
   it.each([
-    ['that passed while nobody looked fires once, at once', undefined, -100_000],
-    ['that is late by less than its period keeps its beat', -97_000, -90_000],
-    ['that is late by periods leaves them out and keeps its beat', -37_000, -30_000],
-    ['that fired on time is due a period later', -100_000, -90_000],
+    ['a timer that became due while no process ran fires once, immediately', undefined, -100_000],
+    ['a timer that is late by less than its period keeps its rhythm', -97_000, -90_000],
+    ['a timer that is late by several periods skips these and keeps its rhythm', -37_000, -30_000],
+    ['a timer that fired on time is due a period later', -100_000, -90_000],
   ])('%s', (_what, fired, due) => {
     const start = 1_780_000_000_000
     expect(dueAfter(fired === undefined ? undefined : start + fired)).toBe(start + due)
   })
 
-  it('may be cleared or replaced while they fire', () => {
+  it('timers may be cleared or replaced while they fire', () => {
     const talk = readyBot()
     talk.ask((bot) => bot.every('tick', 10))
     talk.atTimer = (bot) => bot.clear('tick')
@@ -170,7 +170,7 @@ describe('timers', () => {
     expect(set(talk).at).toBe(talk.rig.now + 20_000)
   })
 
-  it('that start sets again after a restart continue, unless the interval changed', () => {
+  it('timers that `start` sets again after a restart continue, unless the interval changed', () => {
     const money = (everyMs: number) => {
       const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: 1_780_000_005_000, everyMs } as const
       return { ...NO_MONEY, nextTimer: 5, timers: [timer] }

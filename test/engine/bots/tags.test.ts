@@ -7,7 +7,9 @@ import { readyBot } from '../../support/talking-bot.ts'
 
 type Act = (bot: Bot, token: Token) => unknown
 
-/** A rig whose strategy acts once at each print of a size: at the first such print as `acts[1]` says, and so on. */
+/**
+ * Returns a rig whose strategy acts once at each print of a size: at the first such print as `acts[1]` says, and so on.
+ */
 function tagged(acts: Readonly<Record<number, Act>>) {
   const views: OrderView[] = []
   const fills: FillView[] = []
@@ -34,7 +36,7 @@ function tagged(acts: Readonly<Record<number, Act>>) {
 const BUY = { sol: 0.1, reason: 'told to', tag: 'dip' }
 const SELL = { all: true, reason: 'told to', tag: 'target' } as const
 
-/** Requests that buy at 1e-7, and the price at which they execute. */
+/** Requests that buy at 1e-7, each with the price at which it executes. */
 const BUYS: Readonly<Record<string, readonly [Act, number]>> = {
   buy: [(bot, token) => bot.buy(token, BUY), 1e-7],
   'limit buy': [(bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.9e-7 }), 0.9e-7],
@@ -58,21 +60,24 @@ const SALES: Readonly<Record<string, readonly [Act, number]>> = {
 }
 
 describe('the tag of an order', () => {
-  it.each(Object.entries(BUYS))('%s: order, views, fill and position have it', (_kind, [act, price]) => {
-    const { rig, views, fills, positions } = tagged({ 7: act })
-    rig.settle(1e-7)
-    rig.trade({ price: 1e-7, sol: 7 })
-    rig.settle(price)
-    rig.advance(5)
-    rig.trade({ price })
-    expect(new Set(rig.orders.map(({ tag }) => tag))).toEqual(new Set(['dip']))
-    expect(new Set(views.map(({ tag }) => tag))).toEqual(new Set(['dip']))
-    expect(fills.map(({ tag }) => tag)).toEqual(['dip'])
-    expect(rig.fills.map(({ tag }) => tag)).toEqual(['dip'])
-    expect(positions.at(-1)).toBe('dip')
-  })
+  it.each(Object.entries(BUYS))(
+    'for %s, the order, its views, its fill and the position have the tag',
+    (_kind, [act, price]) => {
+      const { rig, views, fills, positions } = tagged({ 7: act })
+      rig.settle(1e-7)
+      rig.trade({ price: 1e-7, sol: 7 })
+      rig.settle(price)
+      rig.advance(5)
+      rig.trade({ price })
+      expect(new Set(rig.orders.map(({ tag }) => tag))).toEqual(new Set(['dip']))
+      expect(new Set(views.map(({ tag }) => tag))).toEqual(new Set(['dip']))
+      expect(fills.map(({ tag }) => tag)).toEqual(['dip'])
+      expect(rig.fills.map(({ tag }) => tag)).toEqual(['dip'])
+      expect(positions.at(-1)).toBe('dip')
+    },
+  )
 
-  it.each(Object.entries(SALES))('%s: order, views and fill have it', (_kind, [act, price]) => {
+  it.each(Object.entries(SALES))('for %s, the order, its views and its fill have the tag', (_kind, [act, price]) => {
     const { rig, views, fills } = tagged({ 7: (bot, token) => bot.buy(token, BUY), 8: act })
     rig.settle(1e-7)
     rig.trade({ price: 1e-7, sol: 7 })
@@ -85,7 +90,7 @@ describe('the tag of an order', () => {
     expect(fills.map(({ tag }) => tag)).toEqual(['dip', 'target'])
   })
 
-  it('is empty for an order without a tag, and for an exit of the rules', () => {
+  it('the tag of an order without a tag, and of an exit, is empty', () => {
     const buy: Act = (bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to', exits: { takeProfitPercent: 10 } })
     const { rig, fills, positions } = tagged({ 7: buy })
     rig.settle(1e-7)
@@ -98,7 +103,7 @@ describe('the tag of an order', () => {
     expect(positions[0]).toBe('')
   })
 
-  it('belongs to every order of an exit that fails and is retried', () => {
+  it('every order of an exit that fails and is retried has the tag', () => {
     const talk = readyBot({}, true)
     talk.ask((bot, token) => bot.stopSell(token, { ...SELL, atPrice: 0.8e-6 }))
     const first = orders(talk.rig.settle(0.8e-6))[0] as Order
@@ -113,7 +118,7 @@ describe('the tag of an order', () => {
     ['51 characters', 'x'.repeat(51)],
     ['a number', 7],
     ['null', null],
-  ])('is refused if it is %s', (_what, tag) => {
+  ])('a tag is refused if it is %s', (_what, tag) => {
     const answers: unknown[] = []
     const { rig } = tagged({
       7: (bot, token) => answers.push(bot.buy(token, { ...BUY, tag: tag as string })),
@@ -126,7 +131,7 @@ describe('the tag of an order', () => {
     expect(answers).toEqual([refused, refused])
   })
 
-  it('of exactly 50 characters is kept; an empty one counts as absent', () => {
+  it('a tag of exactly 50 characters is accepted, and an empty tag counts as no tag', () => {
     const { rig } = tagged({
       7: (bot) => bot.buy(MINT, { ...BUY, tag: 'x'.repeat(50) }),
       8: (bot) => bot.sell(MINT, { ...SELL, tag: '' }),

@@ -19,26 +19,26 @@ describe('a thrown value', () => {
       new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }),
       'the strategy threw a value that cannot be printed',
     ],
-  ])('%s has no stack', (_what, thrown, reason) => {
+  ])('the error of %s has no stack', (_what, thrown, reason) => {
     expect(readThrown(thrown)).toMatchObject({ reason, stack: expect.not.stringContaining('/') })
   })
 
   it.each<[what: string, stack: PropertyDescriptor]>([
     ['throws', { get: refuse }],
     ['is no text', { value: 5 }],
-  ])('a stack that %s leaves the message', (_what, stack) => {
+  ])('if a stack %s, the message of the error is kept', (_what, stack) => {
     const error = Object.defineProperty(new TypeError('gone'), 'stack', stack)
     expect(readThrown(error)).toEqual({ reason: 'TypeError: gone', above: '', stack: '' })
   })
 
-  it('frames in a message are ignored', () => {
+  it('lines of a message that look like stack frames are ignored', () => {
     const error = new Error('gone\n    at evil (/etc/evil.ts:1:1)')
     const { stack } = readThrown(error)
     expect(stack).not.toContain('evil')
     expect(stack).toContain('thrown-value.test.ts')
   })
 
-  it('has a bounded length', () => {
+  it('the text of an error has a limited length', () => {
     const { reason, above, stack } = readThrown(new Error('x'.repeat(1e6)))
     expect(reason).toHaveLength(500)
     expect(above.length + stack.length).toBeLessThan(40_000)
@@ -50,12 +50,12 @@ describe('the alarm of a strategy that threw', () => {
   const alarm = { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'ZodError: [\n  1\n]' } as const
   const thrownAt = { place: 'strategies/dips.ts:12:5', stack: ['onTrade (strategies/dips.ts:12:5)'] }
 
-  it('is one line that begins with the place', () => {
+  it('the alarm about a strategy that threw is one line that begins with the place', () => {
     expect(alarmText({ ...alarm, thrownAt })).toBe('strategies/dips.ts:12:5: ZodError: [ 1 ]')
     expect(alarmText(alarm)).toBe('ZodError: [ 1 ]')
   })
 
-  it('is compared by a replay without its place', () => {
+  it('a replay compares the alarm without its place', () => {
     const note: Output = { kind: 'note', bot: 'dips', mint: '', code: '', reason: '' }
     expect(compared({ ...alarm, thrownAt })).toEqual(alarm)
     expect(compared(note)).toBe(note)

@@ -11,7 +11,7 @@ interface Count {
   prints: number
 }
 
-/** A rig whose strategy counts the prints of each token, and runs `act` at a print of `ASKING`. */
+/** Returns a rig whose strategy counts the prints of each token, and runs `act` at a print of `ASKING`. */
 function counting() {
   let next: ((bot: Bot<Count>, token: Token<Count>) => unknown) | undefined
   const strategy = defineStrategy({
@@ -42,14 +42,14 @@ function counting() {
 }
 
 describe('bot.tokens', () => {
-  it('returns the tokens that the bot has seen, newest first', () => {
+  it('bot.tokens returns the tokens that the bot has received, newest first', () => {
     const { listed, prints } = counting()
     expect(listed()).toEqual([])
     prints([B, A, C, A])
     expect(listed()).toEqual([C, A, B])
   })
 
-  it('selects by `where`, sorts by `by`, and returns at most `limit`', () => {
+  it('bot.tokens selects by `where`, sorts by `by`, and returns at most `limit` tokens', () => {
     const { listed, prints } = counting()
     prints([A, A, A, B, C, C, D])
     const by = ({ state }: Token<Count>): number => state.prints
@@ -59,7 +59,7 @@ describe('bot.tokens', () => {
     expect(listed({ where: ({ state }) => state.prints === 1 })).toEqual([D, B])
   })
 
-  it('sorts tokens without a number last, and infinite values first', () => {
+  it('bot.tokens sorts tokens without a number last, and infinite values first', () => {
     const { listed, prints } = counting()
     prints([A, B, C, D])
     const values = new Map([
@@ -71,12 +71,12 @@ describe('bot.tokens', () => {
     expect(listed({ by: ({ mint }) => values.get(mint) })).toEqual([B, D, C, A])
   })
 
-  it('returns the objects that the handlers receive', () => {
+  it('bot.tokens returns the same objects that the handlers receive', () => {
     const { ask } = counting()
     expect(ask((bot, token) => bot.tokens()[0] === token)).toBe(true)
   })
 
-  it('does not return freed tokens, and does not keep tokens', () => {
+  it('bot.tokens neither returns freed tokens nor keeps tokens from being freed', () => {
     const { rig, listed, prints } = counting()
     prints([A])
     rig.advance(DAY)
@@ -88,7 +88,7 @@ describe('bot.tokens', () => {
     expect(listed()).toEqual([])
   })
 
-  it('after a restart, returns the tokens with durable state or a position, and those of the warm-up', () => {
+  it('after a restart, bot.tokens returns the tokens with durable state or a position, and those of the warm-up', () => {
     const { rig, ask, listed, prints } = counting()
     rig.settle(1e-7, { mint: A })
     ask((bot) => bot.buy(A, { sol: 0.1, reason: 'told to' }))
@@ -113,10 +113,10 @@ describe('bot.tokens', () => {
     expect(() => ask((bot) => bot.tokens(query as never))).toThrow(reason)
   })
 
-  it('costs one request, and one more for each 100 tokens', () => {
+  it('a call of bot.tokens costs one request, and one more for each 100 tokens', () => {
     const { ask, prints } = counting()
     prints(Array.from({ length: 999 }, (_, index) => keyOf(index + 10)))
-    // 1,000 tokens need 11 requests. A bot has 10,000 at once.
+    // With 1,000 tokens, a call costs 11 requests. A bot has 10,000 at once.
     const calls = ask((bot) => {
       let count = 0
       try {

@@ -20,8 +20,10 @@ import { testStrategy } from '../../../src/testing.ts'
 
 const PRICE = 1e-7
 
-/** Plays bars of one trade with these closes, in units of `PRICE`. Returns the closes at which a condition over them
- *  and their averages was true. */
+/**
+ * Plays bars of one trade with these closes, in units of `PRICE`. Returns the closes at which a condition on the closes
+ * and their averages was true.
+ */
 function heldAt(closes: readonly number[], when: (of: ReturnType<typeof operands>) => Condition): number[] {
   const held: number[] = []
   const strategy = defineStrategy({
@@ -31,7 +33,7 @@ function heldAt(closes: readonly number[], when: (of: ReturnType<typeof operands
     start: () => ({ onCondition: ({ close }) => void held.push(Math.round(close / PRICE)) }),
   })
   const rig = testStrategy(strategy)
-  // The robust price is the middle one of five prints, so each close is printed until it is the price.
+  // The robust price is the median of five prints. Each close is therefore printed until it is the robust price.
   for (const close of closes) rig.settle(close * PRICE, { sol: 1 })
   return [...new Set(held)]
 }
@@ -56,7 +58,7 @@ test('a condition is neither true nor false while a value is missing, or a divis
   expect(heldAt([1, 2, 3], (of) => not(missing(of)))).toEqual([])
 })
 
-test('onCondition is called after onBar, for each true condition by its name, with the values of that bar', () => {
+test('onCondition is called after onBar, for each true condition with its name, and the values are those of this bar', () => {
   const calls: string[] = []
   const strategy = defineStrategy({
     ...{ name: 'order', about: '', params: z.object({ least: z.number().default(2) }), keys: ['trades'] },
@@ -85,7 +87,7 @@ test('onCondition is called after onBar, for each true condition by its name, wi
   ])
 })
 
-test('a strategy with conditions and no handler, or a handler and no conditions, ends when it starts', () => {
+test('a strategy with conditions but no handler for them, or with a handler but no conditions, ends at its start', () => {
   const plain = { name: 'lone', about: '', params: z.object({}), keys: ['trades'], bars: { '1m': 1 } } as const
   const lone = defineStrategy({ ...plain, when: () => above(figure('1m'), 1), start: () => ({}) })
   const idle = defineStrategy({ ...plain, start: () => ({ onCondition: () => {} }) })
@@ -96,7 +98,7 @@ test('a strategy with conditions and no handler, or a handler and no conditions,
     expect(() => testStrategy(strategy as never).trade({ price: PRICE })).toThrow(text)
 })
 
-test('an indicator of the author without a number ends the strategy at the first bar that needs it', () => {
+test('an indicator defined by the strategy that returns no number ends the strategy at the first bar that needs it', () => {
   const strategy = defineStrategy({
     ...{ name: 'own', about: '', params: z.object({}), keys: ['trades'], bars: { '1 trade': 1 } },
     indicators: () => ({ own: { width: '1 trade', create: () => ({ add() {}, value: { deep: 1 } }) } as const }),

@@ -7,7 +7,7 @@ import type { NumberIndicator } from '../../../src/engine/indicators/number-indi
 import { sma } from '../../../src/index.ts'
 
 const NEXT = 2 ** -52
-/** Values of a bar: a size, and by how many last bits two figures of the bar differ. */
+/** The values of a bar: a size, and the number of last bits by which two figures of the bar differ. */
 const values = fc.array(
   fc.record({
     size: fc.integer({ min: -30, max: 30 }),
@@ -17,7 +17,7 @@ const values = fc.array(
   { minLength: 60, maxLength: 200 },
 )
 
-test('means that are equal, or differ by their last bits, are compared as their exact values', () => {
+test('averages that are equal, or differ only in their last bits, are compared by their exact values', () => {
   let [ties, estimated] = [0, 0]
   fc.assert(
     fc.property(values, fc.integer({ min: 2, max: 40 }), (all, bars) => {

@@ -39,7 +39,10 @@ function restart(
   return again
 }
 
-/** A limit buy after this many orders without a fill. */
+/**
+ * Returns the orders of a limit buy whose first orders failed; the last one is still open. `times` is the number of
+ * failures.
+ */
 function failed(talk: TalkingBot, times: number): Order[] {
   talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
   const ended: Order[] = []
@@ -53,14 +56,14 @@ function failed(talk: TalkingBot, times: number): Order[] {
 }
 
 describe('a late fill', () => {
-  it.each([1, 2, 3])('of any of its orders ends a limit buy: try %d of 3', (which) => {
+  it.each([1, 2, 3])('the late fill of any of its orders ends a limit buy: try %d of 3', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     expect(states(talk.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
     expect(orders(talk.rig.trade(0.7e-6, { ms: 60_000 }))).toEqual([])
   })
 
-  it.each([1, 2, 3])('ends a limit buy after a restart: try %d of 3', (which) => {
+  it.each([1, 2, 3])('a late fill ends a limit buy after a restart: try %d of 3', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     const again = restart(talk)
@@ -70,7 +73,7 @@ describe('a late fill', () => {
     expect(orders(again.rig.settle(0.7e-6))).toEqual([])
   })
 
-  it('cancels the order that replaced it', () => {
+  it('a late fill cancels the order that replaced the late one', () => {
     const talk = settled()
     const [first] = failed(talk, 1) as [Order]
     const [second] = orders(talk.rig.trade(0.7e-6, { ms: 5_000 })) as [Order]
@@ -81,7 +84,7 @@ describe('a late fill', () => {
 })
 
 describe('a fill that a fork takes back', () => {
-  it('leaves its limit buy done, because the transaction may land again', () => {
+  it('if a fork takes a fill back, its limit buy stays done, because the transaction may land again', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -95,7 +98,7 @@ describe('a fill that a fork takes back', () => {
 })
 
 describe('a cancelled order', () => {
-  it('ends its limit buy', () => {
+  it('if the fill stays on the chain, it ends its limit buy', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -119,7 +122,7 @@ describe('a conditional buy waits', () => {
           throw told
         }),
     ],
-  ])('sends no order %s', (_what, stop) => {
+  ])('a conditional buy sends no order %s', (_what, stop) => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))
@@ -132,7 +135,7 @@ describe('a conditional buy waits', () => {
 })
 
 describe('a bracket', () => {
-  it('is refused for a held token, because it cannot change the exits of the position', () => {
+  it('a conditional buy of a held token is refused, because it cannot change the exits of the position', () => {
     const talk = settled()
     const ends = { stopPrice: 0.5e-6, takeProfitPrice: 2e-6, scaleIn: true }
     for (const atPrice of [undefined, 0.8e-6])
@@ -146,7 +149,7 @@ describe('a bracket', () => {
 
 describe('a schedule and a limit buy of one group', () => {
   const both = { ...BUY, oneCancelsOther: 'either' }
-  /** Fires the timers of the next seconds. */
+  /** Fires the timers of the next seconds, and returns the outputs. */
   const pass = (talk: TalkingBot, seconds: number): Output[] => {
     talk.rig.now += seconds * 1_000
     const timers = recorded(talk.rig).timers
@@ -154,7 +157,7 @@ describe('a schedule and a limit buy of one group', () => {
       .filter(({ at }) => at <= talk.rig.now)
       .flatMap(({ id }) => talk.rig.input({ kind: 'timer', id }))
   }
-  /** The last installment is due while the order of the limit buy is open. */
+  /** Sets up a schedule whose last installment is due while the order of a limit buy in the same group is open. */
   const meeting = (): { talk: TalkingBot; first: Order; limit: Order } => {
     const talk = settled()
     talk.ask((bot, token) => bot.dca(token, { ...both, everySeconds: 60, times: 2 }))
@@ -166,13 +169,13 @@ describe('a schedule and a limit buy of one group', () => {
     return { talk, first, limit }
   }
 
-  it('do not both buy: the last installment waits for the outcome of the limit buy', () => {
+  it('schedule and limit buy do not both buy: the last installment waits for the outcome of the limit buy', () => {
     const { talk, limit } = meeting()
     expect(states(talk.rig.fill(limit, 0.7e-6))).toEqual(['c2 done', 'c1 cancelled'])
     expect(orders(pass(talk, 600))).toEqual([])
   })
 
-  it('the last installment is bought after the limit buy ended without a fill', () => {
+  it('the last installment is bought after the limit buy has ended without a fill', () => {
     const { talk, limit } = meeting()
     talk.rig.report(limit, 'expired', { code: 'TTL' })
     const outputs = pass(talk, 5)
@@ -181,7 +184,7 @@ describe('a schedule and a limit buy of one group', () => {
 })
 
 describe('an expiry', () => {
-  it('follows the clock if the timer is late, as after a machine slept', () => {
+  it('a schedule follows the clock if its timer is late, as after a suspended machine', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.rig.now += 86_400_000
@@ -189,7 +192,7 @@ describe('an expiry', () => {
     expect([orders(outputs), states(outputs)]).toEqual([[], ['c1 expired']])
   })
 
-  it('has a timer after a restart, even if a process of another account cleared it', () => {
+  it('a schedule has a timer after a restart, even if a process of another account cleared the timer', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))
@@ -200,7 +203,7 @@ describe('an expiry', () => {
 })
 
 describe('a bot with a new wallet', () => {
-  it('buys nothing for conditional orders of its old wallet', () => {
+  it('a bot with a new wallet buys nothing for conditional orders of its old wallet', () => {
     const talk = settled({ wallet: 'old' })
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const again = restart(talk, { wallet: 'new' })
@@ -210,7 +213,7 @@ describe('a bot with a new wallet', () => {
 })
 
 describe('a strategy that places an order in a handler', () => {
-  it('records its new position after the old one', () => {
+  it('if a strategy places an order in a handler, the new position is recorded after the old one', () => {
     const talk = new TalkingBot({}, (bot) => ({
       onOrder: ({ id }, token) => {
         if (id === 'c1') bot.buy(token, BUY)

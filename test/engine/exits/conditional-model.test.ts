@@ -17,7 +17,7 @@ const RUNS = runs(100)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 
 const LADDER = { slippageLadder: [5, 15, 30, 50], retryMs: 3_000 } as const
-/** Ends of a sale without a fill. */
+/** The ways in which a sale can end without a fill. */
 const FAILURES = [
   ['refused', 'RATE_LIMIT_EXCEEDED'],
   ['expired', 'TTL'],
@@ -26,7 +26,10 @@ const FAILURES = [
   ['not_executed', 'ABSENT'],
 ] as const
 
-/** Odd shares and times, so that no price equals a level exactly, and no two timers are due at the same time. */
+/**
+ * Returns exits with odd shares and times, so that no price equals a level exactly and no two timers are due at the
+ * same time.
+ */
 function exitsOf(random: Random): ReferenceExits {
   const one = (most: number): number => 3.7 + Math.floor(random.next() * most) * 1.37
   const step = one(15)
@@ -55,7 +58,7 @@ function wishOf(random: Random, price: number): Wish {
   return { kind, atPrice, percent, forSeconds, group: ['', 'one', 'two'][Math.floor(random.next() * 3)] as string }
 }
 
-/** The engine with a chain that executes orders at once. */
+/** The engine, together with a chain that executes orders at once. */
 class Played {
   readonly recorded = new RecordedMoney()
   readonly exits: ReferenceExits
@@ -100,7 +103,7 @@ class Played {
     this.rig = this.#start(now)
   }
 
-  /** Fires the timers of the next `ms`, each at its time, then prints a trade. */
+  /** Fires the timers of the next `ms`, each at its time, and then prints a trade. */
   print(price: number, ms: number, answers: Answers): Expected[] {
     const until = this.rig.now + ms
     const found: Expected[] = []
@@ -118,13 +121,13 @@ class Played {
     return [...this.recorded.timers.values()].sort((one, other) => one.at - other.at || one.id - other.id)[0]
   }
 
-  /** Executes all orders, and the orders that follow from their reports. */
+  /** Executes all orders, including the orders that follow from their reports. */
   #carryOut(outputs: readonly Output[], answers: Answers): Expected[] {
     const found: Expected[] = []
     let out = orders(outputs)
     while (out.length > 0) {
       const [order] = out as [Order]
-      // A full exit overtakes other sales of the same print.
+      // A full exit replaces the other sales of the same print.
       const isOvertaken = order.size.kind === 'percent' && out.some(({ size }) => size.kind === 'all')
       const executed = isOvertaken ? 0 : answers()
       const rest = out.slice(1)
@@ -203,7 +206,10 @@ it(`exits and conditional orders act like a reference of plain rules (${RUNS} sc
     expect({ what, isEnough: count > RUNS / 2 }).toEqual({ what, isEnough: true })
 })
 
-/** Outcomes of the orders of one step: filled, failed or partly filled. Engine and reference get the same ones. */
+/**
+ * Returns the outcomes of the orders of one step: filled, failed or partly filled. Engine and reference get the same
+ * outcomes.
+ */
 function answersOf(random: Random): () => Answers {
   const seed = random.integer(2 ** 31)
   return () => {

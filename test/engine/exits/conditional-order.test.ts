@@ -10,14 +10,14 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const BUY = { sol: 0.1, reason: 'told to' }
 const SELL = { percent: 50, reason: 'half' }
 
-/** A bot with a robust price of 1e-6, and the reports to its strategy. */
+/** Returns a bot that has a robust price of 1e-6, and stores the reports to its strategy in `heard`. */
 function settled(heard: OrderView[] = []): TalkingBot {
   const talk = new TalkingBot({}, () => ({ onOrder: (order) => void heard.push(order) }))
   talk.rig.settle(1e-6)
   return talk
 }
 
-/** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
+/** Returns a bot that holds tokens, bought with 0.1 SOL at 1e-6. */
 function holding(heard: OrderView[] = []): TalkingBot {
   const talk = settled(heard)
   talk.ask((bot, token) => bot.buy(token, BUY))
@@ -42,7 +42,7 @@ function wake(talk: TalkingBot, id: string): Output[] {
   return talk.rig.input({ kind: 'timer', id: timer.id })
 }
 
-/** A process that restarts from the journal. */
+/** Returns the bot in a process that was restarted from the journal. */
 function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
   const recorded = new RecordedMoney()
   for (const output of talk.rig.outputs) recorded.output(output)
@@ -51,7 +51,7 @@ function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
 }
 
 describe('a limit buy', () => {
-  it('waits for the robust price, and is done when its order fills', () => {
+  it('a conditional order waits for the robust price, and is done when its order fills', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     const id = idOf(talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 })))
@@ -65,13 +65,13 @@ describe('a limit buy', () => {
     expect(waiting(talk)).toEqual([])
   })
 
-  it('does not act on a single print', () => {
+  it('a conditional order does not act on a single print', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     expect(asked(talk.rig.trade(0.1e-6))).toEqual([])
   })
 
-  it('is retried after a failed order, with growing waits, at most five times', () => {
+  it('a conditional order is retried after a failed order, after growing waits, at most five times', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const waits: number[] = []
@@ -88,7 +88,7 @@ describe('a limit buy', () => {
     expect(states(talk.rig.report(order, 'expired', { code: 'TTL' }))).toEqual(['c1 failed'])
   })
 
-  it('waits while a limit refuses it, reported once, and buys afterwards', () => {
+  it('a conditional order waits while a limit refuses it, which is reported once, and buys afterwards', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     talk.rig.input({ kind: 'command', command: { name: 'halt' } })
@@ -97,7 +97,7 @@ describe('a limit buy', () => {
     expect(asked(talk.rig.trade(0.7e-6))).toEqual(['buy sol'])
   })
 
-  it('expires or is cancelled, and then does nothing', () => {
+  it('a conditional order expires or is cancelled, and does nothing after that', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6, forSeconds: 30 }))
@@ -113,7 +113,7 @@ describe('conditional sales', () => {
   it.each<[what: 'limitSell' | 'stopSell', price: number]>([
     ['limitSell', 1.5e-6],
     ['stopSell', 0.5e-6],
-  ])('%s sells a part, and retries until it fills', (what, price) => {
+  ])('a conditional sale (%s) sells a part, and is retried until it fills', (what, price) => {
     const talk = holding()
     talk.ask((bot, token) => bot[what](token, { ...SELL, atPrice: price }))
     const outputs = talk.rig.settle(price)
@@ -124,7 +124,7 @@ describe('conditional sales', () => {
     expect(asked(talk.rig.input({ kind: 'timer', id: retry?.id ?? 0 }))).toEqual(['sell 50'])
   })
 
-  it('the first of a pair sells and ends the other', () => {
+  it('the first order of a pair sells, and ends the other order', () => {
     const talk = holding()
     const pair = { ...SELL, oneCancelsOther: 'half' }
     talk.ask((bot, token) => [
@@ -136,7 +136,7 @@ describe('conditional sales', () => {
     expect(asked(talk.rig.settle(3e-6))).toEqual([])
   })
 
-  it('several parts that are due at once never sell more than the position', () => {
+  it('several conditional sales that are due at once never sell more than the position', () => {
     const talk = holding()
     talk.ask((bot, token) => [1, 2, 3].map(() => bot.limitSell(token, { ...SELL, atPrice: 1.5e-6 })))
     expect(asked(talk.rig.settle(1.5e-6))).toEqual(['sell 50'])
@@ -147,7 +147,7 @@ describe('conditional sales', () => {
     expect(asked(outputs)).toEqual(['sell all'])
   })
 
-  it('sales end with the position, buys end with a flatten', () => {
+  it('a position that closes ends its conditional sales, and `flatten` ends conditional buys', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { ...SELL, atPrice: 9e-6 }))
     talk.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 0.5e-6 }))
@@ -159,7 +159,7 @@ describe('conditional sales', () => {
 })
 
 describe('orders of a group: one cancels the others', () => {
-  it('the fill of one buy ends the other, which waits while the order is open', () => {
+  it('the fill of one buy of a group ends the other buy, which waits while the first order is open', () => {
     const talk = settled()
     talk.rig.settle(1e-6, MINT_2)
     const pair = { ...BUY, atPrice: 0.8e-6, oneCancelsOther: 'either' }
@@ -178,7 +178,7 @@ describe('a bracket', () => {
   it.each<[price: number, reason: RegExp]>([
     [0.79e-6, /^stop: /],
     [2.1e-6, /^take-profit: /],
-  ])('sells all at %d', (price, reason) => {
+  ])('a bracket sells everything at %d', (price, reason) => {
     const talk = new TalkingBot({ exits: { stopLossPercent: 5, takeProfitPercent: 10 } })
     talk.rig.settle(1e-6)
     expect(idOf(talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends })))).toBe('o1')
@@ -189,7 +189,7 @@ describe('a bracket', () => {
     ])
   })
 
-  it('buys from a price on, and keeps its exits across a restart', () => {
+  it('a bracket buys at a price, and keeps its exits across a restart', () => {
     const talk = settled()
     expect(idOf(talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends, atPrice: 0.9e-6 })))).toBe('c1')
     const again = restart(talk)
@@ -202,7 +202,7 @@ describe('a bracket', () => {
     { stopPrice: 1e-6, takeProfitPrice: 2e-6 },
     { stopPrice: 0.5e-6, takeProfitPrice: 1e-6 },
     { stopPrice: Number.NaN, takeProfitPrice: 2e-6 },
-  ])('whose prices do not enclose the present price is refused: %j', (wrong) => {
+  ])('a bracket whose prices are not on both sides of the present price is refused: %j', (wrong) => {
     expect(settled().ask((bot, token) => bot.bracket(token, { ...BUY, ...wrong }))).toMatchObject({
       code: 'REQUEST_INVALID',
     })
@@ -210,7 +210,7 @@ describe('a bracket', () => {
 })
 
 describe('a schedule', () => {
-  it('buys each installment, skips refused and expensive ones, and ends', () => {
+  it('a schedule buys each installment, skips refused and expensive installments, and ends', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 4, maxPrice: 1.5e-6 }))
@@ -226,7 +226,7 @@ describe('a schedule', () => {
     expect(heard.at(-1)).toMatchObject({ id: 'c1', state: 'done' })
   })
 
-  it('continues after a restart', () => {
+  it('a schedule continues after a restart', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 2 }))
     wake(talk, 'c1')
@@ -237,7 +237,7 @@ describe('a schedule', () => {
 })
 
 describe('after a restart', () => {
-  it('waiting orders are listed, act only on newer prices, and new ids follow the old ones', () => {
+  it('waiting orders are listed, act only on newer prices, and get new ids after the old ones', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const again = restart(talk)
@@ -247,7 +247,7 @@ describe('after a restart', () => {
     expect(idOf(again.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 1e-7 }), 0.7e-6))).toBe('c2')
   })
 
-  it('an order that is open receives its report', () => {
+  it('the strategy receives the report of an order that is still open', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -265,7 +265,7 @@ describe('an invalid request is refused', () => {
     ['an amount out of range', (bot, token) => bot.limitBuy(token, { ...BUY, sol: 1e5, atPrice: 1 }), 'AMOUNT_RANGE'],
     ['a sale without a position', (bot, token) => bot.limitSell(token, { ...SELL, atPrice: 1 }), 'NO_POSITION'],
     [
-      'a name that is none',
+      'an invalid name',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, oneCancelsOther: 7 as never }),
       'REQUEST_INVALID',
     ],
@@ -278,7 +278,7 @@ describe('an invalid request is refused', () => {
     ],
     ['an invalid mint', (bot) => bot.limitBuy('x', { ...BUY, atPrice: 1 }), 'MINT_INVALID'],
     [
-      'exits that are none',
+      'exits that are no map',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, exits: { stopLossPercent: 200 } }),
       'REQUEST_INVALID',
     ],

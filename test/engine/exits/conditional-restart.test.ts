@@ -9,7 +9,7 @@ import { type BotOptions, type EngineRig, fillOf, MINT, MINT_2 as OTHER, orders 
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders across a restart at any point: the next process knows only the rows.
+// Conditional orders across a restart at any moment. The next process knows only the rows of the journal.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const UNKNOWN = { code: 'ANSWER_LOST', reason: 'ECONNRESET' } as const
@@ -20,7 +20,7 @@ function settled(): TalkingBot {
   return talk
 }
 
-/** The journal of a process, and the number of outputs that it contains. */
+/** The journal of each process, with the number of outputs that it contains. */
 const journals = new WeakMap<EngineRig, { recorded: RecordedMoney; taken: number }>()
 
 function journalOf(rig: EngineRig, recorded = new RecordedMoney()): RecordedMoney {
@@ -34,7 +34,7 @@ function moneyOf(rig: EngineRig): RecoveredMoney {
   return decodeJson<RecoveredMoney>(encodeJson(journalOf(rig).money()))
 }
 
-/** Another process on the same journal, `afterMs` later. */
+/** Returns the same bot in a new process on the same journal, `afterMs` later. */
 function restarted({ rig }: TalkingBot, afterMs = 0, options: BotOptions = {}): TalkingBot {
   const again = new TalkingBot({ ...options, money: moneyOf(rig), now: rig.now + afterMs })
   journalOf(again.rig, journalOf(rig))
@@ -44,7 +44,7 @@ function restarted({ rig }: TalkingBot, afterMs = 0, options: BotOptions = {}): 
 const states = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'conditional' ? [`${output.order.id} ${output.order.state}`] : []))
 
-/** Fires the timers up to a time, in order. Returns the outputs. */
+/** Fires the timers up to a time, in order, and returns the outputs. */
 function pass({ rig }: TalkingBot, ms: number): Output[] {
   const until = rig.now + ms
   const given: Output[] = []
@@ -58,7 +58,7 @@ function pass({ rig }: TalkingBot, ms: number): Output[] {
   return given
 }
 
-/** Removes refusals of waiting orders: they are reported once, and again after a restart. */
+/** Removes the refusals of waiting orders. They are reported once, and once more after a restart. */
 function acted(output: Output): Output[] {
   if (output.kind === 'refused') return []
   return [output.kind === 'conditional' ? { ...output, order: { ...output.order, code: '' } } : output]
@@ -70,7 +70,7 @@ describe('1,000 conditional orders', () => {
     return `6${letter}zphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`
   })
 
-  /** Orders of every kind that are not due at 1e-6. */
+  /** Places orders of every kind that are not due at a price of 1e-6. */
   function place(bot: Bot<unknown>, count: number, random: () => number): void {
     for (let index = 0; index < count; index++) {
       const mint = MINTS[index % MINTS.length] as string
@@ -93,7 +93,7 @@ describe('1,000 conditional orders', () => {
     }
   }
 
-  /** Runs a market and a chain that answers at once. Returns the outputs. */
+  /** Plays a market, with a chain that answers at once. Returns the outputs. */
   function live({ rig }: TalkingBot, random: () => number, rows: number): Output[] {
     const given: Output[] = []
     for (let row = 0; row < rows; row++) {
@@ -117,7 +117,7 @@ describe('1,000 conditional orders', () => {
     return given
   }
 
-  it.each([1, 2])('act the same after a restart at any point: seed %i', (seed) => {
+  it.each([1, 2])('conditional orders act in the same way after a restart at any moment: seed %i', (seed) => {
     const { next } = seededRandom(seed)
     const options: BotOptions = { paperSol: 1_000, exits: { windowPrints: 5, stopLossPercent: 25 } }
     const talk = new TalkingBot(options)
@@ -161,7 +161,7 @@ describe('a restart in the middle of a schedule', () => {
     return talk
   }
 
-  it('buys the remaining installments, each at its time, and no others', () => {
+  it('a schedule buys the remaining installments after a restart, each at its time, and no others', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.fill(first, 1e-6)
@@ -176,7 +176,7 @@ describe('a restart in the middle of a schedule', () => {
     expect([orders(outputs).length, states(outputs)]).toEqual([1, ['c1 done']])
   })
 
-  it('skips all but one of the installments that were due meanwhile', () => {
+  it('a schedule skips all but one of the installments that became due while no process ran', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.fill(first, 1e-6)
@@ -186,14 +186,14 @@ describe('a restart in the middle of a schedule', () => {
     expect(orders(pass(again, 50_000))).toEqual([])
   })
 
-  it('does not repeat an installment whose order is undecided', () => {
+  it('a schedule does not repeat an installment whose order is undecided', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.report(first, 'working', UNKNOWN)
     const again = restarted(talk, 30_000)
     again.rig.settle(1e-6)
     expect(orders(pass(again, 29_000))).toEqual([])
-    // The lane is closed, so the next installment is skipped.
+    // The order is still open, so the next installment is skipped.
     expect(orders(pass(again, 2_000))).toEqual([])
     again.rig.fill(first, 1e-6)
     const outputs = pass(again, 600_000)
@@ -202,7 +202,7 @@ describe('a restart in the middle of a schedule', () => {
 })
 
 describe('a restart while one of a pair is undecided', () => {
-  /** Two limit buys in different tokens: only the group keeps both from buying. */
+  /** Two limit buys in different tokens. Only their group prevents that both buy. */
   const doubted = (): { again: TalkingBot; order: Order } => {
     const talk = settled()
     talk.rig.settle(1e-6, OTHER)
@@ -221,13 +221,13 @@ describe('a restart while one of a pair is undecided', () => {
     return { again, order }
   }
 
-  it('the other one buys once the first is proved dead', () => {
+  it('the second order of the pair buys once it is proved that the first did not execute', () => {
     const { again, order } = doubted()
     again.rig.report(order, 'not_executed', { code: 'ABSENT' })
     expect(orders(again.rig.settle(0.7e-6, OTHER)).map(({ mint }) => mint)).toEqual([OTHER])
   })
 
-  it('the fill of the first ends the other one', () => {
+  it('the fill of the first order ends the second one', () => {
     const { again, order } = doubted()
     expect(states(again.rig.fill(order, 0.7e-6))).toEqual(['c1 done', 'c2 cancelled'])
     expect(orders(again.rig.settle(0.6e-6, OTHER))).toEqual([])
@@ -248,14 +248,14 @@ describe('a restart while the entry of a bracket is undecided', () => {
     return { again, order }
   }
 
-  it('its fill has both exits, and a due one acts on the next price', () => {
+  it("the fill of a bracket's entry brings both exits, and an exit that is due sells at the next price", () => {
     const { again, order } = doubted()
     again.rig.fill(order, 0.7e-6)
     const [sale] = orders(again.rig.trade(0.5e-6)) as [Order]
     expect([sale.side, sale.size.kind, sale.reason.split(':')[0]]).toEqual(['sell', 'all', 'stop'])
   })
 
-  it('after the proof that it is dead, it buys again at its price, with both exits', () => {
+  it('once it is proved that the entry did not execute, the bracket buys again at its price, with both exits', () => {
     const { again, order } = doubted()
     expect(states(again.rig.report(order, 'not_executed', { code: 'ABSENT' }))).toEqual(['c1 waiting'])
     const [second] = orders([1, 2, 3].flatMap(() => again.rig.trade(0.7e-6, { ms: 2_000 }))) as [Order]

@@ -8,7 +8,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const BUY = { sol: 0.1, reason: 'told to' }
 const HELD = 100_000_000_000n
 
-/** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
+/** Returns a bot that holds tokens, bought with 0.1 SOL at 1e-6. */
 function holding(options: BotOptions = {}): TalkingBot {
   const talk = new TalkingBot(options)
   talk.rig.settle(1e-6)
@@ -20,7 +20,7 @@ function holding(options: BotOptions = {}): TalkingBot {
 const asked = (outputs: readonly Output[]): string[] =>
   orders(outputs).map(({ side, size }) => `${side} ${size.kind === 'percent' ? size.percent : size.kind}`)
 
-/** Fires the timers of exits until this time. */
+/** Fires the timers of exits up to this time, and returns the outputs. */
 function runTo(talk: TalkingBot, time: number): Output[] {
   const { rig } = talk
   const fired: Output[] = []
@@ -37,7 +37,7 @@ function runTo(talk: TalkingBot, time: number): Output[] {
 }
 
 describe('a partial sale that is due', () => {
-  it('is retried after a failure, even if the strategy replaces the exits', () => {
+  it('a partial sale that is due is retried after a failure, even if the strategy replaces the exits', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -46,7 +46,7 @@ describe('a partial sale that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 10_000))).toEqual(['sell 50'])
   })
 
-  it('does not wait for the retry of an earlier part', () => {
+  it('a partial sale does not wait for the retry of an earlier part', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { atPrice: 1.5e-6, percent: 10, reason: 'dear' }))
     talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
@@ -63,7 +63,7 @@ describe('a partial sale that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 200_000))).toEqual(['sell 60'])
   })
 
-  it('does not count towards new steps if the exits change while it is open', () => {
+  it('a partial sale does not count towards the steps of new exits that were set while it was open', () => {
     const talk = holding({ exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 30 }] } })
     const [order] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
@@ -74,7 +74,7 @@ describe('a partial sale that is due', () => {
 })
 
 describe('a token without trades', () => {
-  it('is sold as idle later if the feed was down at the first check', () => {
+  it('a token without trades is sold as idle later if the feed was down at the first check', () => {
     const talk = holding({ exits: { idleSeconds: 60, whenStale: { policy: 'flatten', afterSeconds: 3_600 } } })
     const { now } = talk.rig
     runTo(talk, now + 30_000)
@@ -119,7 +119,7 @@ describe('repeated rows, older than rows seen before', () => {
     expect(asked(Array.from({ length: 11 }, () => talk.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('sell nothing after a restart with a warm-up', () => {
+  it('repeated rows with %s sell nothing after a restart with a warm-up', () => {
     const talk = holding({ exits })
     const recorded = new RecordedMoney()
     for (const output of talk.rig.outputs) recorded.output(output)
@@ -129,7 +129,7 @@ describe('repeated rows, older than rows seen before', () => {
     expect(asked(Array.from({ length: 11 }, () => again.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('count after 30 s if the newest row had a wrong timestamp', () => {
+  it('rows count after 30 s if the newest row had a wrong timestamp', () => {
     const talk = holding({ exits })
     for (let print = 0; print < 4; print++) talk.rig.trade(1e-6, { lateMs: -3_600_000 })
     const sold: number[] = []
@@ -139,7 +139,7 @@ describe('repeated rows, older than rows seen before', () => {
     expect(sold).toEqual([41_000])
   })
 
-  it('do not include rows that arrive late, but in order', () => {
+  it('rows that arrive late, but in order, do not count as repeated', () => {
     const talk = holding({ exits })
     const lateMs = 60_000
     talk.rig.now += lateMs
@@ -148,7 +148,7 @@ describe('repeated rows, older than rows seen before', () => {
 })
 
 describe('a position whose sales failed for hours', () => {
-  /** A bot whose next attempt at an exit is more than an hour away. */
+  /** Returns a bot whose next try of an exit is more than an hour away. */
   const stuck = (): TalkingBot => {
     const talk = holding({ exits: { stopLossPercent: 20 } })
     let [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -161,7 +161,7 @@ describe('a position whose sales failed for hours', () => {
     return talk
   }
 
-  it('is retried at once after a restart, because the reason of the failures may be gone', () => {
+  it('an exit that failed for hours is retried at once after a restart, because the reason of the failures may be gone', () => {
     const { rig } = stuck()
     const recorded = new RecordedMoney()
     for (const output of rig.outputs) recorded.output(output)
@@ -169,7 +169,7 @@ describe('a position whose sales failed for hours', () => {
     expect(asked(runTo(again, again.rig.now + 3_000))).toEqual(['sell all'])
   })
 
-  it('is retried at once by a sale of the operator, without a shorter wait afterwards', () => {
+  it('an exit that failed for hours is retried at once by a sale of the operator, and the wait after that is not shorter', () => {
     const talk = stuck()
     const [order] = orders(talk.rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
     expect(order).toMatchObject({ side: 'sell', size: { kind: 'all' } })
@@ -179,7 +179,7 @@ describe('a position whose sales failed for hours', () => {
 })
 
 describe('results', () => {
-  it('stay finite at any printed price', () => {
+  it('the results of a bot stay finite at any printed price', () => {
     const talk = new TalkingBot({ paperSol: 100, limits: { maxDrawdownLamports: 1e9 as never } })
     const mints = Array.from({ length: 12 }, (_, n) => MINT.replace('6Fz', `6${'ABCDEGHJKLMN'[n]}z`))
     for (const mint of mints) {
@@ -192,7 +192,7 @@ describe('results', () => {
     expect(talk.ask((bot, token) => bot.buy(token, BUY))).toEqual({ ok: true, id: 'o13' })
   })
 
-  it('count a position once if a fork restores it and it is sold again; the losing streak stays unchanged', () => {
+  it('the results count a position once if a fork restores it and it is sold again, and the losing streak does not change', () => {
     const limits = { maxLosingStreak: 2, streakPauseMs: 3_600_000 }
     const talk = holding({ limits })
     const sell = (): Order => {

@@ -6,7 +6,7 @@ import type { Order } from '../../../src/engine/order.ts'
 import { type BotOptions, botSettings, orders, startInput } from '../../support/engine-rig.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-/** Reference: the median from a list of all prints. */
+/** The reference: the median of a list of all prints. */
 function reference(prints: readonly { price: number; time: number }[], window: number, now: number): number {
   const last = prints.slice(-window).reverse()
   const fresh = last.filter(({ time }, place) => place < 5 || time >= now - 60_000)
@@ -42,7 +42,7 @@ it('the price of the exits is the median of the last prints that are not too old
   )
 })
 
-/** Reference: the filtered price, computed from lists of all prints. */
+/** The reference: the filtered price, computed from lists of all prints. */
 class FilteredReference {
   #prints: { price: number; time: number; isLeg: boolean }[] = []
 
@@ -68,7 +68,7 @@ class FilteredReference {
   }
 }
 
-it('the filtered price leaves out legs, old prints and prints before a collapse, for any prints', () => {
+it('the filtered price leaves out hops of routed swaps, old prints and prints before a collapse, for any prints', () => {
   const print = fc.record({
     price: fc.oneof(
       { weight: 8, arbitrary: fc.integer({ min: 90, max: 110 }) },
@@ -103,7 +103,7 @@ describe('an exit', () => {
     talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
     return talk
   }
-  /** Number of prints after which the exit is due. */
+  /** Returns the number of prints after which the exit is due. */
   function printsUntil(talk: TalkingBot, ms: number, price = 0.5e-6): number {
     for (let prints = 1; prints < 60; prints++) if (orders(talk.rig.trade(price, { ms })).length > 0) return prints
     return Number.POSITIVE_INFINITY
@@ -113,31 +113,31 @@ describe('an exit', () => {
     [5, 100, 3],
     [21, 100, 11],
     [21, 20_000, 5],
-  ])('with a window of %i prints, one every %i ms, is due after %i of them', (windowPrints, ms, prints) => {
+  ])('with a window of %i prints, one every %i ms, an exit is due after %i of them', (windowPrints, ms, prints) => {
     expect(printsUntil(holding({ windowPrints }), ms)).toBe(prints)
   })
 
-  it('after a gap waits for new prints, and is then due at once', () => {
+  it('after a gap, an exit waits for new prints, and is then due at once', () => {
     const talk = holding({ windowPrints: 21 })
     talk.rig.input({ kind: 'gap', from: talk.rig.now, to: talk.rig.now, keys: ['trades'] })
     expect(printsUntil(talk, 100)).toBe(3)
   })
 
   it.each([
-    // Price, ms between two prints, and number of prints.
+    // The columns: price, ms between two prints, number of prints until the exit.
     ['a fall by a third, ten prints a second', 0.67e-6, 100, 45],
     ['a fall by 90 %, ten prints a second', 0.1e-6, 100, 21],
     ['a fall by 90 %, one print a second', 0.1e-6, 1_000, 3],
     ['a fall by 90 %, one print in ten seconds', 0.1e-6, 10_000, 3],
   ])(
-    'without a window of its own, after %s, is due after the expected number of prints',
+    'without a window of its own, an exit is due after the expected number of prints in %s',
     (_name, price, ms, prints) => {
       expect(printsUntil(holding({ windowPrints: undefined }), ms, price)).toBe(prints)
     },
   )
 
   it.each([undefined, EXIT_PRICE])(
-    'without a window of its own uses the price that the segment recorded: %j',
+    'without a window of its own, an exit uses the kind of price that the segment recorded: %j',
     (exitPrice) => {
       const talk = holding({ windowPrints: undefined })
       const { outputs } = talk.rig

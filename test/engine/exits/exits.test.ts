@@ -14,7 +14,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 
 const BOUGHT = 100_000_000_000n // base units: 0.1 SOL at 1e-6
 
-/** A bot that holds tokens bought with 0.1 SOL at 1e-6, with these exits. */
+/** Returns a bot with these exits that holds tokens, bought with 0.1 SOL at 1e-6. */
 function holding(exits: ExitRules, money = NO_MONEY): TalkingBot {
   const talk = new TalkingBot({ exits, money })
   talk.rig.settle(1e-6)
@@ -28,7 +28,7 @@ const sales = (outputs: readonly Output[]): [size: string | number, reason: stri
     .filter(({ side }) => side === 'sell')
     .map(({ size, reason }) => [size.kind === 'percent' ? size.percent : size.kind, reason.split(':')[0] as string])
 
-/** Fills a sale at `price`. */
+/** Fills a sale at `price`, and returns the outputs. */
 function execute(talk: TalkingBot, order: Order, price: number): Output[] {
   const held = positionOf(talk).tokens
   const tokens = order.size.kind === 'percent' ? (held * BigInt(Math.round(order.size.percent * 100))) / 10_000n : held
@@ -103,7 +103,7 @@ describe('an exit sells at its price', () => {
     expect(sales(seen)).toEqual(sold)
   })
 
-  it('each step sells its share of the bought tokens, regardless of earlier sales', () => {
+  it('each step sells its share of the bought tokens, with or without earlier sales', () => {
     const talk = holding({ takeProfitSteps: [...steps, { atPercent: 100, sellPercent: 40 }] })
     const left: bigint[] = []
     for (const price of [1.3, 1.6, 2.1])
@@ -126,7 +126,7 @@ describe('an exit sells at its price', () => {
 describe('a step that fails', () => {
   const exits: ExitRules = { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 }
 
-  it('is retried further up the ladder, even if the price has fallen, and across a restart', () => {
+  it('a step that fails is retried at a higher slippage, even if the price has fallen, and after a restart', () => {
     const talk = holding(exits)
     const [first] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(first.slippagePercents).toEqual([5, 15, 30, 50])
@@ -143,20 +143,20 @@ describe('a step that fails', () => {
     expect(third).toMatchObject({ size: { kind: 'percent', percent: 50 }, slippagePercents: [30, 50] })
   })
 
-  it('is overtaken by the stop-loss', () => {
+  it('a stop-loss replaces a step that fails', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     talk.rig.report(step, 'working')
     expect(sales(talk.rig.settle(0.7e-6))).toEqual([['all', 'stop-loss']])
   })
 
-  it('cannot be cancelled by the strategy', () => {
+  it('the strategy cannot cancel a step of the take-profit', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(talk.ask((bot) => bot.cancel(step.id), 1.3e-6)).toBe(false)
   })
 
-  it('is sold again if a fork takes its sale back, but not a second time', () => {
+  it('a step is sold again if a fork takes its sale back, but not a second time', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const fill = fillOf(step, 1.3e-6, talk.rig.now, { tokens: BOUGHT / 2n, final: false })
@@ -171,7 +171,7 @@ describe('maxHoldSeconds', () => {
   it.each([
     ['behind', 10_000, 60_000],
     ['in step with', -2_000, 58_000],
-  ])('counts from the fill if our clock is %s the chain', (_what, aheadMs, leftMs) => {
+  ])('the holding time counts from the fill if our clock is %s the chain', (_what, aheadMs, leftMs) => {
     const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
     talk.rig.settle(1e-6)
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
@@ -198,11 +198,11 @@ describe('takeProfitByAge', () => {
     [60, 1.3, due],
     [120, 1.03, []],
     [120, 1.1, due],
-  ])('after %i s at %f times the average price sells %j', (seconds, times, sold) => {
+  ])('with targets by age, after %i s, a price of %f times the average price sells %j', (seconds, times, sold) => {
     expect(sales(later(holding({ takeProfitByAge }), seconds, times * 1e-6))).toEqual(sold)
   })
 
-  it('sets no timer: the passing of an age sells nothing before the next price', () => {
+  it('a target by age sets no timer: when an age is reached, nothing is sold before the next price', () => {
     const talk = holding({ takeProfitByAge })
     expect(sales(later(talk, 1, 1.3e-6))).toEqual([])
     talk.rig.now += 600_000
@@ -210,7 +210,7 @@ describe('takeProfitByAge', () => {
     expect(sales(talk.rig.trade(1.3e-6))).toEqual(due)
   })
 
-  it('counts from the first fill, also for exits that setExits replaces, and across a restart', () => {
+  it('the age counts from the first fill, also for exits that setExits replaces, and across a restart', () => {
     const talk = holding({})
     later(talk, 61, 1e-6)
     talk.ask((bot, token) => bot.setExits(token, { takeProfitByAge, windowPrints: 5 }), 1e-6)
@@ -222,7 +222,7 @@ describe('takeProfitByAge', () => {
     expect(sales(again.rig.settle(1.3e-6))).toEqual(due)
   })
 
-  it('gives way to the takeProfitPrice of an order', () => {
+  it('the takeProfitPrice of an order replaces the targets by age', () => {
     const talk = new TalkingBot({ exits: { takeProfitByAge } })
     talk.rig.settle(1e-6)
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to', exits: { takeProfitPrice: 3e-6 } }))
@@ -235,14 +235,14 @@ describe('takeProfitByAge', () => {
 describe('a token without trades', () => {
   const feed = (status: 'live' | 'down'): Input => ({ kind: 'feed', status, confirmed: [] })
 
-  it('is sold after idleSeconds since its last print', () => {
+  it('a token without trades is sold after idleSeconds since its last print', () => {
     const talk = holding({ idleSeconds: 60 })
     talk.rig.trade(1e-6, { ms: 40_000 })
     expect(sales(fire(talk, 'quiet'))).toEqual([])
     expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'idle']])
   })
 
-  it('does not count as idle while the feed is down or during a gap', () => {
+  it('a token does not count as idle while the feed is down or during a gap', () => {
     const talk = holding({ idleSeconds: 60 })
     talk.rig.input(feed('down'))
     expect(sales(fire(talk, 'quiet'))).toEqual([])
@@ -256,7 +256,7 @@ describe('a token without trades', () => {
   it.each<[ExitRules['whenStale'], unknown]>([
     [{ policy: 'flatten', afterSeconds: 30 }, [['all', 'no price for 30 s']]],
     [{ policy: 'hold', afterSeconds: 30 }, []],
-  ])('is sold by whenStale while the feed is down: %j', (whenStale, sold) => {
+  ])('a token without trades is sold by whenStale while the feed is down: %j', (whenStale, sold) => {
     const talk = holding({ ...(whenStale && { whenStale }), maxHoldSeconds: 900 })
     talk.rig.input(feed('down'))
     const hasTimer = talk.rig.outputs.some(
@@ -265,7 +265,7 @@ describe('a token without trades', () => {
     expect(hasTimer ? sales(fire(talk, 'quiet')) : []).toEqual(sold)
   })
 
-  it('is sold by the exit whose own time is over: idleSeconds, whenStale', () => {
+  it('a token without trades is sold by the exit whose own time has passed: idleSeconds or whenStale', () => {
     const talk = holding({ idleSeconds: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } })
     const boughtAt = talk.rig.now
     talk.rig.input(feed('down'))
@@ -276,7 +276,7 @@ describe('a token without trades', () => {
   })
 })
 
-it('steps start again for tokens that arrive after everything was sold', () => {
+it('the steps of the take-profit start again for tokens that arrive after everything was sold', () => {
   const talk = holding({ takeProfitSteps: [20, 50].map((atPercent) => ({ atPercent, sellPercent: 50 })) })
   const { rig } = talk
   const done = (order: Order, price: number, tokens: bigint): Output[] =>
@@ -335,14 +335,14 @@ describe('exits that contradict each other are refused', () => {
     expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID', reason: expect.stringContaining(`${path}: `) })
   })
 
-  it('exits of the order are merged with those of the bot before the check', () => {
+  it('the exits of an order are merged with those of its bot before they are checked', () => {
     const talk = new TalkingBot({ exits: { takeProfitPercent: 20 } })
     talk.rig.settle(1e-6)
     const exits = { takeProfitSteps: [step(10, 50), step(30, 50)] }
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'x', exits }))).toMatchObject({ ok: false })
   })
 
-  it('a value of any type is read, or refused with a text', () => {
+  it('a value of any type is read as exits, or refused with a text', () => {
     const value = fc.oneof(
       fc.double(),
       fc.constantFrom(undefined, null, 'x', [], {}, [{}], [null], true),

@@ -11,7 +11,7 @@ const BUY: BuyOptions = { sol: 0.1, reason: 'told to' }
 const HALF: SellOptions = { percent: 50, reason: 'half' }
 const ALL: SellOptions = { all: true, reason: 'all' }
 
-/** Makes the next of these requests at every print with a price. */
+/** Returns a strategy that makes the next of these requests at every print with a price. */
 function puppet(wishes: Wish[]) {
   return defineStrategy({
     name: 'puppet',
@@ -33,7 +33,7 @@ function rigOf(wishes: Wish[], money: RecoveredMoney = NO_MONEY): EngineRig {
   return new EngineRig([puppet(wishes) as never], [botSettings('puppet', { exits: { stopLossPercent: 20 } })], money)
 }
 
-/** A bot that holds tokens bought with 0.1 SOL, then makes these requests. */
+/** Returns a bot that holds tokens bought with 0.1 SOL, and then makes these requests. */
 function holding(...then: Wish[]): { rig: EngineRig; tokens: bigint; wishes: Wish[] } {
   const wishes: Wish[] = [BUY]
   const rig = rigOf(wishes)
@@ -50,7 +50,7 @@ const states = (outputs: readonly Output[]): string[] =>
 const cancels = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'cancel' ? [output.orderId] : []))
 
-it('a full exit carries the settings for attempts without proof, and no other order does', () => {
+it('a full exit has the settings for attempts without proof, and no other order has them', () => {
   const { rig } = holding(HALF)
   const [half] = orders(rig.trade(1e-6))
   const [exit] = orders(rig.settle(0.5e-6))
@@ -60,7 +60,7 @@ it('a full exit carries the settings for attempts without proof, and no other or
 })
 
 describe('a full exit and a partial sale', () => {
-  /** A position with an open sale of one half. */
+  /** Returns a position with an open sale of one half. */
   function halved(): { rig: EngineRig; half: Order; tokens: bigint } {
     const { rig, tokens } = holding(HALF)
     const [half] = orders(rig.trade(1e-6)) as [Order]
@@ -72,7 +72,7 @@ describe('a full exit and a partial sale', () => {
     ['accepted', true],
     ['working', false],
     ['held', false],
-  ])('that is %s: the exit is sent at once', (state, isCalledOff) => {
+  ])('while a partial sale is %s, a full exit is sent at once', (state, isCalledOff) => {
     const { rig, half } = halved()
     if (state !== 'accepted') rig.report(half, state)
     const outputs = rig.settle(0.5e-6)
@@ -80,7 +80,7 @@ describe('a full exit and a partial sale', () => {
     expect(cancels(outputs)).toEqual(isCalledOff ? [half.id] : [])
   })
 
-  it('both fills close the position, in any order', () => {
+  it('the fills of both sales close the position, in any order', () => {
     for (const order of ['half first', 'exit first']) {
       const { rig, half, tokens } = halved()
       rig.report(half, 'working')
@@ -94,7 +94,7 @@ describe('a full exit and a partial sale', () => {
     }
   })
 
-  it('an exit that fails while the partial sale is undecided is retried, one try for each order', () => {
+  it('a full exit that fails while the partial sale is undecided is retried, one try for each order', () => {
     const { rig, half } = halved()
     rig.report(half, 'working')
     let [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -123,7 +123,7 @@ describe('a full exit and a partial sale', () => {
 it.each([
   [false, 'EXIT_UNPROVED'],
   [true, ''],
-])('after the sale of a part, final: %s, a buy that scales in: %s', (final, code) => {
+])('after the sale of a part, final: %s, a buy that scales in is accepted: %s', (final, code) => {
   const { rig, tokens, wishes } = holding(HALF)
   const [half] = orders(rig.trade(1e-6)) as [Order]
   rig.report(half, 'filled', { fill: fillOf(half, 1e-6, rig.now, { tokens: tokens / 2n, final }) })
@@ -134,7 +134,7 @@ it.each([
 })
 
 describe('a full exit that is not proved', () => {
-  /** A position closed by the first fill of its exit, with this many attempts undecided. */
+  /** Returns a position that the first fill of its exit closed, with this many attempts undecided. */
   function closed(unproved: number) {
     const { rig, tokens, wishes } = holding()
     const [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -147,7 +147,7 @@ describe('a full exit that is not proved', () => {
     [0, 1],
     [1, 0],
     [4, 0],
-  ])('with %i undecided attempts allows %i buys of its mint', (unproved, buys) => {
+  ])('a full exit with %i undecided attempts allows %i buys of its mint', (unproved, buys) => {
     const { rig, wishes } = closed(unproved)
     wishes.push(BUY)
     const outputs = rig.trade(0.5e-6)
@@ -155,7 +155,7 @@ describe('a full exit that is not proved', () => {
     expect(refusals(outputs)).toEqual(buys === 0 ? ['EXIT_UNPROVED'] : [])
   })
 
-  it('closes the buy lane across a restart, until its last attempt is proved', () => {
+  it('a full exit prevents buys of its mint across a restart, until the outcome of its last attempt is proved', () => {
     const { rig: before, exit, fill } = closed(2)
     const accounts = before.outputs.flatMap((output) => (output.kind === 'account' ? [output.money] : [])).slice(-1)
     const money: RecoveredMoney = { ...NO_MONEY, nextOrder: 10, orders: [{ order: exit, state: 'filled' }], accounts }
@@ -167,7 +167,7 @@ describe('a full exit that is not proved', () => {
     expect(orders(rig.trade(0.5e-6))).toHaveLength(1)
   })
 
-  it('a second fill of one order is booked: its proceeds count', () => {
+  it('a second fill of the same order is booked with its proceeds', () => {
     const { rig, exit, fill } = closed(1)
     const again = { ...fill, signature: 'another', attemptId: `${exit.id}.2` }
     const outputs = rig.report(exit, 'filled', { fill: again, unproved: 0 })

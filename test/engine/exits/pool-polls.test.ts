@@ -11,7 +11,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const EVERY_S = 20
 const POLL = { whenStale: { policy: 'poll', afterSeconds: EVERY_S } } as const
 
-/** A position of 0.1 SOL at 1e-6, and a chain whose pool has the price of the test. */
+/** A position of 0.1 SOL at 1e-6, and a chain whose pool has the price that the test sets. */
 class Quiet {
   readonly talk: TalkingBot
   slot = 100
@@ -64,7 +64,7 @@ class Quiet {
     )
   }
 
-  /** Delivers a reading at a price. Returns the sales and alarms. */
+  /** Delivers a reading of the pool at a price. Returns the sales and alarms. */
   read(price: number, more: { slot?: number; ageMs?: number } = {}): string[] {
     const { slot = ++this.slot, ageMs = 1_000 } = more
     const time = this.talk.rig.now - ageMs
@@ -106,7 +106,7 @@ describe('a held token without prints', () => {
     expect(new Quiet(exits).rounds(...prices)).toEqual(done)
   })
 
-  it('has its pool read after afterSeconds, then at that interval, and sooner if the next reading decides', () => {
+  it('a position has its pool read after afterSeconds, then at this interval, and sooner if the next reading can decide', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     const printedAt = rig.now
@@ -120,7 +120,7 @@ describe('a held token without prints', () => {
     expect((quiet.nextAskAt as number) - rig.now).toBe(1_000)
   })
 
-  it('has its pool read while the feed is down, regardless of gaps', () => {
+  it('a position has its pool read while the feed is down, no matter which gaps there are', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'feed', status: 'down', confirmed: [] })
@@ -132,7 +132,7 @@ describe('a held token without prints', () => {
     expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6, 0.5e-6)]).toEqual([true, [], ['all stop-loss']])
   })
 
-  it('has no pool readings while it is traded, and prints decide again', () => {
+  it('a position that is traded has no pool readings, and its prints decide again', () => {
     const quiet = new Quiet({ trailingPercent: 20, stopLossPercent: 50 })
     const { rig } = quiet.talk
     rig.now += 15_000
@@ -146,7 +146,7 @@ describe('a held token without prints', () => {
   })
 
   it.each([5, 9, 15, 21] as const)(
-    'one print after readings undoes none of them, with a window of %i',
+    'one print after readings makes none of them invalid, with a window of %i',
     (windowPrints) => {
       const quiet = new Quiet({ trailingPercent: 20, windowPrints })
       expect(quiet.rounds(2e-6, 2e-6, 2e-6)).toEqual([])
@@ -154,7 +154,7 @@ describe('a held token without prints', () => {
     },
   )
 
-  it('ignores a reading that was not requested, or that a print has overtaken', () => {
+  it('a reading that was not requested, or that is older than a print, is ignored', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
     quiet.ask()
@@ -162,7 +162,7 @@ describe('a held token without prints', () => {
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
   })
 
-  it('counts readings of the same slot, or of an older one, once', () => {
+  it('readings of the same slot, or of an older slot, count once', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     const { slot } = quiet
@@ -170,7 +170,7 @@ describe('a held token without prints', () => {
     expect(quiet.read(0.5e-6, { slot: slot + 1 })).toEqual(['all stop-loss'])
   })
 
-  it('counts later readings after a single reading with an impossible slot', () => {
+  it('readings after a single reading with an impossible slot count', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     expect(quiet.read(1e-6, { slot: Number.MAX_SAFE_INTEGER })).toEqual([])
@@ -181,7 +181,7 @@ describe('a held token without prints', () => {
     expect(quiet.talk.rig.now - from).toBeLessThanOrEqual(100_000)
   })
 
-  it('treats prints without a price, too few since a gap, as silence', () => {
+  it('prints that give no price, because there were too few since a gap, count as silence', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'gap', from: rig.now - 1, to: rig.now, keys: ['trades'] })
@@ -203,7 +203,7 @@ describe('a held token without prints', () => {
     expect(quiet.read(0.5e-6, { ageMs })).toEqual(said)
   })
 
-  it('stays open without a price; each reason is reported once, and the readings continue', () => {
+  it('a position without a price stays open, each reason is reported once, and the readings continue', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const silent = { code: 'POOL_SILENT', reason: 'RPC 1: no answer' } as const
     const unreadable = { code: 'POOL_UNREADABLE', reason: 'none' } as const
@@ -212,11 +212,11 @@ describe('a held token without prints', () => {
     )
     expect(answers).toEqual([['POOL_SILENT'], [], ['POOL_UNREADABLE'], []])
     quiet.talk.rig.trade(1e-6)
-    expect([quiet.ask(), quiet.answer(unreadable)], 'the next silence says nothing new').toEqual([true, []])
+    expect([quiet.ask(), quiet.answer(unreadable)], 'the next silence reports nothing new').toEqual([true, []])
     expect(quiet.rounds(0.5e-6, 0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('is sold by other exits without a reading', () => {
+  it('other exits sell the position without a reading', () => {
     const quiet = new Quiet({ maxHoldSeconds: 30 })
     quiet.ask()
     const { rig } = quiet.talk
@@ -227,7 +227,7 @@ describe('a held token without prints', () => {
     expect([quiet.read(0.1e-6), quiet.ask()]).toEqual([[], false])
   })
 
-  it('has its pool read after a restart, from rows', () => {
+  it('after a restart, the pool of a position known only from rows is read', () => {
     const before = new Quiet({ stopLossPercent: 20 })
     const recorded = new RecordedMoney()
     for (const output of before.talk.rig.outputs) recorded.output(output)
@@ -236,13 +236,13 @@ describe('a held token without prints', () => {
     expect(quiet.rounds(0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('triggers a stop order of its strategy by the readings', () => {
+  it('the readings trigger a stop order of the strategy', () => {
     const quiet = new Quiet({})
     quiet.talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     expect(quiet.rounds(0.7e-6, 0.7e-6)).toEqual(['percent c1 at 7.00000e-7'])
   })
 
-  it('is valued by its pool without trades, and is worthless without readings', () => {
+  it('without trades, the value of the position comes from its pool, and is 0 without readings', () => {
     const quiet = new Quiet({})
     const { rig } = quiet.talk
     const profit = (): number | undefined => {
@@ -261,14 +261,14 @@ describe('a held token without prints', () => {
     expect([quiet.rounds(0.6e-6), ((profit() as number) - before).toFixed(2)]).toEqual([[], '-0.04'])
   })
 
-  it('is sold at the price of the reading', () => {
+  it('the position is sold at the price of the reading', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.rounds(0.7e-6, 0.6e-6)
     expect(orders(quiet.said).map(({ price }) => price)).toEqual([0.7e-6])
   })
 })
 
-it('other policies request no readings', () => {
+it('positions with other policies request no readings', () => {
   for (const policy of ['hold', 'flatten'] as const)
     expect(new Quiet({ whenStale: { policy, afterSeconds: 10 } }).nextAskAt).toBeUndefined()
 })

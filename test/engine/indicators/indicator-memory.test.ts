@@ -6,13 +6,13 @@ import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
 const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
 const tokens = 5
 
-/** Numbers of bars that are added to a token in a row; 0 frees the token. */
+/** The numbers of bars that are added to a token, one after the other; 0 frees the token. */
 const steps = fc.array(
   fc.record({ token: fc.nat(tokens - 1), bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 })) }),
   { minLength: 1, maxLength: 12 },
 )
 
-test('the states of tokens in one memory are those of single states, also after a token was freed', () => {
+test('the indicators of tokens that share one memory have the same values as indicators of single tokens, also after a token was freed', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const memory = new IndicatorMemory(indicators as unknown as StateInMemory[])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import * as sluice from '../../../src/index.ts'
 import type { Bar } from '../../../src/market/bar.ts'
 
-/** Bars of a random walk, some of them flat and without volume. */
+/** Bars of a random walk. Some of them have one price and no volume. */
 const market = fc
   .array(
     fc.record({
@@ -27,7 +27,7 @@ const market = fc
     })
   })
 
-/** Lengths below and above 16 and 64 bars, at which the state of a token moves to a larger space. */
+/** Lengths below and above 16 and 64 bars, at which the state of a token is moved to a larger space. */
 const bars = fc.integer({ min: 1, max: 70 })
 
 const RUNS = 100
@@ -70,7 +70,7 @@ test.each<[string, (n: number) => sluice.Indicator<unknown>, (n: number) => slui
     (n) => sluice.signal('1m', () => new signals.BollingerBands(n, 2), 'close'),
   ],
   ['atr', (n) => sluice.atr('1m', n), (n) => sluice.signal('1m', () => new signals.ATR(n))],
-])('%s is that of trading-signals', (_name, ours, theirs) => {
+])('%s has the same values as in trading-signals', (_name, ours, theirs) => {
   fc.assert(
     fc.property(market, bars, (all, n) => expectSame(all, ours(n), theirs(n))),
     { numRuns: RUNS },
@@ -79,7 +79,7 @@ test.each<[string, (n: number) => sluice.Indicator<unknown>, (n: number) => slui
 
 type Reference = readonly [string, (n: number) => sluice.Indicator<unknown>, (n: number) => sluice.Indicator<unknown>]
 
-/** An indicator that computes its value from all bars so far. */
+/** Returns an indicator that computes its value from all bars so far. */
 function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indicator<V> {
   return {
     width: '1m',
@@ -95,8 +95,10 @@ function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indic
   }
 }
 
-/** An indicator of the package trading-signals. `least`: the first bar whose result counts. `named` gives the result
- *  our names. */
+/**
+ * Returns an indicator of the package trading-signals. `least` is the first bar whose result counts. `named` gives the
+ * result our names.
+ */
 function theirs<V>(
   least: number,
   create: () => { add(candle: sluice.Candle): unknown },
@@ -125,7 +127,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 test.each<Reference>([
   [
-    'macd is that of trading-signals, once the signal has enough values',
+    'macd has the same values as in trading-signals, once the signal has enough values',
     (n) => sluice.macd('1m', n, n + 7, 5),
     (n) => {
       const { EMA, MACD } = signals
@@ -137,7 +139,7 @@ test.each<Reference>([
     },
   ],
   [
-    'stochastic is that of trading-signals without slowing, in percent',
+    'stochastic has the same values as in trading-signals without slowing, in percent',
     (n) => sluice.stochastic('1m', n, 3),
     (n) => {
       const create = () => new signals.StochasticOscillator({ kPeriod: n, kSlowingPeriod: 1, dPeriod: 3 })
@@ -146,7 +148,7 @@ test.each<Reference>([
     },
   ],
   [
-    'roc is that of trading-signals in percent',
+    'roc has the same values as in trading-signals, in percent',
     (n) => sluice.roc('1m', n),
     (n) => {
       const create = () => {
@@ -157,7 +159,7 @@ test.each<Reference>([
     },
   ],
   [
-    'vwap is the turnover of the last bars over their volume',
+    'vwap is the traded SOL of the last bars divided by their tokens',
     (n) => sluice.vwap('1m', n),
     (n) =>
       naive((all) => {
@@ -185,7 +187,7 @@ test.each<Reference>([
 })
 
 test.each(['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells', 'trades'] as const)(
-  'an indicator reads the figure %s of the bar that it names',
+  'an indicator reads the figure %s of each bar if it names this figure',
   (figure) => {
     const state = sluice.sma('1m', 1, figure).create()
     const bar = { open: 2, high: 4, low: 1, close: 3, volumeSol: 7, buys: 5, sells: 6, trades: 11 }
@@ -194,6 +196,6 @@ test.each(['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells', 'trades
   },
 )
 
-test('an indicator of a figure that bars do not have is refused', () => {
+test('an indicator that names a figure which bars do not have is refused', () => {
   expect(() => sluice.ema('1m', 3, 'volume' as never)).toThrow(/ema: expected a figure of a bar \(open, high, .*volume/)
 })

@@ -88,7 +88,7 @@ test('a list has one key per line, comments and blank lines; an invalid line is 
 describe('filters in the engine', () => {
   const buy = (talk: TalkingBot): Placed => talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
 
-  it('a changed list applies to later buys, and to no exit', () => {
+  it('a list that changed applies to later buys, and to no exit', () => {
     const talk = new TalkingBot({ filters: { denyMints: 'deny.txt' } })
     talk.rig.settle(1e-6)
     talk.rig.input({ kind: 'list', name: 'deny.txt', entries: [MINT] })
@@ -97,7 +97,7 @@ describe('filters in the engine', () => {
     expect(buy(talk)).toMatchObject({ ok: true })
   })
 
-  it('a filter that needs announcements subscribes to them, and decides by creator and age', () => {
+  it('a filter that needs announcements of new tokens subscribes to them, and decides by creator and age', () => {
     const talk = new TalkingBot({ filters: { denyCreators: 'makers.txt', minAgeMs: 600_000 } })
     expect(talk.rig.outputs).toContainEqual({ kind: 'keys', want: expect.arrayContaining(['newTokens', 'trades']) })
     talk.rig.input({ kind: 'list', name: 'makers.txt', entries: ['maker'] })

@@ -40,9 +40,14 @@ describe('checkLimits', () => {
       {},
       'ORDER_LIMIT',
     ],
-    ['a buy that fills the hour passes', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) }, undefined],
     [
-      'a buy that exceeds the hour is refused',
+      'a buy that uses up the hourly limit passes',
+      { maxLamportsPerHour: sol(0.3) },
+      { hourLamports: sol(0.2) },
+      undefined,
+    ],
+    [
+      'a buy that exceeds the hourly limit is refused',
       { maxLamportsPerHour: sol(0.3) },
       { hourLamports: sol(0.2) + 1 },
       'HOUR_LIMIT',
@@ -60,14 +65,9 @@ describe('checkLimits', () => {
       { openPositions: 2, newPosition: false },
       undefined,
     ],
+    ['a buy up to the limit per mint passes', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) }, undefined],
     [
-      'a buy up to the bound of the mint passes',
-      { maxLamportsPerMint: sol(0.2) },
-      { mintLamports: sol(0.1) },
-      undefined,
-    ],
-    [
-      'a buy beyond the bound of the mint is refused',
+      'a buy beyond the limit per mint is refused',
       { maxLamportsPerMint: sol(0.2) },
       { mintLamports: sol(0.1) + 1 },
       'MINT_LIMIT',
@@ -84,21 +84,26 @@ describe('checkLimits', () => {
       { resultLamports: -sol(0.5) },
       'LOSS_LIMIT',
     ],
-    ['a buy that fills the day passes', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) }, undefined],
     [
-      'a buy that exceeds the day is refused',
+      'a buy that uses up the daily limit passes',
+      { maxLamportsPerDay: sol(1) },
+      { todayLamports: sol(0.9) },
+      undefined,
+    ],
+    [
+      'a buy that exceeds the daily limit is refused',
       { maxLamportsPerDay: sol(1) },
       { todayLamports: sol(0.9) + 1 },
       'DAY_LIMIT',
     ],
     [
-      'a buy up to the bound of the creator passes',
+      'a buy up to the limit per creator passes',
       { maxLamportsPerCreator: sol(1) },
       { creatorLamports: sol(0.9) },
       undefined,
     ],
     [
-      'a buy beyond the bound of the creator is refused',
+      'a buy beyond the limit per creator is refused',
       { maxLamportsPerCreator: sol(1) },
       { creatorLamports: sol(0.9) + 1 },
       'CREATOR_LIMIT',
@@ -132,7 +137,7 @@ describe('checkLimits', () => {
 
   const veto = (limits: object, use: object): string | undefined =>
     checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
-  it('a refusal gives the limit, its used part, and the time at which there is room again', () => {
+  it('a refusal contains the limit, its used part, and the time at which there is room again', () => {
     expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
       '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); a buy of 0.1 SOL fits at 14:01:40 UTC (in 2 min)',
     )
@@ -177,7 +182,7 @@ describe('checkRanges', () => {
     ).toBe(code)
   })
 
-  it('the worst cost of a buy contains slippage, fees and rent, that of a sale only fees', () => {
+  it('the worst cost of a buy contains slippage, fees and rent, and that of a sale only fees', () => {
     expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
       1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING,
     )
@@ -241,13 +246,13 @@ describe('dueExit and due exits', () => {
   })
 
   const deciding = Object.entries(EXITS).filter(([, row]) => 'due' in row)
-  it.each(deciding)('%s is asked at every price', (_name, row) => {
+  it.each(deciding)('the exit %s is checked at every price', (_name, row) => {
     const due = vi.spyOn(row as { due: typeof dueExit }, 'due').mockReturnValue('due')
     expect(dueExit({}, 1, 1, 1, 0)).toBe('due')
     due.mockRestore()
   })
 
-  /** A bot that holds tokens bought with 0.1 SOL at 1e-6. */
+  /** Returns a bot that holds tokens, bought with 0.1 SOL at 1e-6. */
   function holding(options: object): TalkingBot {
     const talk = new TalkingBot(options)
     talk.rig.settle(1e-6)
@@ -257,7 +262,7 @@ describe('dueExit and due exits', () => {
   }
   const timersOf = (talk: TalkingBot) => talk.rig.outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
 
-  it('a maxHoldSeconds exit that is due during a partial sale follows after it', () => {
+  it('an exit by maxHoldSeconds that becomes due during a partial sale is sent after this sale', () => {
     const talk = holding({ exits: { maxHoldSeconds: 60 } })
     talk.ask((bot, token) => bot.sell(token, { percent: 50, reason }))
     const half = orders(talk.rig.outputs)[1] as Order
@@ -269,7 +274,7 @@ describe('dueExit and due exits', () => {
     expect(exits).toMatchObject([{ size: { kind: 'all' }, reason: 'held for 60 s' }])
   })
 
-  it('another bot of the wallet sends the exits of a position whose bot is no longer configured', () => {
+  it('if the bot of a position is no longer configured, another bot of the wallet sends the exits', () => {
     const gone = { account: botSettings('told', { wallet: 'w' }).account.id, bot: 'gone', mint: MINT }
     const held = {
       ...newPosition(gone, 1_780_000_000_000 - 50_000, { stopLossPercent: 20, maxHoldSeconds: 60 }),
@@ -281,7 +286,7 @@ describe('dueExit and due exits', () => {
     expect(orders(talk.rig.settle(0.5e-6))).toMatchObject([{ bot: 'gone', side: 'sell', size: { kind: 'all' } }])
   })
 
-  it('a restart sends an exit that is due, and closes a position without an opening order', () => {
+  it('a restart sends an exit that is due, and closes a position whose opening order does not exist', () => {
     const owner = { account: botSettings('told').account.id, bot: 'told', mint: MINT }
     const closing = {
       ...newPosition(owner, 0, { stopLossPercent: 20 }),
@@ -314,7 +319,7 @@ describe('the result of the UTC day', () => {
   const MIDNIGHT = Math.ceil(1_780_000_000_000 / DAY) * DAY
   const limits = { maxDailyLossLamports: solToLamports(0.05) as never }
 
-  /** A bot that holds tokens bought with 0.1 SOL at 1e-6, a minute before midnight. */
+  /** Returns a bot that holds tokens, bought with 0.1 SOL at 1e-6 a minute before midnight. */
   function evening(): TalkingBot {
     const talk = new TalkingBot({ limits })
     talk.rig.now = MIDNIGHT - 60_000
@@ -325,7 +330,7 @@ describe('the result of the UTC day', () => {
   }
   const profit = (talk: TalkingBot, price: number) => talk.ask((bot) => bot.budget().profitTodaySol, price)
 
-  it('begins at midnight with positions marked at their price then, even if the first query is at noon', () => {
+  it('the result of a UTC day begins at midnight with the positions at their price then, even if it is first computed at noon', () => {
     const talk = evening()
     talk.rig.settle(0.5e-6)
     expect(profit(talk, 0.5e-6)).toBeLessThan(-0.04)
@@ -337,7 +342,7 @@ describe('the result of the UTC day', () => {
     expect(profit(talk, 0.25e-6)).toBeLessThan(-0.02)
   })
 
-  it('counts a loss of the morning if the first buy follows later', () => {
+  it('the result of a day includes a loss of the morning if the first buy follows later', () => {
     const talk = evening()
     talk.rig.now = MIDNIGHT + 1_000
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -348,7 +353,7 @@ describe('the result of the UTC day', () => {
     expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
   })
 
-  it('does not begin with a gain after a restart without prices', () => {
+  it('the result of a day does not begin with a gain after a restart without prices', () => {
     const talk = evening()
     const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
     const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })
@@ -360,7 +365,7 @@ describe('the result of the UTC day', () => {
     })
   })
 
-  it('stays finite at a price that no pool can pay', () => {
+  it('the result of a day stays finite at a price that no pool can pay', () => {
     const talk = evening()
     talk.rig.settle(9e8)
     expect(profit(talk, 9e8)).toBeGreaterThan(0)

@@ -28,7 +28,7 @@ function rigWith(tokenChecks: TokenChecks, mode: Mode = 'live'): EngineRig {
   return rig
 }
 
-test('each trait has its own error code and its own switch', () => {
+test('each trait of a mint has its own error code and its own switch', () => {
   const all: MintFacts = { program: 'token-2022', traits: MINT_TRAITS }
   const codes = MINT_TRAITS.map((trait) => {
     const others = MINT_TRAITS.filter((other) => other !== trait)
@@ -46,18 +46,28 @@ describe('a buy of a mint that was read', () => {
     orders(rig.settle(1e-6, mint)).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1)
 
   test.each<[string, TokenChecks, Mode, string]>([
-    ['is refused for a trait that the bot refuses', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
-    ['is refused for such a trait with when: after, too', { when: 'after', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
-    ['is sent for a trait that the bot allows', { when: 'before', allow: ['freezeAuthority'] }, 'live', 'ordered'],
-    ['is sent with when: off', { when: 'off', allow: [] }, 'live', 'ordered'],
-    ['is sent on paper', { when: 'before', allow: [] }, 'paper', 'ordered'],
+    ['a buy is refused for a trait that the bot refuses', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
+    [
+      'a buy is also refused for such a trait with when: after',
+      { when: 'after', allow: [] },
+      'live',
+      'FREEZE_AUTHORITY',
+    ],
+    [
+      'a buy is sent for a trait that the bot allows',
+      { when: 'before', allow: ['freezeAuthority'] },
+      'live',
+      'ordered',
+    ],
+    ['a buy is sent with when: off', { when: 'off', allow: [] }, 'live', 'ordered'],
+    ['a buy on paper is sent', { when: 'before', allow: [] }, 'paper', 'ordered'],
   ])('%s', (_what, checks, mode, expected) => {
     const rig = rigWith(checks, mode)
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     expect([asked(rig, MINT), asked(rig, MINT_2)]).toEqual([expected, 'ordered'])
   })
 
-  test('an authority that was given up no longer refuses a buy', () => {
+  test('an authority over the mint that was given up no longer refuses a buy', () => {
     const rig = rigWith({ when: 'before', allow: [] })
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     rig.input({ kind: 'mint', mint: MINT, facts: { program: 'token', traits: [] } })
@@ -73,7 +83,7 @@ describe('a mint that fails its check after the buy', () => {
     return { rig, order }
   }
 
-  test('the whole position is sold, and an alarm is raised', () => {
+  test('if a mint fails its check after the buy, the whole position is sold and an alarm is raised', () => {
     const { rig } = held({ when: 'after', allow: [] })
     const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     const reason = expect.stringContaining('FREEZE_AUTHORITY')
@@ -82,7 +92,7 @@ describe('a mint that fails its check after the buy', () => {
     expect(rig.input({ kind: 'mint', mint: MINT_2, facts: FREEZABLE })).toEqual([])
   })
 
-  test('has its open buy cancelled, and a late fill of that buy sold', () => {
+  test('if a mint fails its check, its open buy is cancelled, and a late fill of this buy is sold', () => {
     const { rig, order } = held({ when: 'after', allow: [] }, false)
     const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     expect(outputs).toContainEqual({ kind: 'cancel', orderId: order.id, code: 'FREEZE_AUTHORITY' })
@@ -92,7 +102,7 @@ describe('a mint that fails its check after the buy', () => {
   test.each<[string, TokenChecks, MintFacts]>([
     ['without traits', { when: 'after', allow: [] }, { program: 'token', traits: [] }],
     ['allowed', { when: 'after', allow: ['freezeAuthority'] }, FREEZABLE],
-    ['bought before the check was configured', { when: 'before', allow: [] }, FREEZABLE],
+    ['a token that was bought before the check was configured is kept', { when: 'before', allow: [] }, FREEZABLE],
     ['off', { when: 'off', allow: [] }, FREEZABLE],
   ])('is held: %s', (_what, checks, facts) => {
     const { rig } = held(checks)

@@ -6,13 +6,13 @@ import type { Order, OrderState } from '../../../src/engine/order.ts'
 
 const HOUR = 3_600_000
 const BOT = { account: 'a', bot: 'b' }
-/** Follows an order that the book does not contain. */
+/** Passes on a state of an order that the book does not contain. */
 const follow = (spending: Spending, id: string, state: OrderState): void =>
   spending.follow(id, state, undefined, undefined)
 const ask = (spending: Spending, id: string, time: number, sol: number, of = BOT): void =>
   spending.ask({ id, time, ...of } as Order, solToLamports(sol))
 
-test('a spend counts for 60 minutes, and no longer', () => {
+test('a spent amount counts for 60 minutes, and no longer', () => {
   const spending = new Spending()
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
@@ -24,7 +24,7 @@ test('a spend counts for 60 minutes, and no longer', () => {
   expect(bot.hour(3 * HOUR)).toBe(0)
 })
 
-test('a spend that did not execute stops counting; a late execution counts once', () => {
+test('an amount that was not spent stops counting, and counts once if its order executes late', () => {
   const spending = new Spending()
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
@@ -41,7 +41,7 @@ test('a spend that did not execute stops counting; a late execution counts once'
   expect(bot.hour(HOUR)).toBe(0)
 })
 
-test('each bot has its own hour, which continues after a restart', () => {
+test('each bot has its own hour, and the hour continues after a restart', () => {
   const before = new Spending()
   ask(before, 'o1', 0, 1)
   ask(before, 'o2', 5, 2, { account: 'a', bot: 'c' })
@@ -58,7 +58,7 @@ test('each bot has its own hour, which continues after a restart', () => {
   expect(after.of(BOT).hour(10)).toBe(solToLamports(5))
 })
 
-test('the running sum equals the sum of the entries after any sequence of events', () => {
+test('the running sum equals the sum of all entries after any sequence of events', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: HOUR / 3 }),
     bot: fc.constantFrom('b', 'c'),

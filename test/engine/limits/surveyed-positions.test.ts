@@ -15,7 +15,7 @@ const step = fc.record({
   price: fc.constantFrom(2e-7, 3e-7, 1e-6, 1.5e-6, 4e-6),
 })
 
-/** Positions by mint as the outputs of the engine describe them. */
+/** Returns the positions by mint, as the outputs of the engine describe them. */
 function openPositions({ rig }: Crew): Position[] {
   const byMint = new Map<string, Position>()
   for (const output of rig.outputs) if (output.kind === 'position') byMint.set(output.position.mint, output.position)
@@ -31,7 +31,7 @@ function worthOf({ rig: { engine } }: Crew, position: Position): number | undefi
   return sol === undefined ? undefined : solToLamports(sol)
 }
 
-test('after any history, the limits count each position at the value that a new computation gives', () => {
+test('after any history, the limits count each position with a newly computed value', () => {
   const refusals = { count: 0 }
   const property = fc.property(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) => {
     const crew = new Crew({ paperSol: 100, walletLimits: { maxExposureLamports: BOUND } })

@@ -7,7 +7,7 @@ const sol = solToLamports
 const MIDNIGHT = Math.ceil(1_780_000_000_000 / 86_400_000) * 86_400_000
 
 describe('the limits of a wallet', () => {
-  it('count the hour of all bots together, also of a bot that is no longer configured', () => {
+  it('the hourly limit of a wallet counts all bots together, also a bot that is no longer configured', () => {
     const options = { walletLimits: { maxLamportsPerHour: sol(0.25) } }
     const crew = new Crew(options)
     expect([crew.bought('a', MINT, 0.1), crew.bought('b', MINT_2, 0.1), crew.bought('a', MINT_3, 0.1)]).toEqual([
@@ -26,7 +26,7 @@ describe('the limits of a wallet', () => {
     expect(after.bought('c', '9Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump', 0.1)).toBe('PRICE_UNKNOWN')
   })
 
-  it('reset the day at midnight, also across restarts; a buy that did not execute stops counting', () => {
+  it('the limits of a wallet start a new day at midnight, also across restarts, and a buy that did not execute stops counting', () => {
     const options = { walletLimits: { maxLamportsPerDay: sol(0.2) } }
     const crew = new Crew(options)
     crew.rig.now = MIDNIGHT - 7_200_000
@@ -50,7 +50,7 @@ describe('the limits of a wallet', () => {
     }
   })
 
-  it('count positions at cost, open and unknown buys with the SOL they ask for', () => {
+  it('the limits of a wallet count positions at their cost, and open and unknown buys with the SOL that they ask for', () => {
     const crew = new Crew({ walletLimits: { maxExposureLamports: sol(0.25) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.buy('b', MINT_2, 0.1).ok).toBe(true)
@@ -60,7 +60,7 @@ describe('the limits of a wallet', () => {
     expect(crew.bought('a', MINT_3, 0.06)).toBe('')
   })
 
-  it('count the positions of all bots', () => {
+  it('the limits of a wallet count the positions of all bots', () => {
     const crew = new Crew({ walletLimits: { maxOpenPositions: 2 } })
     expect([crew.bought('a', MINT, 0.1), crew.bought('b', MINT_2, 0.1), crew.bought('b', MINT_3, 0.1)]).toEqual([
       ...['', ''],
@@ -68,7 +68,7 @@ describe('the limits of a wallet', () => {
     ])
   })
 
-  it('stop all bots for the day after a loss of one bot', () => {
+  it('the daily loss limit of a wallet stops all bots after a loss of one bot', () => {
     const crew = new Crew({ walletLimits: { maxDailyLossLamports: sol(0.05) } })
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 0.4e-6)
@@ -78,7 +78,7 @@ describe('the limits of a wallet', () => {
     )
   })
 
-  it('leave minBalanceSol in the wallet, by default the fees of one sale of every position', () => {
+  it('minBalanceSol stays in the wallet; by default it is the fees of one sale of every position', () => {
     const rounding = 6e-9 // rounding by a builder
     const cost = 0.1 * 1.05 * 1.01 + 0.01 + 0.000005 + 0.00203928 + rounding
     const exit = 0.010005 + rounding
@@ -102,7 +102,7 @@ describe('a losing streak', () => {
     return crew
   }
 
-  it('pauses the bot with one alarm, and the pause ends by itself, also across a restart', () => {
+  it('a losing streak pauses the bot with one alarm, and the pause ends by itself, also across a restart', () => {
     const crew = lost(new Crew(options))
     const alarms = crew.rig.outputs.filter((output) => output.kind === 'alarm')
     expect(alarms).toMatchObject([{ bot: 'a', code: 'LOSING_STREAK', reason: expect.stringMatching(/^2 positions/) }])
@@ -114,7 +114,7 @@ describe('a losing streak', () => {
     expect(after.bought('a', MINT, 0.1)).toBe('')
   })
 
-  it('is reset by a profit; `resume` ends its pause', () => {
+  it('a profit resets the losing streak, and `resume` ends its pause', () => {
     const crew = new Crew(options)
     for (const price of [0.9e-6, 1.2e-6, 0.9e-6]) {
       expect(crew.bought('a', MINT, 0.1)).toBe('')
@@ -127,7 +127,7 @@ describe('a losing streak', () => {
     expect(crew.bought('a', MINT_3, 0.1)).toBe('')
   })
 
-  it('of the wallet counts the losses of all bots', () => {
+  it('the losing streak of a wallet counts the losses of all bots', () => {
     const crew = new Crew({ walletLimits: options.limits })
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 0.9e-6)
@@ -140,7 +140,7 @@ describe('a losing streak', () => {
 describe('a drawdown', () => {
   const options = { limits: { maxDrawdownLamports: sol(0.1) } }
 
-  it('is measured from the highest realized result, with positions at liquidation value, across days and restarts', () => {
+  it('the drawdown is measured from the highest realized result, with positions at the value of a sale, across days and restarts', () => {
     const crew = new Crew(options)
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 2e-6) // + 0.1
@@ -161,7 +161,7 @@ describe('a drawdown', () => {
 })
 
 describe('maxLamportsPerCreator', () => {
-  it('adds up all tokens of a creator, and all tokens of unknown creators', () => {
+  it('the limit per creator adds up all tokens of a creator, and all tokens of unknown creators', () => {
     const options = { limits: { maxLamportsPerCreator: sol(0.15) } }
     const crew = new Crew(options)
     crew.rig.newToken(MINT, 10, 'maker')

@@ -12,7 +12,7 @@ const TIME = 1_780_000_000_000
 const strategies = new Map([['dip-buyer', dipBuyer as unknown as Strategy]])
 const settings = botSettings('dip-buyer', { params: { dropPercent: 15, sizeSol: 0.05 } })
 
-/** A segment: prices that fall far enough for a buy, and the decisions of the engine. */
+/** Returns a segment: prices that fall far enough for a buy, and the decisions of the engine. */
 function recorded(): { entries: Entry[]; mints: Mints } {
   const mints = new Mints()
   const prices = [1, 1, 1, 1, 1, 0.8, 0.8, 0.8, 0.8]
@@ -26,7 +26,7 @@ function recorded(): { entries: Entry[]; mints: Mints } {
     { kind: 'input', seq: 2, time: TIME, input: { kind: 'feed', status: 'live', confirmed: [] } },
     ...prices.map((_, at): Entry => ({ kind: 'rows', block, from: at, to: at + 1, firstSeq: 3 + at })),
   ]
-  // Verifies repeatedly and adds the output reported as missing, until none is missing.
+  // Verifies repeatedly, and adds the output that is reported as missing, until none is missing.
   const entries: Entry[] = [...given]
   for (;;) {
     const { divergence } = verifySegment(entries, mints, strategies)
@@ -60,7 +60,7 @@ const orderOf = (entries: Entry[]) => {
 }
 
 describe('the replay of a segment', () => {
-  it('decides the same as the recording', () => {
+  it('the replay of a segment makes the same decisions as the recording', () => {
     const { entries, mints } = recorded()
     expect(orderOf(entries).order).toMatchObject({ bot: 'dip-buyer', reason: 'fell 20.0 %' })
     expect(verifySegment(entries, mints, strategies)).toMatchObject({
@@ -69,7 +69,7 @@ describe('the replay of a segment', () => {
     })
   })
 
-  it('ignores the place of an error, and repeats the effects of reading the error', () => {
+  it('a replay ignores the place of an error, and repeats the effects of reading the error', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {
@@ -91,7 +91,7 @@ describe('the replay of a segment', () => {
     expect(verifySegment([start, ...outputs], new Mints(), only).divergence).toBeNull()
   })
 
-  it('finds a field that differs, with its path', () => {
+  it('a replay reports a field that differs, with its path', () => {
     const { divergence } = changed((entries) => {
       const { entry, order } = orderOf(entries)
       const output: Output = { kind: 'order', order: { ...order, size: { kind: 'sol', lamports: 7 as never } } }
@@ -102,7 +102,7 @@ describe('the replay of a segment', () => {
     expect(divergence?.got).toContain('"lamports":50000000')
   })
 
-  it('finds a recorded output that the replay lacks', () => {
+  it('a replay reports a recorded output that it does not make', () => {
     const { divergence } = changed((entries) => {
       const output: Output = { kind: 'note', bot: 'dip-buyer', mint: MINT, code: '', reason: 'never said' }
       entries.splice(4, 0, { kind: 'output', seq: 2, time: TIME, output })
@@ -111,18 +111,18 @@ describe('the replay of a segment', () => {
     expect(divergence?.expected).toContain('never said')
   })
 
-  it('finds an output that was not recorded', () => {
+  it('a replay reports an output that was not recorded', () => {
     const { divergence } = changed((entries) => entries.splice(orderAt(entries), 1))
     expect(divergence).toMatchObject({ seq: 10, field: '', expected: '' })
     expect(divergence?.got).toContain('"kind":"order"')
   })
 
-  it('finds a missing output at the end', () => {
+  it('a replay reports a missing output at the end', () => {
     const { divergence } = changed((entries) => entries.splice(orderAt(entries), entries.length))
     expect(divergence).toMatchObject({ seq: 10, field: '', expected: '' })
   })
 
-  it('finds another kind of output', () => {
+  it('a replay reports another kind of output', () => {
     const { divergence } = changed((entries) => {
       const { entry } = orderOf(entries)
       entries.splice(orderAt(entries), 1, { ...entry, output: { kind: 'keys', want: ['trades'] } })
@@ -130,7 +130,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toMatchObject({ seq: 10, field: 'kind' })
   })
 
-  it('finds an output at another row', () => {
+  it('a replay reports an output at another row', () => {
     const { divergence } = changed((entries) => {
       const at = orderAt(entries)
       for (let index = at; index < entries.length; index++) {
@@ -141,7 +141,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toMatchObject({ seq: 9, field: 'seq' })
   })
 
-  it('finds an output at another time', () => {
+  it('a replay reports an output at another time', () => {
     const { divergence } = changed((entries) => {
       const { entry } = orderOf(entries)
       entries.splice(orderAt(entries), 1, { ...entry, time: entry.time - 1 })
@@ -149,7 +149,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toEqual({ seq: 10, field: 'time', expected: `${TIME + 6}`, got: `${TIME + 7}` })
   })
 
-  it('finds the effect of another price', () => {
+  it('a replay reports the effect of another price', () => {
     const { entries, mints } = recorded()
     const rows = entries.find((entry) => entry.kind === 'rows')
     if (rows?.kind === 'rows') (rows.block.size as Float64Array)[7] = 1
