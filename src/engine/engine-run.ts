@@ -35,8 +35,8 @@ export class EngineRun {
   #bars: TokenBars | undefined
   /** Gaps of the warm-up that no row has reached yet. */
   #warmGaps: readonly WarmGap[] = []
-  /** Time from which the next row or input first calls `#catchUp`: the end of a bar or of the UTC day. After a warm-up
-   *  it is called at once. */
+  /** Time from which the next row or input first calls `#catchUp`: the end of a bar or of the UTC day. After a warm-up,
+   *  the next row or input calls it in any case. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -262,8 +262,8 @@ export class EngineRun {
 
   #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
-    // If the market was silent for more than a day, two midnights have passed. The first call only ages the data, and
-    // the second frees it.
+    // If the market was silent for more than a day, two midnights have passed. The first call only marks the data as
+    // those of the previous day. The second call frees them.
     const isLater = this.#dayEnds > 0 && state.now >= endOfDay(this.#dayEnds)
     this.#dayEnds = endOfDay(state.now)
     for (const runner of bots.all()) {

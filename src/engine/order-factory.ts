@@ -244,8 +244,8 @@ export class OrderFactory {
   }
 }
 
-/** Refuses a buy of a bot that still holds the mint in its former wallet, because the timers of exits belong to a bot
- *  and a mint. */
+/** Refuses a buy of a bot that still holds the mint in its former wallet. The timers of exits are stored by bot and
+ *  mint, so the two positions would share them. */
 const IN_FORMER_WALLET: Veto = { code: 'MINT_OWNED', reason: 'the bot still holds this mint in its former wallet' }
 
 /** Returns the values of a list from `step` on; at least its last value. */

@@ -16,8 +16,8 @@ export interface Stage {
  *  each call; for nearly every row the list is empty. */
 export interface EnginePort {
   readonly outputs: Output[]
-  /** Handles rows `from` to `to` (exclusive). Row `from` has number `firstSeq`. Stops after a row with outputs, and
-   *  returns the next row to handle. Throws if time runs backwards. */
+  /** Handles the market rows `from` to `to` (exclusive) of a block. Row `from` has the sequence number `firstSeq`.
+   *  Stops after a row with outputs, and returns the next row to handle. Throws if time runs backwards. */
   rows(firstSeq: Seq, block: Block, from: number, to: number): number
   input(seq: Seq, time: Millis, input: Input): void
   /** Shows a row of the warm-up to the strategies. Their requests are discarded and positions do not change. */
@@ -26,8 +26,8 @@ export interface EnginePort {
 
 /** Entrance to the runner: all market rows and all inputs pass through it. */
 export interface Sink {
-  /** Handles rows `from` to `to` (exclusive). Stops after a row with outputs, so that the caller can look at the clock,
-   *  and returns the next row to handle. */
+  /** Handles the market rows `from` to `to` (exclusive) of a block. Stops after a row with outputs, so that the caller
+   *  can look at the clock, and returns the next row to handle. */
   rows(block: Block, from: number, to: number): number
   post(input: Input): void
 }

@@ -21,9 +21,8 @@ export const MOST_TIMERS = 1_000
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
 /** The engine's timers. They are rows in the journal, so they survive a restart. A timer that was due while no process
- *  ran fires once. A repeating timer is emitted only when it is set. Its firings are inputs and cause no output,
- *  because clock, journal and replay all compute the next firing from the first time and the last firing
- *  (`nextFiring`). */
+ *  ran fires once. A repeating timer is emitted only when it is set. Each firing is an input and causes no output:
+ *  clock, journal and replay compute the next firing from the first time and the last firing (`nextFiring`). */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()

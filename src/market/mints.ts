@@ -53,8 +53,8 @@ export class Mints {
     this.#holders.push(holder)
   }
 
-  /** Releases the token numbers for which no holder keeps data. The caller guarantees that no row with such a number
-   *  will follow, except for tokens for which `isAhead` is true. */
+  /** Releases the token numbers for which no holder keeps data, except those for which `isAhead` is true, because rows
+   *  with such a number will still follow. No other row may follow with a released number. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []

@@ -49,8 +49,8 @@ export class UnitProof {
   }
 
   /** Compares one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
-   *  it is near neither. The unit is then disproved permanently, unless at least as many of our fills have agreed, in
-   *  which case the price itself has moved. */
+   *  the fill is near neither price. The unit is then disproved permanently, unless at least as many of our fills have
+   *  agreed: in that case the price itself has moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1

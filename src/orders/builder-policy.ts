@@ -17,8 +17,8 @@ export interface BuilderPolicy {
   readonly lookupTables: 'any' | readonly string[]
   /** Permitted pools other than the canonical pool of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that an opaque program may receive even if they name the wallet, or if they hold SOL and may be derived
-   *  from the wallet by a seed. */
+  /** Accounts that may be passed to an opaque program (see `TradingProgram`), even if their data contain the wallet's
+   *  address, or if they hold SOL and may be derived from the wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's

@@ -39,8 +39,8 @@ export class EntryBlocks {
   }
 
   /** Records whether the service's refusals are trusted in an account. Trust ends when an attempt executes twice, or
-   *  executes although it was refused or proved dead. From then on, a refused attempt is not retried at once, until an
-   *  operator resumes the account. Locally signed attempts are not affected. */
+   *  executes although it was refused or proved unable to execute. From then on, a refused attempt is not retried at
+   *  once, until an operator resumes the account. Locally signed attempts are not affected. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)

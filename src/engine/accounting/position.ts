@@ -262,8 +262,8 @@ export function markOf({ account, mint, highPrice, best, worst }: Mark): Mark {
 /** Positions that are not closed; at most one for each account and mint. */
 export class Positions {
   readonly #byMint = new ByMint<Position>()
-  /** By bot (in place of the account) and mint, in the order of opening. A bot that changed its account may hold a mint
-   *  in both accounts. The lists are replaced and never changed. */
+  /** Positions by bot and mint, in the order of opening. The key contains the bot in place of the account, because a
+   *  bot that changed its account may hold a mint in both accounts. The lists are replaced and never changed. */
   readonly #byBot = new ByMint<readonly Position[]>()
   /** All positions in the order of opening; iterations use this order. */
   readonly #all = new Set<Position>()

@@ -50,9 +50,9 @@ export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** Returns the lowest (`worst`, at most 0) and highest (`best`, at least 0) move of the robust price from the price
- *  paid per token, as shares of the price paid. This price includes the fees of venue and service. undefined if no
- *  price is known. */
+/** Returns how far the robust price fell below (`worst`, at most 0) and rose above (`best`, at least 0) the price paid
+ *  per token while the position was held, as shares of the price paid. The price paid includes the fees of venue and
+ *  service. undefined if no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens

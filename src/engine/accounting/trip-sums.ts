@@ -34,7 +34,7 @@ export interface TripFees {
   readonly other: number
 }
 
-/** Profit of a position as if it had been sold at a moment while it was held: sales so far plus liquidation value,
+/** Profit that a sale of the whole position at a certain moment would have made: sales so far plus liquidation value,
  *  minus cost and fees. */
 export interface TripMark {
   readonly lamports: number

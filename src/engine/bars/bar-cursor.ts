@@ -54,8 +54,8 @@ export class BarPasser {
     return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
-  /** Passes the bars since the last call. Leaves out silent bars before `notBefore`, and silent bars from `until` on
-   *  that follow the last bar with prints. */
+  /** Passes the bars since the last call. Leaves out silent bars before `notBefore`. After the last bar with prints,
+   *  passes silent bars only up to `until`. */
   pass(
     token: TokenId,
     cursors: Float64Array,

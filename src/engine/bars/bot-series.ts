@@ -153,8 +153,8 @@ export class BotSeries implements BarFollower {
     return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
-  /** Feeds the indicators with the bars that are about to be dropped. The interval that ends now does not count as
-   *  silent, because the bars are dropped to make room for its bar. */
+  /** Feeds the indicators with the bars that are about to be dropped. The interval that ends now is not silent: the
+   *  oldest bars are dropped to make room for its bar. */
   countBeforeDrop(token: TokenId): void {
     if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
     if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)

@@ -28,8 +28,8 @@ export class Bots {
   }
 
   /** Returns the settings for selling a position. The position may belong to a bot that is no longer configured. Its
-   *  exits were fixed when it opened and still apply, so another bot of its wallet sells. Throws SluiceError if there
-   *  is no such bot. */
+   *  exits were fixed when it opened and still apply, so another bot of its wallet sells. Throws SluiceError if the
+   *  wallet has no configured bot. */
   sellerOf({ bot, account }: Position): BotSettings {
     const runner = this.of(bot) ?? this.#runners.find(({ settings }) => settings.account.id === account)
     if (runner === undefined) throw new SluiceError(`account ${account} does not belong to any configured bot`)

@@ -166,8 +166,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.handlers.onBar !== undefined || this.handlers.exitsFor !== undefined
   }
 
-  /** Shows the newest bar of a token to the strategy: to `onBar`, and to `onCondition` for each of these conditions, if
-   *  its keys cover the token, and to `exitsFor` if it holds the token. */
+  /** Shows the newest bar of a token to the strategy. If the strategy's keys cover the token, `onBar` receives the bar,
+   *  and `onCondition` receives it once for each of `conditions`. If the bot holds the token, `exitsFor` receives the
+   *  bar. */
   closed(bars: Bars, token: number, conditions: readonly string[]): void {
     if (this.hasBarHandler || conditions.length > 0) this.#showBar(bars, token, conditions)
   }

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Millis } from '../../base/units.ts'
 import type { BuyOptions, OrderView, SellOptions } from '../strategy.ts'
 
-/** A request of a strategy that waits for a price or a time, and then becomes an order. The engine holds it; the
- *  service does not know it. */
+/** A request of a strategy that waits for a price or a time, and then becomes an order. Until then only the engine
+ *  stores it, and the service does not receive it. */
 export interface ConditionalOrder {
   /** `c1`, `c2`, ...: the number counts the conditional orders of a journal. */
   readonly id: string

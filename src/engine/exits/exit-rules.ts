@@ -299,8 +299,8 @@ export const EXIT_SCHEMAS = Object.fromEntries(
   ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
 ) as { [E in ConfigurableExit]: Exits[E]['schema'] }
 
-/** Returns the reason to sell all of a position at `price`; undefined if there is none. It calls the rows by name, in
- *  their order, because V8 cannot inline calls in a loop over the rows. */
+/** Returns the reason to sell all of a position at `price`; undefined if there is none. The exits are called by name,
+ *  in their order, because V8 cannot inline calls in a loop over the table. */
 export function dueExit(
   rules: ExitRules,
   averagePrice: number,

@@ -54,8 +54,8 @@ export function figureOf(bar: Bar, figure: BarFigure): number {
   }
 }
 
-/** Offsets of the figures of a bar in memory. The numbers of prints share one offset, so they have numbers of their own
- *  here. */
+/** Numbers of the figures for `figureAt`. For the prices and the volume, the number is the offset in the memory of a
+ *  bar. `trades`, `buys` and `sells` share one offset, so they have other numbers. */
 const FIGURES: Readonly<Record<BarFigure, number>> = {
   ...{ open: OPEN, high: HIGH, low: LOW, close: CLOSE, volumeSol: VOLUME },
   ...{ buys: 5, sells: 6, trades: 7 },

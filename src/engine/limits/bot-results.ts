@@ -88,8 +88,8 @@ export class BotResults {
   }
 
   /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
-   *  counts at its cost. Otherwise, once its price is known again, its value would raise the highest result, and the
-   *  limit would allow another loss of this size. */
+   *  counts at its cost. If it counted as lost and its price became known again later, the limit would allow another
+   *  loss of this size. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -133,8 +133,8 @@ export function capped(sum: number): Lamports {
 }
 
 /** Raises the highest result, from which the drawdown is measured. `forgive` may have lowered it below the realized
- *  result, by the losses of open positions. When these positions recover, it rises again, so that the same loss is not
- *  forgiven twice. */
+ *  result, by the losses of open positions. When these positions recover, the highest result rises again, so that the
+ *  same loss is not forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)
