@@ -78,11 +78,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => f.from(30, (f.trips.length / f.days) * 30),
   },
   mostOpenTrades: {
-    ...{ unit: 'count', label: 'Most trades open at once', formula: 'most trades open at the same time' },
+    ...{ unit: 'count', label: 'Most trades open at once', formula: 'highest number of trades open at the same time' },
     of: (f) => f.mostOpen,
   },
   openTrades: {
-    ...{ unit: 'count', label: 'Trades open at the end', formula: 'trades not sold at the end' },
+    ...{ unit: 'count', label: 'Trades open at the end', formula: 'trades that are still open at the end' },
     of: (f) => f.open.nets.length,
   },
   openProfit: {
@@ -90,7 +90,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => sum(f.open.nets),
   },
   volume: {
-    ...{ unit: 'SOL', label: 'Volume', formula: 'sum of bought + sold' },
+    ...{ unit: 'SOL', label: 'Volume', formula: 'sum of `bought` + `sold` of all trades' },
     of: (f) => f.sumOf('boughtLamports') + f.sumOf('soldLamports'),
   },
   averageStake: {
@@ -209,58 +209,58 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => quantile(f.all.seconds, 0),
   },
   averageWinHolding: {
-    ...{ unit: 's', label: 'Average holding time of wins', formula: 'mean over wins' },
+    ...{ unit: 's', label: 'Average holding time of wins', formula: 'mean holding time of the wins' },
     of: (f) => mean(f.wins.seconds),
   },
   shortestWinHolding: {
-    ...{ unit: 's', label: 'Shortest holding time of wins', formula: 'shortest over wins' },
+    ...{ unit: 's', label: 'Shortest holding time of wins', formula: 'shortest holding time of the wins' },
     of: (f) => quantile(f.wins.seconds, 0),
   },
   longestWinHolding: {
-    ...{ unit: 's', label: 'Longest holding time of wins', formula: 'longest over wins' },
+    ...{ unit: 's', label: 'Longest holding time of wins', formula: 'longest holding time of the wins' },
     of: (f) => quantile(f.wins.seconds, 1),
   },
   averageLossHolding: {
-    ...{ unit: 's', label: 'Average holding time of losses', formula: 'mean over losses' },
+    ...{ unit: 's', label: 'Average holding time of losses', formula: 'mean holding time of the losses' },
     of: (f) => mean(f.losses.seconds),
   },
   shortestLossHolding: {
-    ...{ unit: 's', label: 'Shortest holding time of losses', formula: 'shortest over losses' },
+    ...{ unit: 's', label: 'Shortest holding time of losses', formula: 'shortest holding time of the losses' },
     of: (f) => quantile(f.losses.seconds, 0),
   },
   longestLossHolding: {
-    ...{ unit: 's', label: 'Longest holding time of losses', formula: 'longest over losses' },
+    ...{ unit: 's', label: 'Longest holding time of losses', formula: 'longest holding time of the losses' },
     of: (f) => quantile(f.losses.seconds, 1),
   },
 
   averageAdverse: {
-    ...{ unit: '%', label: 'Average adverse excursion (MAE)', formula: 'mean of worst' },
+    ...{ unit: '%', label: 'Average adverse excursion (MAE)', formula: 'mean of *worst*' },
     of: (f) => mean(f.moves.map(({ worst }) => worst)),
   },
   largestAdverse: {
-    ...{ unit: '%', label: 'Largest adverse excursion', formula: 'lowest worst' },
+    ...{ unit: '%', label: 'Largest adverse excursion', formula: 'lowest *worst* of a trade' },
     of: (f) => quantile(worstOf(f), 0),
   },
   winAdverse: {
     ...{ unit: '%', label: 'Average adverse excursion of wins' },
-    ...{ formula: 'mean of worst, of the winning trades only; a stop-loss should be wider' },
+    ...{ formula: 'mean of *worst* of the winning trades; a stop-loss should be wider than this' },
     of: (f) => mean(f.moveOfWins.map(({ worst }) => worst)),
   },
   averageFavorable: {
-    ...{ unit: '%', label: 'Average favorable excursion (MFE)', formula: 'mean of best' },
+    ...{ unit: '%', label: 'Average favorable excursion (MFE)', formula: 'mean of *best*' },
     of: (f) => mean(bestOf(f)),
   },
   largestFavorable: {
-    ...{ unit: '%', label: 'Largest favorable excursion', formula: 'highest best' },
+    ...{ unit: '%', label: 'Largest favorable excursion', formula: 'highest *best* of a trade' },
     of: (f) => quantile(bestOf(f), 1),
   },
   lossFavorable: {
     ...{ unit: '%', label: 'Average favorable excursion of losses' },
-    ...{ formula: 'mean of best, of the losing trades only: profit that an earlier sale could have taken' },
+    ...{ formula: 'mean of *best* of the losing trades: the profit that an earlier sale could have made' },
     of: (f) => mean(f.moveOfLosses.map(({ best }) => best)),
   },
   averageGivenBack: {
-    ...{ unit: '%', label: 'Average profit given back', formula: 'mean of best - return, each at least 0' },
+    ...{ unit: '%', label: 'Average profit given back', formula: 'mean of *best* less `return`, each at least 0' },
     of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
   },
 
