@@ -57,7 +57,7 @@ function typescriptTexts(path: string, source: string): Text[] {
       const text = node.getText(file)
       code = code.slice(0, start) + blank(text) + code.slice(start + text.length)
       const kind = isTitle(node) ? 'title' : 'message'
-      // The messages that a test expects are checked where they are written.
+      // Messages in a test are quotations of messages in the sources, where they are checked.
       if (isProse(node) && (kind === 'title' || !path.startsWith('test/')))
         found.push({ kind, start, text: literalText(node, file) })
     }

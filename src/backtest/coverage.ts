@@ -14,7 +14,8 @@ export type FeedEvent =
   | { readonly kind: 'feed'; readonly time: Millis; readonly status: FeedStatus; readonly confirmed: readonly string[] }
   | { readonly kind: 'gap'; readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }
 
-/** Coverage of a segment by one subscription key, from the first time that the segment's feed was live. */
+/** How long one subscription key was recorded in a segment (one start of a recording process), beginning with the first
+ *  time that the segment's feed was live. */
 export interface SegmentCoverage {
   readonly segment: number
   readonly from: Millis
@@ -32,7 +33,8 @@ export interface KeyCoverage {
   readonly segments: readonly SegmentCoverage[]
 }
 
-/** Smallest share that a key must cover. With less, a bot would see a market that differs from the real one. */
+/** Smallest share of the recorded time that a subscription key must cover. If it covers less, a bot would see a market
+ *  that differs from the real one. */
 const LEAST_SHARE = 0.95
 
 /** Length from which a gap counts as a pause of the recording. A feed reconnects within a minute if this is
@@ -221,8 +223,8 @@ export class WatchedMints {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** Replaces the wanted keys. Most orders change one or two keys and leave the order of the others, so one pass finds
-   *  the changes. */
+  /** Replaces the wanted keys. An order usually adds or removes one or two keys, and the others keep their order, so
+   *  one pass finds the changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys
@@ -239,8 +241,8 @@ export class WatchedMints {
     }
   }
 
-  /** Replaces the recorded keys. `keys` is undefined while nothing is recorded; that is a gap, and it is reported as
-   *  one. */
+  /** Replaces the recorded keys. `keys`: undefined while nothing is recorded. Such a time is reported as a gap, so no
+   *  mint counts as absent in it. */
   record(time: Millis, keys: readonly string[] | undefined): void {
     this.#recorded = keys
     for (const mint of this.#missingSince.keys()) if (this.#isRecorded(mint)) this.#found(mint, time)

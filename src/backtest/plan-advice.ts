@@ -29,7 +29,8 @@ export interface PlanAdvice {
 }
 
 /** Plays a tape under each plan. All bots of the configuration share one budget, as in live trading. The result shows
- *  which orders wait or are refused, and the cost of this. `partial` and errors are as in a backtest. */
+ *  how many orders wait or are refused under each plan, and how much profit this costs. `partial` and errors are as in
+ *  a backtest. */
 export function advisePlan(config: Config, market: Market, partial: boolean, progress?: RowsReport): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = termsOf(config.service).plans

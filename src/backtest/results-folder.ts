@@ -17,7 +17,7 @@ export const REPORT = 'report.json'
 /** Names of the files of a sweep. */
 export const SWEEP_STORE = 'sweep.db'
 export const SWEEP_PAGE = 'sweep.html'
-/** Most folders that `resultFolders` looks at. */
+/** Maximum number of folders that `resultFolders` examines. */
 const MOST_FOLDERS = 2_000
 /** Space limits of 0, because no disk space needs to be reserved for results that can be computed again. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }

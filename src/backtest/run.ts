@@ -35,7 +35,8 @@ import { SourceData } from './source-data.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
-/** Largest share of the mints that bots watched or held that may be missing on the tape without a complaint. */
+/** If a larger share than this of the mints that bots watched or held is missing on the tape, the tape counts as
+ *  incomplete. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
@@ -136,7 +137,8 @@ class Run {
     }
   }
 
-  /** Restores money and limiters. Bots that share a budget use the budget of the first one. */
+  /** Restores the money and the request limits of a recorded start. Bots that share a budget use the budget of the
+   *  first of them. */
   #restore(money: RecoveredMoney): void {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')

@@ -152,8 +152,8 @@ export class Progress {
     this.#label = label === '' ? '' : `${label}: `
   }
 
-  /** Shows that `done` of the whole are done, at most five times per second. `of`: the whole, if it was not known
-   *  before. */
+  /** Shows the progress, at most five times per second. `done`: number of units that are done; `of`: number of all
+   *  units, if it was not known before. */
   at(done: number, of = this.#of): void {
     const now = performance.now()
     if (now - this.#shownAt < EVERY_MS) return
@@ -194,7 +194,8 @@ export function progressLine(done: number, of: number, elapsedMs: number, unit: 
   return `${percent}, ${rate}, ${leftSeconds} s left`
 }
 
-/** Runs a task that itself knows its number of rows, with a line of progress on stderr. */
+/** Runs a task that reports its number of rows itself, with a line of progress on stderr. Returns the result of the
+ *  task. */
 export function withRowsProgress<T>(run: (progress: (rows: number, of: number) => void) => T): T {
   return withProgress(0, (line) => run((rows, of) => line.at(rows, of)))
 }

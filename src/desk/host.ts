@@ -207,8 +207,8 @@ export class Desk {
   }
 }
 
-/** Options of the thread. Of this process's variables, which may contain keys, it receives only the folder of compiled
- *  code. */
+/** Options of the desk's thread. Of this process's environment variables, which may contain keys, the thread receives
+ *  only the folder of compiled code. */
 export function threadOptions(workerData: DeskStart): WorkerOptions {
   const { NODE_COMPILE_CACHE } = process.env
   const env = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }

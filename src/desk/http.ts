@@ -10,7 +10,8 @@ import { Refusal } from './refusal.ts'
 
 const MOST_BODY = 4_096
 const MOST_CONNECTIONS = 512
-/** Maximum number of connections of one address other than this machine. */
+/** Maximum number of connections that one address may have. Connections of this machine and of the proxy are not
+ *  counted. */
 const MOST_OF_ADDRESS = 64
 /** A client that does not read is disconnected after this time. */
 const STALLED_MS = 60_000

@@ -4,8 +4,9 @@ import type { Hashed } from '../live/control/secrets.ts'
 import type { Change, View } from '../runtime/view/view.ts'
 import type { SessionRecord } from './access/logins.ts'
 
-// Messages between the main thread and the thread of the desk. All data of the desk's thread comes through them. It
-// receives only its own part of the configuration, no key, and of the environment only the folder of compiled code.
+// Messages between the main thread and the desk's thread, which has no other source of data about the run than these
+// messages and the journal. The thread receives only the desk's part of the configuration, no key, and of the
+// environment only the folder of compiled code.
 
 /** Start parameters of the thread. */
 export interface DeskStart {
@@ -18,7 +19,7 @@ export interface DeskStart {
   readonly acts: boolean
   /** Sessions of an earlier thread. */
   readonly sessions: readonly Hashed<SessionRecord>[]
-  /** Whether bots run in this process. It then reports at regular intervals that it is alive. */
+  /** Whether bots run in this process. The main thread then reports at regular intervals that it is alive. */
   readonly isRun: boolean
   /** Hash of the token with which the metrics may be read. Absent if there are no metrics. */
   readonly scrapeHash?: string

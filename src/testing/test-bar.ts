@@ -119,8 +119,8 @@ function solOfEach({ volumeSol: least }: BarWidth, { volumeSol, buys, sells }: W
   return (volumeSol / count) * (least < Number.POSITIVE_INFINITY ? 1 + count * Number.EPSILON : 1)
 }
 
-/** A size near `sol` for which the computed price of a print is exactly this price, so that equal prices stay equal at
- *  any volume. A print has an amount and a number of tokens, so its price is the result of a division. */
+/** Returns a size near `sol` with which a print has exactly this price. A print contains an amount and a number of
+ *  tokens, so its price is a quotient, which rounding can change. Equal prices must stay equal at any volume. */
 function exactSol(price: number, sol: number): number {
   let exact = sol
   for (let step = 1; exact / (exact / price) !== price && step < 1000; step++) exact = sol * (1 + step * 1e-13)

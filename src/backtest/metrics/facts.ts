@@ -34,9 +34,9 @@ export class Facts {
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
-  /** The deeper of two drawdowns: that of the equity with open positions, and that of closed trades only. The gain of
-   *  an open position can hide the loss of a closed one in the first; the loss of an open position is missing in the
-   *  second. */
+  /** The deeper of two drawdowns: that of the equity, and that of a balance that only closed trades change. In the
+   *  equity, the gain of an open position can hide the loss of a closed one; the balance lacks the losses of open
+   *  positions. */
   readonly drawdown: Drawdown | undefined
   /** Largest fall below an earlier high, as a share of that high, in either of the curves of `drawdown`.
    *  `underwaterSeconds` is the longest time below an earlier high. */

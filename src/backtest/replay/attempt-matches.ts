@@ -36,7 +36,8 @@ export class AttemptMatches {
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
 
-  /** `orders`: orders of the run. An order of the replay follows one of them: it receives its recorded reports. */
+  /** `orders`: orders of the run. An order of the replay can follow one of them, which means that it receives the
+   *  recorded reports of that order. */
   constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[], orders: Iterable<RecordedOrder> = []) {
     this.#factors = new Set(factors)
     for (const one of orders) addTo(this.#orders, laneOf(one.order), one)
@@ -118,8 +119,8 @@ export class AttemptMatches {
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
-    // A transaction that never landed is reported late. While the landing is still simulated, the time of this report
-    // is not used as latency.
+    // A transaction that never landed is reported late. This delay is no latency, so it is used only together with the
+    // recorded landing.
     const hasLanded = landing === 'filled' || landing === 'reverted'
     // A failure may be reported only after finality; a fill is reported when it is first seen.
     const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
@@ -141,8 +142,9 @@ export class AttemptMatches {
   }
 }
 
-/** Time between the two attempts, ms. The replay sends an attempt at once. If it sends this one between the run's
- *  decision and its first report, the time is 0. */
+/** Time between an attempt of the run and an attempt of the replay, ms. When the run sent its attempt is known only
+ *  roughly: between the decision and the first report. If the replay sent its attempt in this interval, the time is
+ *  0. */
 function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
   return Math.max(0, decidedAt - armedAt, armedAt - sentAt)
 }

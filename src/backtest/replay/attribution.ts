@@ -58,7 +58,8 @@ interface ReportedRun {
 }
 
 /** Explains why a run and its backtest have different results. Replays the backtest on the run's own tape, and replaces
- *  one factor after the other by the run's measurements. `backtest`: its report, and the start in its results. */
+ *  one factor after the other by the run's measurements. `backtest`: the report of the backtest, and the start that its
+ *  journal recorded. */
 export async function attribute(
   live: JournalReader,
   backtest: { readonly report: ReportedRun; readonly start: StartInput },

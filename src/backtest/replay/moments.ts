@@ -10,8 +10,8 @@ export interface Place {
   readonly time: Millis
 }
 
-/** Added to or subtracted from a sequence number (seq), it gives a point directly after or before that seq, with no
- *  other seq in between. */
+/** `seq + HALF` is a point directly after the sequence number `seq`, and `seq - HALF` a point directly before it: no
+ *  other sequence number is in between. */
 export const HALF = 0.5
 
 /** Runs functions when a replay reaches given points of the recorded run. */

@@ -4,8 +4,8 @@ import { openReader } from '../../journal/reader/reader.ts'
 import { type ReplayReport, readableSegments, replaySegments } from './segments.ts'
 import type { FromReplayThread } from './segments-thread.ts'
 
-/** Replays every segment of a journal, and proves its rows. If the strategies ran in a thread, they are replayed in a
- *  thread, so that timers that they leave running end with it. */
+/** Replays every segment of a journal, and proves its rows. If the strategies ran in a thread of their own, the replay
+ *  runs them in a thread too: when that thread ends, all timers that the strategies left running end. */
 export async function replayJournal(journal: string, report: ReplayReport): Promise<void> {
   if (!isIsolated(journal)) return replaySegments(journal, report)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

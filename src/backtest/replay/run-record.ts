@@ -36,7 +36,7 @@ export interface RecordedAttempt {
   feeLamports: number | null
 }
 
-/** An order, with the reports that the engine received in the start that decided the order. */
+/** An order, with the reports that the engine received before the end of the process that decided the order. */
 export interface RecordedOrder {
   readonly order: Order
   readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
@@ -64,8 +64,8 @@ export interface RecordedStart {
 /** The record of a real run in its journal: its results, and the outcome of each attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Attempts of the orders that each start decided. Orders of an earlier start that were sent again are in
-   *  `carried`. */
+  /** Attempts of each order in the process that decided the order. If a later process sent an order again, these
+   *  reports are in `carried`. */
   readonly attempts: RecordedAttempt[] = []
   readonly orders = new Map<string, RecordedOrder>()
   /** First reading of the live wallet; null if it was never read. */

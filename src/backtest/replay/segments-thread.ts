@@ -1,5 +1,5 @@
-// A thread that replays segments whose strategies ran in a thread. Timers that the strategies leave running end with
-// it.
+// A thread that replays segments whose strategies ran in a thread of their own. When this thread ends, all timers that
+// the strategies left running end.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Failed, failedOf } from '../../base/errors.ts'
 import type { Finding } from '../../journal/proof/finding.ts'

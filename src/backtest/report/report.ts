@@ -66,7 +66,7 @@ export interface ExactPools {
   readonly upperPercent: number
   readonly upperBot: string
   /** The bot that would have lost most by buys that the model refused because of slippage, but that the exact pool
-   *  fills. `refusedSol`: its result of these buys, SOL per seed. */
+   *  fills. `refusedSol`: the bot's result of these buys, SOL per seed. */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */

@@ -26,7 +26,7 @@ import { dim, rows, shortSol as sol, table, wrapped } from '../terminal.ts'
 const bold = (text: string) => styleText('bold', text)
 const yellow = (text: string) => styleText('yellow', text)
 
-/** Text about a valid configuration: its bots, the worst case, the requests that it needs from the plan, and
+/** Text about a valid configuration: its bots, the worst case, the requests that the bots need from the plan, and
  *  warnings. */
 export function checkText(config: Config): string {
   const { files, bots, warnings } = config

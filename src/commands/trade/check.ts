@@ -15,8 +15,8 @@ import { MINT_TRAITS } from '../../solana/mint.ts'
 import { defineCommand, JSON_LINE } from '../options.ts'
 import { checkText, togetherOf, worstOf } from './check-text.ts'
 
-/** Lists all errors of a configuration, or shows its bots and their worst case. Opens no connection, and reads no
- *  secret except the key of `desk.tls`, which must belong to its certificate. */
+/** Lists all errors of a configuration, or shows its bots and their worst case. Opens no connection, and reads only one
+ *  secret: the key of `desk.tls`, to check that it belongs to the certificate. */
 export const command = defineCommand({
   options: { json: JSON_LINE },
   async run(files, { json }) {

@@ -54,7 +54,8 @@ export const command = defineCommand({
     }
     // Must run before the line on stdout is printed, because the reader of that line may stop the sandbox at once.
     const stopped = untilStopped(child)
-    // As a child, the sandbox does not print this, because the bots that started it report it themselves.
+    // With --child, the sandbox does not print this, because the process that started the sandbox reports the missing
+    // runtime itself.
     if (sandbox.chain === 'small' && !child) console.error(NO_RUNTIME)
     process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
     await stopped

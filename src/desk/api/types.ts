@@ -162,7 +162,7 @@ export interface WhyLine {
 }
 
 /** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode: each round trip counts when it closes. The last
- *  point also contains the open positions as if they were sold now. It equals the result of the bot in `sluice
+ *  point also contains the open positions as if they were sold now, and equals the result of the bot in `sluice
  *  report`. */
 export interface EquityAnswer {
   readonly mode: MoneyMode

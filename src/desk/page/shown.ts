@@ -11,7 +11,8 @@ export interface ActionRequest {
   readonly wallet?: string
 }
 
-/** The action that sells a position, in its own wallet only if the wallets have names. */
+/** Returns the action that sells a position. If the wallets have names, the action concerns only the wallet of the
+ *  position. */
 export function saleOf({ mint, bot, wallet }: View['positions'][number]): ActionRequest {
   return { action: 'sell', mint, bot, ...(wallet !== undefined && { wallet }) }
 }

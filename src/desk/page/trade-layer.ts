@@ -96,7 +96,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     const second = scale?.logicalToCoordinate(1 as Logical)
     if (first === null || first === undefined || second === null || second === undefined) return undefined
     const width = second - first
-    // A cell's coordinate is its middle, and its time is its beginning.
+    // The coordinate of a cell is its middle, but the time of a cell is its beginning. The difference is half a cell.
     const x = (time: number): number => first + (cellOf(this.#grid, time) - 0.5) * width
     return { x, y: (price) => this.#series?.priceToCoordinate(price) ?? Number.NaN }
   }

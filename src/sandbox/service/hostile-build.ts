@@ -60,7 +60,7 @@ export const BUILD_ATTACKS: readonly string[] = [...Object.keys(ATTACKS), 'versi
 export function spoil(attack: string | undefined, parts: HostileParts): Uint8Array {
   if (attack === 'version 1') {
     const bytes = parts.sign({ ...parts.honest, version: 0 })
-    // A version 0 transaction starts with its signatures; a version 1 transaction starts with its version.
+    // The first byte, which is the number of signatures in version 0, is replaced by the mark of version 1.
     return Uint8Array.from([129, ...bytes.slice(1)])
   }
   const name =
