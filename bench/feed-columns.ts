@@ -10,8 +10,8 @@ import { type Server, startServer } from './server.ts'
 const MESSAGES = 400_000
 const RUNS = 7
 
-/** Starts to measure this process's processor time, which depends less on other load of the machine than wall time. The
- *  returned function returns the messages per second of it. */
+/** Starts to measure a rate. The returned function ends the measurement and returns the messages per second of
+ *  processor time, which depends less on other load of the machine than wall time. */
 function stopwatch(): (messages: number) => number {
   const start = process.cpuUsage()
   return (messages) => {

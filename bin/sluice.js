@@ -49,6 +49,6 @@ function keepCompiledCode() {
     // Node tells a thread only by the environment. A thread without compiled code takes 0.3 s of processor time more.
     if (status === module.constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
   } catch {
-    // A disk that is full or read-only, or a user without a home.
+    // The folder cannot be used, for example on a full or read-only disk. The program then runs without compiled code.
   }
 }

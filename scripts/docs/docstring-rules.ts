@@ -11,7 +11,7 @@ export const UNIT =
 /** Words that bound a number which the user gives. */
 const RANGES = /\d|\b(positive|at least|at most|up to|above|below|any)\b/
 
-/** Types whose fields the user gives, by the end of their name. */
+/** Matches the names of types whose fields the user sets. */
 const GIVEN = /(Options|Rules|Step|Stale|Plan)$/
 
 /** Types of answers to requests that may be refused. */

@@ -103,8 +103,8 @@ export class AttemptMatches {
     return { ...this.#measured(run, attempt, moments), told, final: NEVER }
   }
 
-  /** First unmatched attempt of a bot after the replay. The run and the replay diverged there. undefined if all
-   *  attempts match. */
+  /** Returns, after the replay, the first attempt of a bot that only the run or only the replay made; undefined if all
+   *  attempts match. From this attempt on, the two differ. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [

@@ -17,7 +17,7 @@ export const HALF = 0.5
 /** Runs functions when a replay reaches given points of the recorded run. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
-  /** Time of the last point. */
+  /** Time of the last point that the replay has reached. */
   time: Millis = 0
   #reached: Seq = 0
 

@@ -37,7 +37,8 @@ async function ground(): Promise<SweepGround> {
   const loaded = await loadConfig(files)
   const config = loaded.ok && loaded.config.hash === hash ? loaded.config : undefined
   const base = config?.bots.find(({ name }) => name === bot)
-  if (config === undefined || base === undefined) throw new SluiceError('the configuration changed during the sweep')
+  if (config === undefined || base === undefined)
+    throw new SluiceError('the configuration changed during the sweep: run the sweep again')
   return { config, bot: base, splitRow }
 }
 

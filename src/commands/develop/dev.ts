@@ -19,7 +19,7 @@ export const command = defineCommand({
     speed: speedOption(),
     window: number(
       '<seconds>',
-      'each saved version first replays this many last seconds of the market, over which versions are compared',
+      'length of the last part of the market, in seconds, that each version replays and on which versions are compared',
       { min: 1, max: 86400 },
       600,
     ),
