@@ -5,7 +5,7 @@ export interface SenderParts {
   /** Providers in order of preference. Each has its own rate limit for sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
-  /** Reports that a provider answered with a signature other than that of the transaction it received. */
+  /** Reports that a provider answered with a signature that is not the signature of the transaction it received. */
   readonly alarm: (text: string) => void
 }
 

@@ -18,7 +18,7 @@ export interface OpenTape {
  *  and with exit 2 if a journal is given twice. */
 export function openTape(paths: readonly string[]): OpenTape {
   const twice = paths.find((path, index) => paths.findIndex((other) => resolve(other) === resolve(path)) < index)
-  if (twice !== undefined) throw new SluiceError(`${twice} is given twice`, ExitCode.usage)
+  if (twice !== undefined) throw new SluiceError(`${twice} is given twice; name each journal once`, ExitCode.usage)
   const readers: JournalReader[] = []
   const close = (): void => {
     for (const reader of readers) reader.close()
@@ -219,8 +219,8 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
   if (start < to) yield { kind: 'rows', block, from: start, to }
 }
 
-/** How long an event is remembered. Two recorders receive the same event at most seconds apart, unless a reconnect
- *  delayed one of them. */
+/** An event is remembered for this long. Two recorders receive the same event within seconds, unless a reconnect
+ *  delayed one recorder. */
 const REMEMBERED_MS = 60000
 
 /** The events of the last one to two minutes, by their deduplication key. A trade's signature identifies its

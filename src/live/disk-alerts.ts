@@ -82,9 +82,9 @@ function stopsEntries(state: SpaceReport['state']): state is Short {
 const ENTRIES_GO_ON = `entries continue automatically once ${mebibytes(1.25 * SPACE_LIMITS.entryBytes)} are free`
 
 const PROBLEMS: Readonly<Record<Short, string>> = {
-  noEntries: ` (less than ${mebibytes(SPACE_LIMITS.entryBytes)}): entries are stopped, exits continue. Free space there; ${ENTRIES_GO_ON}`,
-  full: `, and it refused a write: entries are stopped, exits continue in the space that the journal reserved for them. Free space there; ${ENTRIES_GO_ON}`,
-  stuck: `, and the journal's reserved space is used up: NOTHING CAN BE SOLD until there is space, because an order is recorded before it is sent. Free space there now; exits then continue within seconds, without a restart`,
+  noEntries: ` (less than ${mebibytes(SPACE_LIMITS.entryBytes)}): entries are stopped, exits continue. Free some space there; ${ENTRIES_GO_ON}`,
+  full: `, and it refused a write: entries are stopped, exits continue in the space that the journal reserved for them. Free some space there; ${ENTRIES_GO_ON}`,
+  stuck: `, and the journal's reserved space is used up: NOTHING CAN BE SOLD until there is space, because an order is recorded before it is sent. Free some space there now; exits then continue within seconds, without a restart`,
 }
 
 function mebibytes(bytes: number): string {

@@ -92,7 +92,7 @@ export class Segment implements AnySegment {
     takeUp(this.gateway, this.#past, start)
   }
 
-  /** Returns the positions whose high-water mark rose since the last call. */
+  /** Returns the positions whose high-water mark (highest price) has risen since the last call. */
   takeMarks(): readonly Mark[] {
     return this.engine.takeMarks()
   }

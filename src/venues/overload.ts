@@ -31,8 +31,8 @@ export class Overload {
   }
 }
 
-/** Returns a load function that yields the larger of two loads: that of the event loop, and that of an engine which is
- *  `lagMs` behind. */
+/** Returns a function for the larger of two loads: the load of the event loop, and that of an engine in its own thread,
+ *  computed from the time `lagMs` by which this engine is behind. */
 export function busier(load: () => number, lagMs: () => number): () => number {
   return () => {
     const late = lagMs() / LATE_MS

@@ -143,7 +143,8 @@ export interface TermParts {
 
 export interface ExecutorParts extends AccessParts, TermParts {
   readonly resolve: Resolve
-  /** Called when a sale by number sold a different amount than ordered, which means that the assumed unit is wrong. */
+  /** Called when the request of a sale gave a number of tokens, but another amount was sold. The unit that was assumed
+   *  for such numbers is then wrong. */
   readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
 }
 

@@ -57,7 +57,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
       for (const step of STEPS_MIB) {
         left = step
         const { text } = (await send('resume')) as { text: string }
-        expect(text).toMatch(/^your halt is lifted, but entries are still stopped .*DISK_LOW .*Free space there/)
+        expect(text).toMatch(/^your halt is lifted, but entries are still stopped .*DISK_LOW .*Free some space there/)
         const { time } = await status()
         await until('a buy to be refused after that', async () => {
           const [bot] = (await status()).bots

@@ -132,5 +132,5 @@ test('a tape cut into overlapping journals is restored by joining them', async (
 })
 
 test('the same journal given twice is refused', () => {
-  expect(() => openTape(['/a/b.db', '/a/./b.db'])).toThrow('/a/./b.db is given twice')
+  expect(() => openTape(['/a/b.db', '/a/./b.db'])).toThrow('/a/./b.db is given twice; name each journal once')
 })

@@ -37,7 +37,7 @@ test('each step is reported once, with the free space and a remedy; entries stop
     'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',
   ])
   const low =
-    '100 MiB free on the disk that holds the journal (less than 128 MiB): entries are stopped, exits continue. Free space there; entries continue automatically once 160 MiB are free'
+    '100 MiB free on the disk that holds the journal (less than 128 MiB): entries are stopped, exits continue. Free some space there; entries continue automatically once 160 MiB are free'
   expect(take('noEntries', 100)).toEqual(['stopped: true', `error: DISK_LOW: ${low}`, `alert: ${low}`])
   expect(take('noEntries', 90)).toEqual([])
   expect(take('full', 0).at(-1)).toMatch(/^alert: 0 MiB free .*exits continue in the space that the journal reserved/)
@@ -60,7 +60,7 @@ test('status shows the stop with its reason and start time, for every bot', () =
   take('full', 0)
   for (const [index, input] of inputs.entries()) stops.hear(1_000 + index, input)
   expect(stops.of(bots, 5_000)).toMatchObject([{ code: 'DISK_LOW', bots: ['a', 'b'], since: 1_000, until: null }])
-  expect(stops.of(bots, 5_000)[0]?.text).toMatch(/refused a write.*Free space there/)
+  expect(stops.of(bots, 5_000)[0]?.text).toMatch(/refused a write.*Free some space there/)
   take('ample', 700)
   stops.hear(2_000, inputs.at(-1) as Input)
   expect(stops.of(bots, 5_000)).toEqual([])

@@ -14,7 +14,7 @@ const LATE_BLOCKS = 1_500
  *  reason. */
 const EQUAL_TIMES = 3
 
-/** Result of one audit. */
+/** What one audit of the wallet has read. */
 export interface Reading {
   /** Newest finalized block, read before the other fields. */
   readonly head: Head
@@ -159,11 +159,11 @@ function wordOf({ attempt, lastReport }: WatchedAttempt): string {
   return lastReport === 'held' ? 'held' : 'unknown'
 }
 
-/** Names the event that has to happen before blocks can be counted. */
+/** Returns a text about what the proof waits for before it can count blocks. */
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''
-      ? 'the proof waits for the height of the chain, which is being read'
+      ? 'the proof begins when the height of the chain has been read'
       : `the proof waits for the height of the chain: ${whyNoHead}`
   if (lateUntil === null) return 'the connection to the service is still open, and an answer may arrive'
   return `the service may still execute the order until ${new Date(lateUntil).toISOString()}; then the proof begins`

@@ -21,7 +21,8 @@ export interface ResolverParts
   /** Maximum time after a closed connection during which the service may still execute a request, ms. */
   readonly lateMs: number
   readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
-  /** Creates a stand-in attempt for an execution of a full exit that any of several attempts may have made. */
+  /** Creates a stand-in for an attempt. An execution of a full exit is booked to it if any of several attempts may have
+   *  made that execution. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
   /** Reads the newest block of the chain and passes it to `onHead`. The block is not older than the call. */
   readonly head: (onHead: (head: Head) => void) => void
@@ -138,8 +139,8 @@ export class Resolver {
     this.#absence.take(reading)
   }
 
-  /** Applies the operator's statement that this transaction executed the attempt. Returns false if the chain does not
-   *  support it. */
+  /** Applies the operator's statement that this transaction executed the attempt. Returns false if the transaction does
+   *  not fit the attempt. */
   executedBy(one: WatchedAttempt, transaction: LandedTransaction): boolean {
     const { signature } = transaction
     const isNew = this.watches.ownerOf(signature) === undefined

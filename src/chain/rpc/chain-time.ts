@@ -22,8 +22,8 @@ const CLOCK_BYTES = 40
 const TIME_AT = 32
 
 /** Reads the head and its time; throws Unread if no node answers. The time is the chain's own, voted by the validators.
- *  `getBlockTime` is asked first. If it has no time for the head, the Clock account is read: it is part of the bank's
- *  state, and block times are copied from it. Older slots are the last resort. */
+ *  `getBlockTime` is asked first. If the node has no block time for the head, the Clock account is read, from which
+ *  block times are copied. If that fails too, older slots are tried. */
 export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   const head = await readHead(rpc, 'confirmed')
   const time = await blockTimeOf(rpc, head.slot)

@@ -182,10 +182,10 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** Deadline for all checks of one transaction together, while at least one node has not been slow. */
+/** Deadline for all checks of one transaction together, as long as at least one node has not missed it before. */
 const PROMPT_MS = 5000
-/** Deadline if every node has been slow. A longer deadline would be useless, because the blockhash of the transaction
- *  has expired by then. */
+/** Deadline if every node has missed the one above. A longer deadline would be useless, because the blockhash of the
+ *  transaction has expired by then. */
 const LONGEST_MS = 60000
 /** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000

@@ -22,7 +22,7 @@ export interface Examination extends Verdict {
   /** Changes of the wallet's lamports and tokens in the simulation; undefined if there was no simulation or it
    *  failed. */
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
-  /** The transaction that was verified and simulated, guards included. Exactly this one is signed. */
+  /** The transaction that was verified and simulated, guards included. Exactly these bytes are signed. */
   readonly transaction: TransactionBytes
   /** Whether guards were appended. */
   readonly guarded: boolean

@@ -27,7 +27,7 @@ export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>,
     reading.microLamports = reader.uint64()
   } else if (kind === HEAP || kind === LOADED_BYTES) reader.uint32()
   else reading.refuse('COMPUTE_BUDGET', `instruction ${place}, Compute Budget ${kind}: unknown instruction`)
-  if (reader.left > 0) throw new Malformed('bytes follow the arguments of a compute budget instruction')
+  if (reader.left > 0) throw new Malformed('a compute budget instruction has bytes after its arguments')
 }
 
 type Limited = Pick<ComputeAsked, 'computeLimit'>

@@ -37,7 +37,8 @@ interface Guarded {
   readonly accounts: readonly string[]
 }
 
-/** `reason` is undefined if the guards do not fit, or if another key has already signed the message. */
+/** Guards could not be added. `reason`: undefined if they do not fit into the message, or if another key has already
+ *  signed it. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
 /** Appends the guards as the last instructions. The first two transfer the minimum of lamports and of tokens from an

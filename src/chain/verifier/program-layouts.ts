@@ -27,8 +27,8 @@ export interface Layout {
   readonly wraps: boolean
 }
 
-// Sources: github.com/pump-fun/pump-public-docs @1b82215, idl/pump.json and idl/pump_amm.json. Since April 2026 more
-// accounts follow those of the IDL.
+// Sources: github.com/pump-fun/pump-public-docs @1b82215, idl/pump.json and idl/pump_amm.json. Since April 2026,
+// instructions have more accounts after those in the IDL.
 
 const pump = { wraps: false, mint: 2, pool: 3, account: 5, user: 6 } as const
 const pumpBuy = { ...pump, side: 'buy', bytes: [24, 26], accounts: 16, tokenProgram: 8 } as const

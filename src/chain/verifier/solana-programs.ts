@@ -154,7 +154,7 @@ function readSync({ place, accounts: [account, ...more] }: Step, reading: Readin
 function readInitialize(step: Step, kind: number, reader: ByteReader, reading: Reading): void {
   const [account = '', mint = '', third = ''] = step.accounts
   const owner = kind === TOKEN.initializeAccount ? third : encodeBase58(reader.bytes(32))
-  if (reader.left > 0) throw new Malformed('bytes follow the arguments of InitializeAccount')
+  if (reader.left > 0) throw new Malformed('InitializeAccount has bytes after its arguments')
   initializeSeeded(step, account, mint, owner, reading)
 }
 

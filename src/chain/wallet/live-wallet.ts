@@ -54,7 +54,7 @@ export interface LiveWalletParts {
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Opens the gate for orders once the state of the wallet is known, and closes it if the state is no longer known.
+    /** Allows orders (`open`) once the state of the wallet is known, and stops them if the state is no longer known.
      *  `single`: only one entry may be sent for now, because it is not yet known whether another process trades with
      *  the wallet. */
     readonly gate: (open: boolean, single: boolean) => void

@@ -146,7 +146,7 @@ function* changedSchema(recorded: Database, implied: Database): Generator<Findin
   const known = new Set(implied.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).pluck().all())
   for (const name of triggers)
     if (!known.has(name)) {
-      const problem = 'Sluice has no trigger of this name; such a trigger may change rows while they are written'
+      const problem = 'Sluice did not create this trigger; it may change rows while they are written'
       yield { table: 'sqlite_schema', row: `trigger ${name}`, problem }
     }
 }

@@ -15,7 +15,7 @@ export interface RecordedOrder {
   readonly order: Order
   readonly state: OrderState
   readonly code: string
-  /** Reason why the order is in this state. */
+  /** Reason why the order has its present state. */
   readonly outcome: string
 }
 
@@ -39,7 +39,7 @@ export interface RecordedPosition {
   readonly closed: { readonly seq: Seq; readonly time: Millis } | null
 }
 
-/** A refusal or a note about a mint. */
+/** A refusal of a buy or sale, or another note of the engine about a mint. */
 export interface Word {
   readonly seq: Seq
   readonly time: Millis

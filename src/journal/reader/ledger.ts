@@ -219,11 +219,13 @@ export function movementNews(db: Database, since: MovementCursor, most: number):
   }
 }
 
-/** Columns of a failed transaction's posting. If its time is not known, it is later than that of every trade. */
+/** Columns of a failed transaction's posting. If the time is not known, it is a number that is later than every
+ *  trade. */
 export const FAILED_COLUMNS = `account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time,
   -wallet AS feeLamports`
 
-/** Sums of the ledger's lines over the fills and failed transactions of a bot in an account, lamports. */
+/** What the ledger contains about a bot in an account, lamports: each line, summed over the bot's fills and failed
+ *  transactions. */
 export interface BotLines {
   readonly account: string
   readonly bot: string

@@ -45,8 +45,8 @@ import { heldPositions, type Recovered, recover } from './recovery.ts'
 import { type ReportRows, reportRows } from './report-rows.ts'
 import { fillsFrom, messagesFrom, type SegmentMessage } from './segment-messages.ts'
 
-// The interfaces below are rows as commands print them with --json, in SOL and whole tokens. Rows of fills are in
-// schema/fills.ts, those of orders in pages.ts.
+// The interfaces below are rows of lists, in the form in which commands print them with --json: amounts are SOL and
+// whole tokens. Rows of fills are in schema/fills.ts, those of orders in pages.ts.
 
 export interface PositionRow {
   readonly bot: string
@@ -88,8 +88,8 @@ export interface PastResults {
   readonly bots: readonly {
     readonly account: string
     readonly bot: string
-    /** Profit of the sales before network fees and rent. The fields below are these costs, including those of failed
-     *  transactions. */
+    /** Profit of the sales before network fees and rent. The fields below are these two costs, which include the costs
+     *  of failed transactions. */
     readonly realized: number
     readonly fees: number
     /** The part of `fees` since the present UTC day began. */
@@ -200,7 +200,7 @@ export class JournalReader {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
 
-  /** Yields the rows of the tape, or of a range of it, block by block. `mints` numbers the tokens. */
+  /** Yields the rows of the tape, or of a range of seqs, block by block. `mints` gives each token its number. */
   blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range))
   }
@@ -425,7 +425,7 @@ export class JournalReader {
     return this.#read(() => botLines(this.#db, after, upTo))
   }
 
-  /** Open positions with their marks, oldest first. */
+  /** Open positions with the highest price and the best and worst profit so far, oldest first. */
   heldPositions(): Position[] {
     return this.#read(() => heldPositions(this.#db))
   }

@@ -151,7 +151,8 @@ type MarkedRow = { readonly json: string; readonly high: number | null } & (
     }
 )
 
-/** Open positions, each with the highest price and the marks that were recorded since its row was last written. */
+/** Open positions. Each contains the highest price and the best and worst profit that were recorded after its row was
+ *  last written. */
 export function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(

@@ -44,7 +44,7 @@ export interface FailedRow {
   readonly mint: string
   readonly orderId: string
   readonly side: TradeSide
-  /** Time of the transaction. If it is not known, a time later than that of every trade. */
+  /** Time of the transaction. If it is not known, a number that is later than every trade. */
   readonly time: Millis
   readonly feeLamports: Lamports
 }

@@ -67,7 +67,8 @@ SELECT order_id, attempt_id, account, bot, mint, side, slot, time, strftime('%Y-
 FROM fill;
 `
 
-/** Open conditional orders are stored together, because a restart reads only these. */
+/** The key begins with `open`, so that open conditional orders, the only ones that a restart reads, are stored
+ *  together. */
 export const CONDITIONAL_ORDERS = `
 CREATE TABLE conditional_order (
   open INTEGER NOT NULL,

@@ -42,7 +42,7 @@ SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'rest
 FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
 `
 
-/** SQL of the time of the last row that a table of blocks has of part `p`; 0 without one. */
+/** SQL of the time of the last market row that a table of blocks has in part `p` of a stretch; 0 if it has none. */
 const lastTimeIn = (
   table: string,
 ): string => `coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM ${table} b WHERE b.last_seq <= p.last_seq

@@ -7,8 +7,8 @@ import type { Market, MarketItem } from './market-tape.ts'
 const CHUNK_ROWS = 32_768
 const ROW_BYTES = 5 * 8 + 4 + 1
 
-/** A part of the tape in memory that several threads read. It is decoded once, and small
- *  blocks that follow each other are merged. */
+/** A part of the tape in memory, which several threads read. It is decoded once; small consecutive blocks are
+ *  merged. */
 export interface TapeChunk {
   readonly buffer: SharedArrayBuffer
   readonly rows: number

@@ -30,7 +30,7 @@ export class TapeBlock implements Block {
   readonly amount: Float64Array
   readonly size: Float64Array
   readonly segment: number
-  /** Runs in the order of their rows. The first run begins with row 0. */
+  /** Runs of rows with consecutive seqs, in order. The first run begins with row 0. */
   readonly runs: readonly Run[]
   readonly #row: BlockRow
   readonly #load: LoadRest

@@ -20,7 +20,8 @@ const SLOTS_BETWEEN_CLEANING = 64
 /** Age at which a slot is deleted, ns. It is twice the time for which a slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** Writes for an input: the input itself as `json`, and a mark on the report that it delivers. */
+/** Returns the writes to the tables for an input: the input itself as `json` and, if it is a report, that the engine
+ *  has processed this report. */
 export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
@@ -47,7 +48,8 @@ function takenWrites(seq: Seq, time: Millis, { id, report }: ReportInput, json: 
   return writes
 }
 
-/** Writes for an output: the output itself as `json`, and its changes to the tables that a restart reads. */
+/** Returns the writes to the tables for an output: the output itself as `json`, and its changes to the tables that a
+ *  restart reads. */
 export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
   const { bot, mint, code, reason } = aboutOf(output)
   const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
@@ -135,7 +137,8 @@ function mintIn({ fields }: LogLine): string {
   return typeof mint === 'string' ? mint.slice(0, LONGEST_MINT) : ''
 }
 
-/** Writes for a record. `time`: time of the last record that was written. */
+/** Returns the writes to the tables for a record of the order path. `time`: time of the last record that was
+ *  written. */
 export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':
@@ -209,7 +212,8 @@ function markWrites({ account, mint, highPrice, best, worst }: Mark): Write[] {
   return [row, ['tripMark', account, mint, best.lamports, best.percent, worst.lamports, worst.percent]]
 }
 
-/** Writes for a position. A closed position is kept as history, with its final state and seq. */
+/** Returns the writes to the tables for a position. A closed position is moved to the table of past positions, with the
+ *  seq at which it closed. */
 function positionWrites(seq: Seq, position: Position, json: string): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
     position
@@ -224,8 +228,9 @@ function positionWrites(seq: Seq, position: Position, json: string): Write[] {
   ]
 }
 
-/** Writes for a slot. Also deletes slots that are no longer held: old slots of this boot of the machine, and those of
- *  an earlier boot once this boot is old enough. */
+/** Returns the writes to the tables for a slot, a request of the plan's budget. From time to time, they also delete
+ *  slots that are no longer held: old slots of this boot of the machine, and slots of an earlier boot once this boot is
+ *  old enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]
   if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]

@@ -31,7 +31,7 @@ export interface WriterEvents {
   readonly remainder?: (remainder: Remainder) => void
 }
 
-/** Records that become durable together. */
+/** Rows and records that become durable together. */
 export interface Batch {
   readonly segment: number
   /** Time of the last record in the batch. If the batch has no records, time of the last record before it. */

@@ -23,8 +23,8 @@ export interface EngineThreadStart {
 export const Cell = {
   /** Index, in the start input, of the bot whose handler is running; -1 if none is. */
   active: 0,
-  /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. Its index
-   *  must be that of `active` plus one, because the engine receives both cells as one array. */
+  /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. It must
+   *  directly follow `active`, because the engine receives both counters as one array. */
   progress: 1,
   /** Longest permitted time until the progress counter must change, ms; 0 while the thread waits for work. */
   deadlineMs: 2,
@@ -98,7 +98,7 @@ const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings(
 /** The main thread's object for an engine that runs in another thread. */
 export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
-  /** Receiver of the thread's events. A spare thread has none. */
+  /** Receiver of the thread's events. A spare thread, which is kept ready for the next engine, has none. */
   on: EngineThreadEvents = NOBODY
   /** Whether the engine measures the memory of each bot, which takes time. */
   inspects = false

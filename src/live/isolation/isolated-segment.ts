@@ -83,7 +83,7 @@ export class IsolatedSegment implements AnySegment {
     takeUp(this.gateway, this.#parts.past, start)
   }
 
-  /** High-water marks that have risen since the last call, one for each position. */
+  /** Returns the positions whose high-water mark (highest price) has risen since the last call. */
   takeMarks(): readonly Mark[] {
     return this.#marks.take()
   }
@@ -229,8 +229,8 @@ export class StoppedBots {
       }
   }
 
-  /** Handles the loss of an engine. `hadBegun`: false if the strategies were still being loaded or started. Returns the
-   *  names of the bots that are stopped because of the loss; undefined if a new engine would fail in the same way.
+  /** Handles the loss of an engine. `hadBegun` is false if the strategies were still being loaded or started. Returns
+   *  the names of the bots that are stopped because of the loss; undefined if a new engine would fail in the same way.
    *  After the first loss without a known cause, all bots continue; after a second one within ten minutes, no bot
    *  continues. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {

@@ -62,7 +62,7 @@ function readRecorded(reader: JournalReader, title: string, n: number): View {
   return withSymbols(view, symbolsIn(reader, mintsOf(view)))
 }
 
-/** The world of a process that no longer runs. */
+/** The state of feed, limiter and lists in a view of a journal whose process no longer runs. */
 class RecordedWorld implements WatchedWorld {
   readonly feed = { state: 'recorded', counts: { losses: 0 } }
   readonly planNotice = ''

@@ -25,7 +25,7 @@ import type { LogLine } from './view.ts'
 
 const NOBODY = (): void => {}
 
-/** Kinds of outputs that the model only counts; some of them are lines of the log. */
+/** Kinds of outputs that the model only counts. Some of these outputs are also lines of the log. */
 export const ONLY_COUNTED: ReadonlySet<Output['kind']> = new Set([
   ...(['keys', 'timer', 'timerCleared', 'tokenState', 'poll', 'cancel', 'log', 'message', 'note'] as const),
 ])

@@ -125,8 +125,8 @@ export interface FillTotals {
 export interface Distribution {
   /** Upper bounds, seconds, ascending. */
   readonly bounds: readonly number[]
-  /** For each bound, the number of durations up to it and above the previous bound. The last number is that of the
-   *  durations above all bounds. */
+  /** For each bound, the number of durations up to this bound and above the previous one. At the end follows the number
+   *  of durations above all bounds. */
   readonly counts: readonly number[]
   readonly sumSeconds: number
 }

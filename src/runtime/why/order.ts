@@ -124,8 +124,8 @@ function attemptSteps(attempt: Attempt): Step[] {
             what: 'line',
             text:
               waitedMs === 0
-                ? 'a request of the plan was free immediately'
-                : `waited ${durationOf(waitedMs)} for a request of the plan`,
+                ? 'the request limit allowed it immediately'
+                : `waited ${durationOf(waitedMs)} for the request limit of the plan`,
           },
         ]
   const asked = `${executor}: ${side} ${sizeText(size)}, slippage ${slippagePercent} %, priority fee ${fee}`

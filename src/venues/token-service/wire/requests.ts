@@ -83,7 +83,7 @@ export function tokenDecimal(tokens: bigint, decimals: number): string {
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`
 }
 
-/** Slippage that the service documents as its default for a request without one. */
+/** Slippage that the service uses, according to its document, if a request contains none. */
 const DEFAULT_SLIPPAGE_PERCENT = 10
 const KNOWN = new Set(['side', 'publicKey', 'mint', 'amount', 'slippage', 'priorityFee', 'sellAll'])
 

@@ -21,8 +21,8 @@ interface Field {
   readonly isText: boolean
   /** Index of the field in the frame's texts or numbers. */
   readonly index: number
-  /** The field that followed this one in the last record. It is tried first, because services write fields in a fixed
-   *  order. */
+  /** The field that came after this field in the last record. It is expected next and tried first, because services
+   *  write fields in a fixed order. */
   next: Field | undefined
 }
 
