@@ -2,7 +2,6 @@ import type { ErrorCode } from '../base/errors.ts'
 import { LAMPORTS_PER_SOL, type Millis, wholeTokens } from '../base/units.ts'
 import { addFailed, addFill, type MoneyTotals, noTotals } from '../engine/accounting/money.ts'
 import type { Position } from '../engine/accounting/position.ts'
-import { PositionSums } from '../engine/accounting/position-sums.ts'
 import type { Fill, OrderState } from '../engine/order.ts'
 import type { BotLog } from './bot-log.ts'
 
@@ -31,7 +30,8 @@ export class BotResult {
   readonly log: BotLog | undefined
   readonly #totals = noTotals()
   #slippage = 0
-  readonly #sums = new PositionSums(({ mint }) => mint)
+  readonly #open = new Map<string, Position>()
+  #realized = 0
   /** The keys of `ended`, by state and code. They are cached to avoid building and hashing a string for each order. */
   readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
 
@@ -52,12 +52,12 @@ export class BotResult {
 
   /** Positions that are not closed, by mint. */
   get positions(): ReadonlyMap<string, Position> {
-    return this.#sums.open
+    return this.#open
   }
 
   /** Realized profit at average cost, before network fees and rent, lamports. */
   get realizedLamports(): number {
-    return this.#sums.resultOf(this.name).realized
+    return this.#realized
   }
 
   /** Network fees and rent, lamports. */
@@ -104,7 +104,9 @@ export class BotResult {
 
   position(position: Position): void {
     this.log?.exits.set(position.mint, position.exits)
-    this.#sums.note(position)
+    this.#realized += position.realizedLamports - (this.#open.get(position.mint)?.realizedLamports ?? 0)
+    if (position.state === 'closed') this.#open.delete(position.mint)
+    else this.#open.set(position.mint, position)
   }
 }
 

@@ -6,7 +6,7 @@ import type { DeskConfig } from '../config/config.ts'
 import { deskDanger } from '../config/consistency.ts'
 import type { Preview, RemoteCommand } from '../live/control/preview.ts'
 import type { Log } from '../runtime/log.ts'
-import type { LiveView } from '../runtime/view/view.ts'
+import type { LiveView } from '../runtime/view/view-updates.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 
 /** Memory limits of the desk's thread. A thread that needs more is ended, and trading continues. */
@@ -131,9 +131,10 @@ export class Desk {
     worker.on('error', (error: unknown) => this.#down(worker, error instanceof Error ? error.message : String(error)))
     worker.on('exit', (code) => this.#down(worker, `the thread of the desk ended (exit code ${code})`))
     if (view === undefined) return
-    // The listener is added before the view is sent, so that the thread receives every change after that view.
-    this.#unlisten = view.listen((change) => this.#post({ kind: 'change', change }))
-    this.#post({ kind: 'view', view: view.view })
+    this.#unlisten = view.follow({
+      begin: (view, news) => this.#post({ kind: 'view', view, news }),
+      change: (change) => this.#post({ kind: 'change', change }),
+    })
   }
 
   #post(message: ToDesk): void {

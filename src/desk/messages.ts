@@ -1,7 +1,9 @@
 import type { DeskConfig } from '../config/config.ts'
 import type { RemoteCommand } from '../live/control/preview.ts'
 import type { Hashed } from '../live/control/secrets.ts'
-import type { Change, View } from '../runtime/view/view.ts'
+import type { PositionNews } from '../runtime/view/position-transfer.ts'
+import type { View } from '../runtime/view/view.ts'
+import type { Update } from '../runtime/view/view-updates.ts'
 import type { SessionRecord } from './access/logins.ts'
 
 // Messages between the main thread and the desk's thread, which has no other source of data about the run than these
@@ -27,9 +29,9 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
-  /** The view of the running bots, to which the following changes apply. */
-  | { readonly kind: 'view'; readonly view: View }
-  | { readonly kind: 'change'; readonly change: Change }
+  /** The view of the running bots, to which the following changes apply. `news`: its positions. */
+  | { readonly kind: 'view'; readonly view: View; readonly news?: PositionNews | undefined }
+  | { readonly kind: 'change'; readonly change: Update }
   /** The main thread is alive. */
   | { readonly kind: 'alive' }
   /** Answer to a call. `refused`: `text` is the reason. */

@@ -1,8 +1,10 @@
 import { SluiceError } from '../base/errors.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
+import type { PositionNews } from '../runtime/view/position-transfer.ts'
 import { symbolsIn } from '../runtime/view/token-symbols.ts'
-import type { Change, View, ViewSource } from '../runtime/view/view.ts'
+import type { View, ViewSource } from '../runtime/view/view.ts'
 import { ViewMirror } from '../runtime/view/view-mirror.ts'
+import type { Update } from '../runtime/view/view-updates.ts'
 import { EventStreams } from './events.ts'
 import { Refusal } from './refusal.ts'
 
@@ -33,17 +35,17 @@ export class ShownView {
   }
 
   /** Receives the view of the main thread. */
-  begin(view: View): void {
+  begin(view: View, news?: PositionNews): void {
     const symbolsOf = (mints: ReadonlySet<string>): ReadonlyMap<string, string> => this.#symbolsOf(mints)
     this.#streams?.close()
-    this.#mirror = new ViewMirror(view, { symbolsOf, now: this.#parts.now })
+    this.#mirror = new ViewMirror(view, { symbolsOf, now: this.#parts.now }, news)
     this.#source = this.#mirror
     this.#streams = new EventStreams(this.#mirror, this.#parts.watched)
   }
 
   /** Applies the next change of the view. Throws RangeError if the change before it was not received. */
-  take(change: Change): void {
-    this.#mirror?.take(change)
+  take(update: Update): void {
+    this.#mirror?.take(update)
   }
 
   /** The view now. Throws a Refusal while there is none. */

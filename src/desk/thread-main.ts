@@ -1,4 +1,5 @@
 // Entry of the desk's thread.
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 import { type ServedDesk, serveDesk } from './thread.ts'
@@ -15,6 +16,10 @@ async function serve(): Promise<ServedDesk | undefined> {
     return undefined
   }
 }
+
+/** On Linux, the priority of a thread. If there are too few processors, the threads that trade come first. */
+const LOWER_PRIORITY = 5
+if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + LOWER_PRIORITY))
 
 const served = serve()
 parentPort?.on('message', (message: ToDesk) => {

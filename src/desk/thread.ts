@@ -97,7 +97,7 @@ export async function serveDesk(
     ...{ origin: pageOrigin, port },
     take: (message) => {
       if (message.kind === 'alive') aliveAt = now()
-      else if (message.kind === 'view') shown.begin(message.view)
+      else if (message.kind === 'view') shown.begin(message.view, message.news)
       else if (message.kind === 'change') shown.take(message.change)
       else if (message.kind === 'answer') calls.answered(message)
       else if (message.kind === 'link')

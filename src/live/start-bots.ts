@@ -19,10 +19,10 @@ import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import type { WorthOf } from '../runtime/view/bot-results.ts'
-import { readView } from '../runtime/view/read-view.ts'
-import type { LiveView, LogLine, ProcessStatus, View } from '../runtime/view/view.ts'
+import { readParts, readView } from '../runtime/view/read-view.ts'
+import type { LogLine, ProcessStatus, View } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
-import { ViewUpdates } from '../runtime/view/view-updates.ts'
+import { type LiveView, ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
 import { type ControlCommand, haltPath } from './control/command.ts'
 import { type DeskLink, Operator, type OperatorParts } from './control/operator.ts'
@@ -153,14 +153,15 @@ class Start {
       process: this.#probe(context, world),
     }
     const { clock } = context.machine
-    const view = (n?: number): View => readView(parts, clock.now(), n)
+    const view = (): View => readView(parts, clock.now())
     const updates = new ViewUpdates({
-      ...{ clock, read: view, onLog: (run: (line: LogLine) => void) => model.onLog(run) },
+      ...{ clock, read: (n: number) => readParts(parts, clock.now(), n) },
+      ...{ onLog: (run: (line: LogLine) => void) => model.onLog(run), isCommitting: () => model.isCommitting },
       onMessage: (run) => model.onMessage(run),
       failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the view of the desk cannot be read'),
     })
     const operated: OperatorParts = {
-      ...{ post: (input) => segment.runner.post(input), model, view: () => view() },
+      ...{ post: (input) => segment.runner.post(input), model, view },
       haltPath: haltPath(this.#config.journal.path),
       bots: settings,
       chain: world.chain,
@@ -179,7 +180,7 @@ class Start {
     const own = new OwnJournal(this.#config.journal.path)
     this.closers.add(() => own.close())
     world.serveTelegram({
-      ...{ view: () => view(), handle, preview, own },
+      ...{ view, handle, preview, own },
       isRecorded: (update) => own.hasUpdate(update, clock.now()),
     })
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')

@@ -6,7 +6,7 @@ import type { Millis } from '../../base/units.ts'
 import type { ListedPosition, OrderRow } from '../../journal/reader/reader.ts'
 import type { FillRow } from '../../journal/schema/fills.ts'
 import { durationOf, isoOf, localDateOf } from '../../runtime/time-text.ts'
-import { changePercentOf } from '../../runtime/view/read-view.ts'
+import { changePercentOf } from '../../runtime/view/position-rows.ts'
 import type { Column } from './listing.ts'
 
 /** A row with the symbol of its token; '' if the tape does not announce the token. */

@@ -1,21 +1,22 @@
 import { dayOf, type Lamports, lamportsToSol, type Millis, type Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
-import { PositionSums } from '../../engine/accounting/position-sums.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { BotMoney, RecoveredMoney } from '../../engine/recovered-money.ts'
 import type { PastResults } from '../../journal/reader/reader.ts'
 import type { OpenOrders } from './open-orders.ts'
+import { botKey, PositionSums, type SumsOfPositions } from './position-sums.ts'
 import type { BotStatus, Result } from './view.ts'
 
 /** Parts of a result, lamports; `net` is computed from them. */
-interface Sums {
-  readonly realized: number
-  readonly fees: number
+interface Sums extends SumsOfPositions {
   readonly unrealized: number
 }
 
 /** Returns the liquidation value of a position in lamports; undefined without a price. */
 export type WorthOf = (position: Position) => Lamports | undefined
+
+/** Values of the open positions minus their costs, by `botKey`, lamports. */
+export type Unrealized = ReadonlyMap<string, number>
 
 const NOTHING: Sums = { realized: 0, fees: 0, unrealized: 0 }
 const NO_TRADES: Trades = { all: 0, won: 0 }
@@ -40,18 +41,19 @@ interface Trades {
   readonly won: number
 }
 
-/** Results of the bots of a process, since its start and since the beginning of the journal. */
+/** Results of the bots of a process, since its start and since the beginning of the journal. A bot has results in its
+ *  account: a bot that gets another wallet begins again, and what it earned before belongs to the wallet before. */
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST
-  /** Results that the open positions already had at the start of this process, by bot. They are subtracted from the
-   *  later results of these positions. */
+  /** Results that the open positions already had at the start of this process. They are subtracted from the later
+   *  results of these positions. This map and the ones below are by `botKey`. */
   readonly #before = new Map<string, Sums>()
-  /** Fees since the start that belong to no position, by bot, lamports. */
+  /** Fees since the start that belong to no position, lamports. */
   readonly #stray = new Map<string, number>()
   readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
-  /** Seq of the last input, its fee, and the bot that paid it. */
+  /** Seq of the last input, its fee, and the bot that paid it; '' if unknown. */
   #late = { seq: 0, fee: 0, bot: '' }
 
   /** Positions that are not closed. */
@@ -59,9 +61,21 @@ export class BotResults {
     return this.#sums.open
   }
 
-  /** Positions of a bot that are not closed. */
-  heldBy(bot: string): Position[] {
-    return [...this.open.values()].filter((position) => position.bot === bot)
+  /** Values of the open positions minus their costs. A position without a value counts with its cost. */
+  unrealized(worthOf: WorthOf): Unrealized {
+    const sums = new Map<string, number>()
+    let [account, bot, key] = ['', '', '']
+    for (const position of this.open.values()) {
+      const value = worthOf(position)
+      if (value === undefined) continue
+      // Most positions have the account and the bot of the one before, so the key is rarely built.
+      if (position.bot !== bot || position.account !== account) {
+        ;({ account, bot } = position)
+        key = botKey(account, bot)
+      }
+      sums.set(key, (sums.get(key) ?? 0) + value - position.costLamports)
+    }
+    return sums
   }
 
   /** Time of the first start that the journal recorded; null if this is the first one. */
@@ -74,29 +88,35 @@ export class BotResults {
   restore(money: Pick<RecoveredMoney, 'positions' | 'bots'>, past: PastResults, worthOf: WorthOf): void {
     this.#sums.restore(money)
     this.#past = past
-    for (const { account, bot, trades, won } of past.bots) this.#trades.set(keyOf(account, bot), { all: trades, won })
-    for (const bot of new Set([...this.open.values()].map((position) => position.bot)))
-      this.#before.set(bot, { ...this.#sums.resultOf(bot), unrealized: this.#unrealized(bot, worthOf) })
+    for (const { account, bot, trades, won } of past.bots) this.#trades.set(botKey(account, bot), { all: trades, won })
+    const unrealized = this.unrealized(worthOf)
+    for (const { account, bot } of this.open.values()) {
+      const key = botKey(account, bot)
+      if (!this.#before.has(key))
+        this.#before.set(key, { ...this.#sums.of(account, bot), unrealized: unrealized.get(key) ?? 0 })
+    }
     for (const one of money.bots) this.#continueDay(one, this.#pastOf(one.account, one.bot) ?? NO_FEES)
   }
 
   /** Takes over the results of a recorded journal, also those since the start of the journal's last segment. */
   endWith(past: PastResults): void {
     const bots = past.bots.map((one) => {
-      const { realized, fees } = this.#sinceStart(one.bot, () => undefined)
+      const { realized, fees } = this.#sinceStart(one.account, one.bot)
       return { ...one, realized: one.realized - realized, fees: one.fees - fees }
     })
     this.#past = { ...past, bots }
     for (const one of past.bots) {
-      this.#trades.set(keyOf(one.account, one.bot), { all: one.trades, won: one.won })
-      const day = this.#days.get(keyOf(one.account, one.bot))
+      this.#trades.set(botKey(one.account, one.bot), { all: one.trades, won: one.won })
+      const day = this.#days.get(botKey(one.account, one.bot))
       if (day !== undefined) this.#continueDay(day.money, one)
     }
   }
 
-  /** Result of a bot since the start of this process. */
-  sinceStart(bot: string, worthOf: WorthOf): Result {
-    return resultOf(this.#sinceStart(bot, worthOf))
+  /** Result of a bot in its account since the start of this process. */
+  sinceStart(account: string, bot: string, unrealized: Unrealized): Result {
+    const before = this.#before.get(botKey(account, bot)) ?? NOTHING
+    const now = unrealized.get(botKey(account, bot)) ?? 0
+    return resultOf({ ...this.#sinceStart(account, bot), unrealized: now - before.unrealized })
   }
 
   /** Receives every input of the engine before the engine's outputs for it. A failed attempt may be reported after its
@@ -106,7 +126,8 @@ export class BotResults {
     this.#settle()
     const late = input.kind === 'report' ? input.report : undefined
     const failed = late?.feeLamports ?? 0
-    this.#late = { seq, fee: failed, bot: (failed > 0 && orders.find(late?.orderId ?? '')?.order.bot) || '' }
+    const order = failed > 0 ? orders.find(late?.orderId ?? '')?.order : undefined
+    this.#late = { seq, fee: failed, bot: order === undefined ? '' : botKey(order.account, order.bot) }
   }
 
   take(seq: Seq, output: Output): void {
@@ -114,7 +135,7 @@ export class BotResults {
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
-      this.#late.bot = output.money.bot
+      this.#late.bot = botKey(output.money.account, output.money.bot)
     }
     if (output.kind !== 'position') return
     this.#late.fee = 0
@@ -130,53 +151,56 @@ export class BotResults {
 
   /** Result of a bot since the present UTC day began. The engine computes its own daily result, for the loss limits.
    *  The two differ, because here a position without a price is worth its cost. */
-  today(bot: string, account: string, worthOf: WorthOf, now: Millis): Result {
-    const day = this.#days.get(keyOf(account, bot))
+  today(account: string, bot: string, unrealized: Unrealized, now: Millis): Result {
+    const day = this.#days.get(botKey(account, bot))
     if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)
-    const unrealized = this.#unrealized(bot, worthOf) - day.money.dayStartUnrealizedLamports
-    const realized = this.#realizedOf(bot) - day.realizedBefore
-    return resultOf({ realized, fees: this.#feesOf(bot) - day.feesBefore, unrealized })
+    const sums = this.#sinceStart(account, bot)
+    return resultOf({
+      realized: sums.realized - day.realizedBefore,
+      fees: sums.fees - day.feesBefore,
+      unrealized: (unrealized.get(botKey(account, bot)) ?? 0) - day.money.dayStartUnrealizedLamports,
+    })
   }
 
   /** Number of positions that a bot closed since the beginning of the journal, and the percentage of them that earned
    *  more than their network fees and rent; null if none closed. */
-  trades(bot: string, account: string): { readonly trades: number; readonly winPercent: number | null } {
-    const { all, won } = this.#trades.get(keyOf(account, bot)) ?? NO_TRADES
+  trades(account: string, bot: string): { readonly trades: number; readonly winPercent: number | null } {
+    const { all, won } = this.#trades.get(botKey(account, bot)) ?? NO_TRADES
     return { trades: all, winPercent: all === 0 ? null : (won / all) * 100 }
   }
 
   #closed({ account, bot, realizedLamports, feeLamports }: Position): void {
-    const { all, won } = this.#trades.get(keyOf(account, bot)) ?? NO_TRADES
+    const { all, won } = this.#trades.get(botKey(account, bot)) ?? NO_TRADES
     const isWon = realizedLamports > feeLamports
-    this.#trades.set(keyOf(account, bot), { all: all + 1, won: won + (isWon ? 1 : 0) })
+    this.#trades.set(botKey(account, bot), { all: all + 1, won: won + (isWon ? 1 : 0) })
   }
 
   #dayOf(money: BotMoney): void {
-    const key = keyOf(money.account, money.bot)
+    const key = botKey(money.account, money.bot)
     const before = this.#days.get(key)
-    const isSame = before !== undefined && before.money.day === money.day
-    const since = isSame ? before : { feesBefore: this.#feesOf(money.bot), realizedBefore: this.#realizedOf(money.bot) }
-    this.#days.set(key, { ...since, money })
+    if (before !== undefined && before.money.day === money.day) {
+      this.#days.set(key, { ...before, money })
+      return
+    }
+    const { realized, fees } = this.#sinceStart(money.account, money.bot)
+    this.#days.set(key, { money, feesBefore: fees, realizedBefore: realized })
   }
 
   /** Continues a day that began before this start. `money.dayRealizedLamports` is the profit after fees, but before
    *  rent. */
   #continueDay(money: BotMoney, { dayFees, dayRent }: Pick<PastBot, 'dayFees' | 'dayRent'>): void {
-    const realizedBefore = this.#realizedOf(money.bot) - (money.dayRealizedLamports + dayFees - dayRent)
-    const feesBefore = this.#feesOf(money.bot) - dayFees
-    this.#days.set(keyOf(money.account, money.bot), { money, feesBefore, realizedBefore })
+    const { realized, fees } = this.#sinceStart(money.account, money.bot)
+    const realizedBefore = realized - (money.dayRealizedLamports + dayFees - dayRent)
+    this.#days.set(botKey(money.account, money.bot), { money, feesBefore: fees - dayFees, realizedBefore })
   }
 
-  /** Realized profit of a bot since this start, lamports. */
-  #realizedOf(bot: string): number {
-    return this.#sums.resultOf(bot).realized - (this.#before.get(bot) ?? NOTHING).realized
-  }
-
-  /** Fees of a bot since this start, lamports. */
-  #feesOf(bot: string): number {
-    const late = this.#late.bot === bot ? this.#late.fee : 0
-    const stray = (this.#stray.get(bot) ?? 0) + late
-    return this.#sums.resultOf(bot).fees + stray - (this.#before.get(bot) ?? NOTHING).fees
+  #sinceStart(account: string, bot: string): SumsOfPositions {
+    const key = botKey(account, bot)
+    const { realized, fees } = this.#sums.of(account, bot)
+    const before = this.#before.get(key) ?? NOTHING
+    const late = this.#late.bot === key ? this.#late.fee : 0
+    const stray = (this.#stray.get(key) ?? 0) + late
+    return { realized: realized - before.realized, fees: fees + stray - before.fees }
   }
 
   #pastOf(account: string, bot: string): PastBot | undefined {
@@ -184,29 +208,11 @@ export class BotResults {
   }
 
   /** Result of a bot in its account since the first start that the journal recorded. */
-  sinceBeginning(bot: string, account: string, worthOf: WorthOf): Result {
+  sinceBeginning(account: string, bot: string, unrealized: Unrealized): Result {
     const past = this.#pastOf(account, bot)
-    const { realized, fees } = this.#sinceStart(bot, worthOf)
+    const { realized, fees } = this.#sinceStart(account, bot)
     const sums = { realized: realized + (past?.realized ?? 0), fees: fees + (past?.fees ?? 0) }
-    return resultOf({ ...sums, unrealized: this.#unrealized(bot, worthOf) })
-  }
-
-  #sinceStart(bot: string, worthOf: WorthOf): Sums {
-    const before = this.#before.get(bot) ?? NOTHING
-    return {
-      realized: this.#realizedOf(bot),
-      fees: this.#feesOf(bot),
-      unrealized: this.#unrealized(bot, worthOf) - before.unrealized,
-    }
-  }
-
-  #unrealized(bot: string, worthOf: WorthOf): number {
-    let sum = 0
-    for (const position of this.open.values()) {
-      const value = position.bot === bot ? worthOf(position) : undefined
-      if (value !== undefined) sum += value - position.costLamports
-    }
-    return sum
+    return resultOf({ ...sums, unrealized: unrealized.get(botKey(account, bot)) ?? 0 })
   }
 }
 
@@ -255,8 +261,4 @@ export function netText(bots: readonly BotStatus[], textOf: (sol: number) => str
 export function totalOf(results: readonly Result[]): Result {
   const sumOf = (key: keyof Result): number => Math.round(results.reduce((all, one) => all + one[key] * 1e9, 0))
   return resultOf({ realized: sumOf('realizedSol'), fees: sumOf('feesSol'), unrealized: sumOf('unrealizedSol') })
-}
-
-function keyOf(account: string, bot: string): string {
-  return `${account}|${bot}`
 }

@@ -11,8 +11,13 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
 ] satisfies (keyof View)[])
 
 /** Returns the changes from one view to a later one of the same process; undefined if nothing changed. `log`: lines of
- *  the log since the first view. */
-export function changeBetween(before: View, after: View, log: readonly LogLine[] = []): Change | undefined {
+ *  the log since the first view. `isChanged`: whether something has changed that the views do not contain. */
+export function changeBetween(
+  before: View,
+  after: View,
+  log: readonly LogLine[] = [],
+  isChanged = false,
+): Change | undefined {
   const set: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(after))
     if (!OWN_KEYS.has(key) && !same(value, before[key as keyof View])) set[key] = value
@@ -30,7 +35,7 @@ export function changeBetween(before: View, after: View, log: readonly LogLine[]
       changedRows(before.bots, after.bots, ({ name }) => name),
     ),
   }
-  if (Object.keys(set).length + Object.keys(lists).length + log.length === 0) return undefined
+  if (Object.keys(set).length + Object.keys(lists).length + log.length === 0 && !isChanged) return undefined
   set.time = after.time
   return { id: after.id, from: before.id, set: set as Change['set'], ...lists, ...(log.length > 0 && { log }) }
 }
@@ -41,7 +46,7 @@ function listed<Rows>(key: 'positions' | 'openOrders' | 'bots', rows: Rows | und
 
 /** Returns the rows that are new or changed, by key, and null for each row that no longer exists; undefined if there
  *  are none. */
-function changedRows<Row>(
+export function changedRows<Row>(
   before: readonly Row[],
   after: readonly Row[],
   keyOf: (row: Row) => string,

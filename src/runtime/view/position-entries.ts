@@ -45,9 +45,10 @@ export class PositionEntries {
     } else if (output.kind === 'position') this.#note(keyOf(output.position), output.position.state)
   }
 
-  /** The buy that opened a position; undefined if there is none, for example after `sluice adopt`. */
-  of(position: Owner): Entry | undefined {
-    return this.#byKey.get(keyOf(position))?.list.find(({ state }) => state === 'filled' || isOpen(state))
+  /** The buy that opened a position; undefined if there is none, for example after `sluice adopt`. `key`: account and
+   *  mint, as joined by `keyOf`. */
+  of(key: string): Entry | undefined {
+    return this.#byKey.get(key)?.list.find(({ state }) => state === 'filled' || isOpen(state))
   }
 
   #add(key: string, { orderId, reason, state }: Omit<RecordedBuy, keyof Owner>): void {

@@ -1,22 +1,12 @@
-import { lamportsToSol, type Millis, wholeTokens, ZERO } from '../../base/units.ts'
-import { isUnsellable, type Position, sellingText } from '../../engine/accounting/position.ts'
-import { exitLevels, type PositionReading } from '../../engine/exits/exit-levels.ts'
+import { lamportsToSol, type Millis, ZERO } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import type { PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { BotSettings, Plan } from '../../engine/settings.ts'
-import type { PositionRow } from '../../journal/reader/reader.ts'
 import type { Budget } from '../../orders/budget-status.ts'
 import { inOrderOfOpening } from './apply-change.ts'
-import type { WorthOf } from './bot-results.ts'
-import type {
-  BotStatus,
-  EntryStop,
-  ExitStatus,
-  FillStatus,
-  Health,
-  PositionStatus,
-  ProcessStatus,
-  View,
-  WalletStatus,
-} from './view.ts'
+import type { Unrealized, WorthOf } from './bot-results.ts'
+import { heldPosition, type ReadPosition, rowOf } from './position-rows.ts'
+import type { BotStatus, EntryStop, FillStatus, Health, ProcessStatus, View, WalletStatus } from './view.ts'
 import type { ViewModel } from './view-model.ts'
 
 const LAST_FILLS = 6
@@ -47,14 +37,28 @@ export interface ViewParts {
   readonly process?: () => ProcessStatus
 }
 
-/** Reads the view of running bots. Prices are read now; everything else comes from the model. `n`: number of changes
- *  that were announced. */
+/** A reading of the view, whose rows of positions are not made yet. */
+export interface Reading {
+  /** The view without positions. */
+  readonly view: View
+  readonly positions: readonly ReadPosition[]
+}
+
+/** Reads the view of running bots. `n`: number of changes that were announced. */
 export function readView(parts: ViewParts, time: Millis, n = 0): View {
-  const { bots, model, world, journalPath, readingOf, startedAt, title, source = 'running' } = parts
+  const { view, positions } = readParts(parts, time, n)
+  return { ...view, positions: positions.map((one) => rowOf(one, time)).sort(inOrderOfOpening) }
+}
+
+/** Reads what a view consists of. Prices are read now; everything else comes from the model. */
+export function readParts(parts: ViewParts, time: Millis, n = 0): Reading {
+  const { bots, model, world, journalPath, startedAt, title, source = 'running' } = parts
   const { segment, seq, rows, orders, filled } = model
-  const worthOf = worthsOf(readingOf, source)
+  const positions = readPositions(parts)
+  const worthOf = worthsOf(positions, source)
   const stops = [...model.stops.of(bots, time), ...model.undecided.stops(bots, model.positions.values(), time)]
-  return {
+  const moment = { unrealized: model.results.unrealized(worthOf), held: heldByBot(model), stops, time }
+  const view: View = {
     ...{ id: `${segment}-${n}`, title, source },
     ...{ startedAt, time, seq, rows, decisions: model.decisions, orders, fills: filled, stops },
     ...{ totals: model.totals.totals, process: parts.process?.() ?? null },
@@ -62,24 +66,39 @@ export function readView(parts: ViewParts, time: Millis, n = 0): View {
     journal: { path: journalPath, ...model.disk, waitingMs: model.waitingMs },
     undecided: model.undecided.of(time, (orderId) => model.openOrders.botOf(orderId)),
     ...healthOf(world),
-    bots: bots.map((bot) => botStatus(bot, model, { worthOf, stops, time })),
+    bots: bots.map((bot) => botStatus(bot, model, moment)),
     beganAt: model.results.since ?? startedAt,
     wallets: walletsOf(bots, model, worthOf),
-    positions: positionsOf(parts, time),
+    positions: [],
     openOrders: model.openOrders.list((attemptId) => model.undecided.proofOf(attemptId)),
     lastFills: lastFillsOf(model),
   }
+  return { view, positions }
 }
 
-/** Returns a function that values positions; `worthsIn` explains the value of a position without a price. The value of
- *  each position is kept, because a view needs it several times. */
-function worthsOf(readingOf: ViewParts['readingOf'], source: View['source']): WorthOf {
-  const worths = new Map<Position, ReturnType<WorthOf>>()
+function readPositions({ bots, model, readingOf }: ViewParts): ReadPosition[] {
+  const wallets = new Map(bots.map(({ account, wallet }) => [account.id, wallet]))
+  const { entries, sales } = model
+  return Array.from(model.positions, ([key, position]) => {
+    const { account, highPrice, openedAt } = position
+    const held = heldPosition(position, wallets.get(account), entries.of(key), sales.get(key))
+    const unknown = { lamports: undefined, price: undefined, highPrice, printedAt: openedAt, pricedAt: openedAt }
+    return { held, reading: readingOf(position) ?? unknown }
+  })
+}
+
+/** Returns a function that values positions; `worthsIn` explains the value of a position without a price. */
+function worthsOf(positions: readonly ReadPosition[], source: View['source']): WorthOf {
   const unpriced = source === 'running' ? undefined : ZERO
-  return (position) => {
-    if (!worths.has(position)) worths.set(position, readingOf(position)?.lamports ?? unpriced)
-    return worths.get(position)
-  }
+  const worths = new Map(positions.map(({ held, reading }) => [held.position, reading.lamports ?? unpriced]))
+  return (position) => worths.get(position)
+}
+
+/** Number of positions of each bot that are not closed. */
+function heldByBot({ positions }: ViewModel): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { bot } of positions.values()) counts.set(bot, (counts.get(bot) ?? 0) + 1)
+  return counts
 }
 
 function healthOf(world: WatchedWorld): Health {
@@ -93,24 +112,26 @@ function healthOf(world: WatchedWorld): Health {
 }
 
 interface Moment {
-  readonly worthOf: WorthOf
+  readonly unrealized: Unrealized
+  readonly held: ReadonlyMap<string, number>
   readonly stops: readonly EntryStop[]
   readonly time: Millis
 }
 
-function botStatus(settings: BotSettings, model: ViewModel, { worthOf, stops, time }: Moment): BotStatus {
+function botStatus(settings: BotSettings, model: ViewModel, { unrealized, held, stops, time }: Moment): BotStatus {
   const { name, account, executor, strategy, params, bars, wallet } = settings
-  const sinceStart = model.results.sinceStart(name, worthOf)
+  const { results } = model
+  const sinceStart = results.sinceStart(account.id, name, unrealized)
   const { realizedSol, feesSol } = sinceStart
   return {
     ...{ name, mode: account.mode, executor, ...(wallet !== undefined && { wallet }), strategy, params },
     ...(bars !== undefined && { bars }),
-    positions: model.results.heldBy(name).length,
+    positions: held.get(name) ?? 0,
     openOrders: model.openOrders.countOf(name),
     ...{ realizedSol, feesSol, sinceStart },
-    sinceBeginning: model.results.sinceBeginning(name, account.id, worthOf),
-    today: model.results.today(name, account.id, worthOf, time),
-    ...model.results.trades(name, account.id),
+    sinceBeginning: results.sinceBeginning(account.id, name, unrealized),
+    today: results.today(account.id, name, unrealized, time),
+    ...results.trades(account.id, name),
     refusals: Object.fromEntries(model.refusals.get(name) ?? []),
     ownStops: stops.filter((stop) => stop.bots.includes(name)).map(({ code }) => code),
     last: model.acts.get(name) ?? null,
@@ -118,9 +139,12 @@ function botStatus(settings: BotSettings, model: ViewModel, { worthOf, stops, ti
 }
 
 function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: WorthOf): WalletStatus[] {
+  const values = new Map<string, number>()
+  for (const position of model.positions.values()) {
+    const { account, costLamports } = position
+    values.set(account, (values.get(account) ?? 0) + (worthOf(position) ?? costLamports))
+  }
   return [...Map.groupBy(bots, ({ account }) => account.id)].map(([id, own]) => {
-    const held = [...model.positions.values()].filter(({ account }) => account === id)
-    const value = held.reduce((sum, position) => sum + (worthOf(position) ?? position.costLamports), 0)
     const balance = model.balances.get(id) ?? null
     const name = own[0]?.wallet
     return {
@@ -128,70 +152,9 @@ function walletsOf(bots: readonly BotSettings[], model: ViewModel, worthOf: Wort
       mode: own[0]?.account.mode ?? '',
       bots: own.map(({ name }) => name),
       solBalance: balance === null ? null : lamportsToSol(balance),
-      positionsSol: lamportsToSol(value),
+      positionsSol: lamportsToSol(values.get(id) ?? 0),
     }
   })
-}
-
-function positionsOf({ bots, model, readingOf }: ViewParts, now: Millis): PositionStatus[] {
-  const wallets = new Map(bots.map(({ account, wallet }) => [account.id, wallet]))
-  const shown = [...model.positions.values()].map((position) => {
-    const { account, bot, mint, state, tokens, decimals, costLamports, openedAt } = position
-    const wallet = wallets.get(account)
-    const reading = readingOf(position)
-    const { lamports, price } = reading ?? {}
-    const costSol = lamportsToSol(costLamports)
-    const valueSol = lamports === undefined ? null : lamportsToSol(lamports)
-    const entry = model.entries.of(position)
-    return {
-      ...{
-        id: idOf(position),
-        bot,
-        ...(wallet !== undefined && { wallet }),
-        mint,
-        symbol: '',
-        state,
-        tokens: wholeTokens(tokens, decimals),
-      },
-      ...{ costSol, valueSol, changePercent: changePercentOf({ costSol, valueSol }), price: price ?? null },
-      ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },
-      ...{ entryReason: entry?.reason ?? '', orderId: entry?.orderId ?? '' },
-      exits: exitsOf(model, position, reading, now),
-    }
-  })
-  return shown.sort(inOrderOfOpening)
-}
-
-/** Change of a position's value from its cost, percent; null if the value or the cost is unknown. */
-export function changePercentOf({ costSol, valueSol }: Pick<PositionRow, 'costSol' | 'valueSol'>): number | null {
-  return valueSol === null || costSol === 0 ? null : (valueSol / costSol - 1) * 100
-}
-
-function idOf({ account, mint }: Position): string {
-  return `${account}/${mint}`
-}
-
-function exitsOf(
-  { conditionals }: ViewModel,
-  position: Position,
-  reading: PositionReading | undefined,
-  now: Millis,
-): ExitStatus[] {
-  const { account, mint, highPrice, openedAt } = position
-  const seen = reading ?? { highPrice, printedAt: openedAt, pricedAt: openedAt }
-  const distance = (price: number): number | null =>
-    reading?.price === undefined ? null : (price / reading.price - 1) * 100
-  const own = exitLevels(position, seen, now).map(({ kind, price, at }) =>
-    price === undefined
-      ? { kind, price: null, distancePercent: null, at: at ?? null }
-      : { kind, price, distancePercent: distance(price), at: null },
-  )
-  const conditional = [...conditionals.values()].flatMap(({ when, action, ...sale }) =>
-    action.side === 'buy' || when.kind === 'every' || sale.account !== account || sale.mint !== mint
-      ? []
-      : [{ kind: 'conditional', price: when.price, distancePercent: distance(when.price), at: null }],
-  )
-  return [...own, ...conditional]
 }
 
 function lastFillsOf({ fills }: ViewModel): FillStatus[] {

@@ -52,8 +52,9 @@ export class UndecidedOrders {
   /** Stops of bots that have reached their maximum of open positions, and would not have reached it without buys in
    *  doubt. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
-    const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')
+    if (lost.length === 0) return []
+    const open = [...positions].filter((position) => !isWrittenOff(position))
     return bots.flatMap((settings) => {
       const { name, account, limits, walletLimits } = settings
       const ofWallet = open.filter((position) => position.account === account.id)

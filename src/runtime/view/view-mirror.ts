@@ -1,7 +1,10 @@
 import type { Millis } from '../../base/units.ts'
-import { applyChange } from './apply-change.ts'
+import { applyChange, inOrderOfOpening } from './apply-change.ts'
+import { changedRows } from './changes.ts'
+import { type PositionNews, ReceivedPositions } from './position-transfer.ts'
 import { mintsOf, withSymbols } from './token-symbols.ts'
 import type { Change, OrderStatus, PositionStatus, View, ViewSource } from './view.ts'
+import type { Update } from './view-updates.ts'
 
 /** Shortest time between two searches for symbols that the tape did not contain. */
 const SEARCH_EVERY_MS = 5_000
@@ -12,19 +15,25 @@ export interface MirrorParts {
   readonly now: () => Millis
 }
 
-/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Adds the symbols of
- *  tokens, which the other thread does not know. */
+/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Makes the rows of the
+ *  positions, and adds the symbols of tokens, which the other thread does not know. */
 export class ViewMirror implements ViewSource {
   readonly #parts: MirrorParts
   readonly #symbols = new Map<string, string>()
   readonly #listeners = new Set<(change: Change) => void>()
   #searchedAt = Number.NEGATIVE_INFINITY
+  readonly #positions = new ReceivedPositions()
+  /** Rows of the positions without symbols. */
+  #rows: readonly PositionStatus[]
   #view: View
 
-  constructor(view: View, parts: MirrorParts) {
+  constructor(view: View, parts: MirrorParts, news?: PositionNews) {
     this.#parts = parts
-    this.#search(view)
-    this.#view = withSymbols(view, this.#symbols)
+    if (news !== undefined) this.#positions.take(news)
+    this.#rows = news === undefined ? view.positions : this.#positions.rows(view.time).sort(inOrderOfOpening)
+    const whole = { ...view, positions: this.#rows }
+    this.#search(whole)
+    this.#view = withSymbols(whole, this.#symbols)
   }
 
   get view(): View {
@@ -37,7 +46,8 @@ export class ViewMirror implements ViewSource {
   }
 
   /** Applies the next change. Throws RangeError if a change before it is missing. */
-  take(change: Change): void {
+  take(update: Update): void {
+    const change = this.#withRows(update)
     const next = applyChange(this.#view, change)
     const found = this.#search(next)
     const positions = shown(this.#symbols, next.positions, change.positions, found)
@@ -45,6 +55,16 @@ export class ViewMirror implements ViewSource {
     const complete = { ...change, ...(positions && { positions }), ...(openOrders && { openOrders }) }
     this.#view = applyChange(this.#view, complete)
     for (const run of this.#listeners) run(complete)
+  }
+
+  /** The change with the rows of the positions that changed. */
+  #withRows({ news, ...change }: Update): Change {
+    if (news === undefined) return change
+    this.#positions.take(news)
+    const rows = this.#positions.rows(change.set.time ?? this.#view.time)
+    const positions = changedRows(this.#rows, rows, ({ id }) => id)
+    this.#rows = rows
+    return positions === undefined ? change : { ...change, positions }
   }
 
   /** Looks up the mints of a view that have no symbol. A new mint is looked up at once. A mint that the tape did not

@@ -1,5 +1,6 @@
 import { Fifo } from '../../base/fifo.ts'
 import { formatSol, type Millis, type Seq } from '../../base/units.ts'
+import { keyOf } from '../../engine/accounting/by-mint.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, isOver } from '../../engine/exits/conditional-order.ts'
@@ -107,6 +108,7 @@ export class ViewModel {
   #muted = false
   readonly #redact: (text: string) => string
   readonly #now: () => Millis
+  #sales: Map<string, number[]> | undefined
 
   constructor({ redact = (text) => text, now = Date.now }: ModelOptions = {}) {
     this.#redact = redact
@@ -178,6 +180,20 @@ export class ViewModel {
     return this.results.open
   }
 
+  /** Prices of the conditional orders that sell a position, by account and mint (`keyOf`). */
+  get sales(): ReadonlyMap<string, readonly number[]> {
+    if (this.#sales !== undefined) return this.#sales
+    const sales = new Map<string, number[]>()
+    for (const { when, action, ...owner } of this.conditionals.values()) {
+      if (action.side === 'buy' || when.kind === 'every') continue
+      const prices = sales.get(keyOf(owner)) ?? []
+      sales.set(keyOf(owner), prices)
+      prices.push(when.price)
+    }
+    this.#sales = sales
+    return sales
+  }
+
   /** How much older than usual the last row was when it arrived, ms; null before the usual delay is known. */
   get feedLagMs(): number | null {
     return this.#lagMs
@@ -187,6 +203,10 @@ export class ViewModel {
   get waitingMs(): number {
     const oldest = this.#commits.peek()
     return oldest === undefined ? 0 : Math.max(0, this.#now() - oldest)
+  }
+
+  get isCommitting(): boolean {
+    return this.#commits.length > 0
   }
 
   /** Whether a live order is open. The feed may show the trade of such an order before the service answers. */
@@ -331,6 +351,7 @@ export class ViewModel {
   }
 
   #conditional(order: ConditionalOrder): void {
+    this.#sales = undefined
     if (isOver(order.state)) this.conditionals.delete(order.id)
     else this.conditionals.set(order.id, order)
   }

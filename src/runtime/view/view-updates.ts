@@ -1,13 +1,19 @@
+import { assert } from '../../base/errors.ts'
 import type { Cancel, Clock } from '../../base/machine.ts'
 import type { Millis } from '../../base/units.ts'
 import { changeBetween } from './changes.ts'
-import type { Change, LiveView, LogLine, View } from './view.ts'
+import { type PositionNews, SentPositions } from './position-transfer.ts'
+import type { Reading } from './read-view.ts'
+import type { Change, LogLine, View } from './view.ts'
 
 /** Shortest time between two readings of the view. A change must reach a browser within 250 ms; the rest of that time
  *  is for the transfer. */
 const BETWEEN_MS = 90
 /** The view is read this long after a message, so that an order that the message caused is sent first. */
 const AFTER_MS = 20
+/** While an order waits for its commit, a reading that is due waits, but not longer than `MOST_WAIT_MS`. */
+const WAIT_MS = 2
+const MOST_WAIT_MS = 40
 /** The view is also read after this time without a message, because connections, requests and the process change their
  *  state without messages. */
 const SILENT_MS = 500
@@ -16,23 +22,47 @@ const UNWATCHED_MS = 1_000
 /** Maximum number of log lines in one change. Further lines can be read from the journal. */
 const MOST_LINES = 200
 
+/** A change for another thread, which makes the rows of the positions itself. */
+export interface Update extends Change {
+  readonly news?: PositionNews
+}
+
+/** Receives the view of running bots and its changes, to send them to another thread. */
+export interface ViewFollower {
+  /** `view`: the view without positions. */
+  begin(view: View, news: PositionNews | undefined): void
+  change(update: Update): void
+}
+
+/** The view of running bots. */
+export interface LiveView {
+  /** Tells a follower the view and all later changes. There is one follower at a time. Returns a function that ends
+   *  this. */
+  follow(follower: ViewFollower): () => void
+  /** Tells whether a browser follows the changes. Without one, the view is read less often. */
+  watched(isWatched: boolean): void
+}
+
 export interface UpdatesParts {
   readonly clock: Clock
   /** Reads the view now. `n`: number of changes that were announced. */
-  readonly read: (n: number) => View
+  readonly read: (n: number) => Reading
   readonly onLog: (run: (line: LogLine) => void) => () => void
   /** Calls `run` after each message that may change the view. */
   readonly onMessage: (run: () => void) => () => void
+  /** Whether a commit is not durable yet. */
+  readonly isCommitting: () => boolean
   /** Called once if the view cannot be read. No change follows. */
   readonly failed: (error: unknown) => void
 }
 
 /** Announces the changes in the view of a running process. While a browser follows the view, each message schedules a
- *  reading unless one is already scheduled. Otherwise the view is read once a second. Without a listener, nothing is
+ *  reading unless one is already scheduled. Otherwise the view is read once a second. Without a follower, nothing is
  *  read. */
 export class ViewUpdates implements LiveView {
   readonly #parts: UpdatesParts
-  readonly #listeners = new Set<(change: Change) => void>()
+  #follower: ViewFollower | undefined
+  #sent = new SentPositions()
   #n = 0
   #view: View | undefined
   #readAt: Millis = 0
@@ -47,27 +77,26 @@ export class ViewUpdates implements LiveView {
     this.#parts = parts
   }
 
-  /** The view on which the next change is based; without a listener, the present view. */
-  get view(): View {
-    return this.#cancel === undefined ? this.#parts.read(++this.#n) : (this.#view as View)
-  }
-
-  listen(run: (change: Change) => void): () => void {
-    if (this.#listeners.size === 0) this.#start()
-    this.#listeners.add(run)
+  follow(follower: ViewFollower): () => void {
+    assert(this.#follower === undefined, 'a view has one follower')
+    this.#follower = follower
+    this.#start(follower)
     return () => {
-      if (this.#listeners.delete(run) && this.#listeners.size === 0) this.#stop()
+      if (this.#follower === follower) this.#stop()
     }
   }
 
   watched(isWatched: boolean): void {
     this.#isWatched = isWatched
-    if (isWatched && this.#cancel !== undefined) this.#message()
+    if (isWatched && this.#follower !== undefined) this.#message()
   }
 
-  #start(): void {
+  #start(follower: ViewFollower): void {
     const { clock, read, onLog, onMessage } = this.#parts
-    this.#view = read(++this.#n)
+    const { view, positions } = read(++this.#n)
+    this.#view = view
+    this.#sent = new SentPositions()
+    follower.begin(view, this.#sent.next(positions))
     this.#readAt = clock.now()
     const unlog = onLog((line) => {
       if (this.#lines.length < MOST_LINES) this.#lines.push(line)
@@ -83,9 +112,9 @@ export class ViewUpdates implements LiveView {
   }
 
   #stop(): void {
+    this.#follower = undefined
     this.#unlisten()
     this.#cancel?.()
-    this.#cancel = undefined
     this.#isDue = false
     this.#lines = []
   }
@@ -95,15 +124,18 @@ export class ViewUpdates implements LiveView {
     this.#schedule(Math.max(AFTER_MS, this.#readAt + BETWEEN_MS - this.#parts.clock.now()))
   }
 
-  #schedule(ms: number): void {
+  /** `waited`: time that the reading has waited for commits. */
+  #schedule(ms: number, waited = 0): void {
+    const { clock, isCommitting, failed } = this.#parts
     this.#cancel?.()
-    this.#cancel = this.#parts.clock.after(ms, () => {
+    this.#cancel = clock.after(ms, () => {
+      if (waited < MOST_WAIT_MS && isCommitting()) return this.#schedule(WAIT_MS, waited + WAIT_MS)
       try {
         this.#update()
-        if (this.#listeners.size > 0) this.#schedule(this.#isWatched ? SILENT_MS : UNWATCHED_MS)
+        if (this.#follower !== undefined) this.#schedule(this.#isWatched ? SILENT_MS : UNWATCHED_MS)
       } catch (error) {
         this.#stop()
-        this.#parts.failed(error)
+        failed(error)
       }
     })
   }
@@ -111,12 +143,13 @@ export class ViewUpdates implements LiveView {
   #update(): void {
     this.#isDue = false
     this.#readAt = this.#parts.clock.now()
-    const after = this.#parts.read(this.#n + 1)
-    const change = changeBetween(this.#view as View, after, this.#lines)
+    const { view, positions } = this.#parts.read(this.#n + 1)
+    const news = this.#sent.next(positions)
+    const change = changeBetween(this.#view as View, view, this.#lines, news !== undefined)
     if (change === undefined) return
     this.#n++
     this.#lines = []
-    this.#view = after
-    for (const run of this.#listeners) run(change)
+    this.#view = view
+    this.#follower?.change(news === undefined ? change : { ...change, news })
   }
 }

@@ -222,6 +222,7 @@ export interface BotStatus {
   /** The same numbers as in `sinceStart`. */
   readonly realizedSol: number
   readonly feesSol: number
+  /** Results of the bot in its account. A bot that gets another wallet begins again. */
   readonly sinceStart: Result
   readonly sinceBeginning: Result
   /** Result since the present UTC day began. */
@@ -373,10 +374,4 @@ export interface ViewSource {
   readonly view: View
   /** Calls `run` with every later change of `view`. Returns a function that stops this. */
   listen(run: (change: Change) => void): () => void
-}
-
-/** The view of running bots. */
-export interface LiveView extends ViewSource {
-  /** Tells whether a browser follows the changes. Without one, the view is read less often. */
-  watched(isWatched: boolean): void
 }

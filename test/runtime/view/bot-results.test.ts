@@ -21,6 +21,9 @@ const MINT = keyOf(1)
 /** Value of the open position at the start. */
 const WORTH = lamports(98_700_000)
 
+/** No position has a price, so each counts with its cost. */
+const UNPRICED = new Map<string, number>()
+
 const held = (more: Partial<Position> = {}): Position => ({
   ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, 0, {}),
   ...{ tokens: 100_000_000_000n, costLamports: lamports(90_000_000), state: 'open' },
@@ -47,8 +50,16 @@ test('the parts of every result and of every total add up to the lamport', () =>
           position: isOpen ? held({ feeLamports: fees as Lamports }) : closed(realized, fees),
         })
       const both = [
-        results.sinceStart('dips', () => lamports(worth)),
-        results.sinceBeginning('dips', 'w', () => lamports(worth)),
+        results.sinceStart(
+          'w',
+          'dips',
+          results.unrealized(() => lamports(worth)),
+        ),
+        results.sinceBeginning(
+          'w',
+          'dips',
+          results.unrealized(() => lamports(worth)),
+        ),
       ]
       for (const one of [...both, totalOf(both)]) addsUp(one)
     }),
@@ -66,16 +77,60 @@ test('what open positions earned before the start belongs to the time before it'
   }
   results.restore({ ...NO_MONEY, positions: [open] }, past, () => WORTH)
   const nothing = { realizedSol: 0, feesSol: 0, unrealizedSol: 0, netSol: 0 }
-  expect(results.sinceStart('dips', () => WORTH)).toEqual(nothing)
-  const { unrealizedSol } = results.sinceBeginning('dips', 'w', () => WORTH)
-  expect(results.sinceBeginning('dips', 'w', () => WORTH)).toMatchObject({ realizedSol: 0.05, feesSol: 0.004 })
+  expect(
+    results.sinceStart(
+      'w',
+      'dips',
+      results.unrealized(() => WORTH),
+    ),
+  ).toEqual(nothing)
+  const { unrealizedSol } = results.sinceBeginning(
+    'w',
+    'dips',
+    results.unrealized(() => WORTH),
+  )
+  expect(
+    results.sinceBeginning(
+      'w',
+      'dips',
+      results.unrealized(() => WORTH),
+    ),
+  ).toMatchObject({ realizedSol: 0.05, feesSol: 0.004 })
   expect(unrealizedSol).toBeCloseTo(0.0987 - 0.09, 3)
   results.take(1, { kind: 'position', position: closed(35_000_000, 1_500_000) })
-  const start = results.sinceStart('dips', () => WORTH)
+  const start = results.sinceStart(
+    'w',
+    'dips',
+    results.unrealized(() => WORTH),
+  )
   expect(start).toMatchObject({ realizedSol: 0.015, feesSol: 0.0005 })
   expect(start.unrealizedSol).toBe(-unrealizedSol)
   const all = { realizedSol: 0.065, feesSol: 0.0045, unrealizedSol: 0, netSol: 0.0605 }
-  expect(results.sinceBeginning('dips', 'w', () => WORTH)).toEqual(all)
+  expect(
+    results.sinceBeginning(
+      'w',
+      'dips',
+      results.unrealized(() => WORTH),
+    ),
+  ).toEqual(all)
+})
+
+test('a bot that gets another wallet begins again, and the wallet before keeps what the bot earned with it', () => {
+  const results = new BotResults()
+  const old = held({ account: 'old', realizedLamports: lamports(5_000_000) })
+  const past = { realized: 50_000_000, fees: 4_000_000, dayFees: 0, dayRent: 0, trades: 2, won: 1 }
+  results.restore(
+    { ...NO_MONEY, positions: [old] },
+    { since: 7, bots: [{ account: 'old', bot: 'dips', ...past }] },
+    () => undefined,
+  )
+  const sold = { ...closed(35_000_000, 1_000_000), account: 'old' }
+  results.take(1, { kind: 'position', position: sold })
+  results.take(2, { kind: 'position', position: closed(20_000_000, 500_000) })
+  expect(results.sinceStart('w', 'dips', UNPRICED)).toMatchObject({ realizedSol: 0.02, feesSol: 0.0005 })
+  expect(results.sinceBeginning('w', 'dips', UNPRICED)).toEqual(results.sinceStart('w', 'dips', UNPRICED))
+  expect(results.sinceStart('old', 'dips', UNPRICED)).toMatchObject({ realizedSol: 0.03, feesSol: 0.001 })
+  expect(results.sinceBeginning('old', 'dips', UNPRICED)).toMatchObject({ realizedSol: 0.08, feesSol: 0.005 })
 })
 
 const POSITION = { kind: 'position', position: held({ feeLamports: lamports(5_000) }) } as const
@@ -88,7 +143,7 @@ test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
 ])('the fee of a failed attempt %s', (_what, outputs, ofRow) => {
   const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
-  const order = { find: () => ({ order: { bot: 'dips' }, state: 'filled' }) as never }
+  const order = { find: () => ({ order: { account: 'w', bot: 'dips' }, state: 'filled' }) as never }
   // A live engine emits an output that names the bot. A backtest journals no such output, so the order must name the
   // bot.
   for (const [orders, told] of [
@@ -100,7 +155,7 @@ test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
     for (const output of [...told, ...outputs]) results.take(1, output)
     for (const output of ofRow) results.take(2, output)
     results.hear(3, { kind: 'timer', id: 1 }, orders)
-    expect(results.sinceStart('dips', () => undefined)).toMatchObject({ feesSol: 5e-6, netSol: -5e-6 })
+    expect(results.sinceStart('w', 'dips', UNPRICED)).toMatchObject({ feesSol: 5e-6, netSol: -5e-6 })
   }
 })
 
@@ -124,13 +179,13 @@ test('in a paper run the net results of every bot are the change of its wallet a
   for (const bot of Object.keys(LIMITS)) {
     const account = `paper|s.example||${bot}`
     const cost = [...model.positions.values()].reduce((sum, one) => sum + (one.bot === bot ? one.costLamports : 0), 0)
-    const { netSol } = model.results.sinceStart(bot, () => undefined)
-    addsUp(model.results.sinceStart(bot, () => undefined))
+    const { netSol } = model.results.sinceStart(account, bot, UNPRICED)
+    addsUp(model.results.sinceStart(account, bot, UNPRICED))
     expect(netSol).not.toBe(0)
     // Without a price, a position counts as worth its cost.
     expect(Math.round(netSol * 1e9)).toBe((model.balances.get(account) ?? 0) + cost - 10e9)
-    expect(continued.results.sinceStart(bot, () => undefined).netSol).toBe(0)
-    expect(continued.results.sinceBeginning(bot, account, () => undefined).netSol).toBe(netSol)
+    expect(continued.results.sinceStart(account, bot, UNPRICED).netSol).toBe(0)
+    expect(continued.results.sinceBeginning(account, bot, UNPRICED).netSol).toBe(netSol)
   }
 })
 

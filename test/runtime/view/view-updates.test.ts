@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Change, View } from '../../../src/runtime/view/view.ts'
-import { ViewUpdates } from '../../../src/runtime/view/view-updates.ts'
+import type { Reading } from '../../../src/runtime/view/read-view.ts'
+import { type Update, type ViewFollower, ViewUpdates } from '../../../src/runtime/view/view-updates.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { viewOf } from '../../support/view-sample.ts'
 
@@ -10,10 +10,12 @@ const START = 1_800_000_000_000
 class Scene {
   readonly clock = new SimulatedClock(START)
   readonly readAt: number[] = []
-  readonly changes: Change[] = []
+  readonly changes: Update[] = []
   seq = 0
   failure: Error | undefined
   failed = 0
+  /** Times between which an order waits for its commit. */
+  commit: readonly [from: number, to: number] = [0, 0]
   readonly updates: ViewUpdates
   #heard: (() => void) | undefined
 
@@ -28,6 +30,7 @@ class Scene {
           this.#heard = undefined
         }
       },
+      isCommitting: () => this.commit[0] <= this.clock.now() && this.clock.now() < this.commit[1],
       failed: () => this.failed++,
     })
   }
@@ -46,16 +49,28 @@ class Scene {
     return this.readAt.slice(before).map((at) => at - from)
   }
 
-  #read(n: number): View {
+  /** Follows the view, and keeps its changes. */
+  follow(changed: (update: Update) => void = () => {}): () => void {
+    const follower: ViewFollower = {
+      begin: () => {},
+      change: (update) => {
+        this.changes.push(update)
+        changed(update)
+      },
+    }
+    return this.updates.follow(follower)
+  }
+
+  #read(n: number): Reading {
     if (this.failure !== undefined) throw this.failure
     this.readAt.push(this.clock.now())
-    return viewOf({ id: `1-${n}`, seq: this.seq, time: this.clock.now() })
+    return { view: viewOf({ id: `1-${n}`, seq: this.seq, time: this.clock.now() }), positions: [] }
   }
 }
 
-function watchedScene(): Scene {
+function watchedScene(changed?: (update: Update) => void): Scene {
   const scene = new Scene()
-  scene.updates.listen((change) => scene.changes.push(change))
+  scene.follow(changed)
   scene.updates.watched(true)
   scene.run([], 1_000)
   return scene
@@ -70,9 +85,8 @@ test('a message leads to a reading 20 ms later, which all messages until then sh
 })
 
 test('a storm of messages leads to a reading every 90 ms, and each message is announced within 110 ms', () => {
-  const scene = watchedScene()
   const written: [seq: number, at: number][] = []
-  scene.updates.listen(({ set: { seq = 0 } }) => {
+  const scene = watchedScene(({ set: { seq = 0 } }) => {
     for (const [_, at] of written.splice(0, written.findLastIndex(([one]) => one <= seq) + 1))
       expect(scene.clock.now() - at).toBeLessThanOrEqual(110)
   })
@@ -81,6 +95,17 @@ test('a storm of messages leads to a reading every 90 ms, and each message is an
   const readings = scene.run(storm, 3_200)
   expect(written).toEqual([])
   expect(readings.length).toBeLessThanOrEqual(3_200 / 90 + 1)
+})
+
+test('a reading waits for a commit, so that the order leaves first, but not longer than 40 ms', () => {
+  const scene = watchedScene()
+  scene.run([], 300)
+  const now = scene.clock.now()
+  scene.commit = [now + 15, now + 31]
+  expect(scene.run([0], 200)).toEqual([32])
+  scene.commit = [0, Number.POSITIVE_INFINITY]
+  expect(scene.run([0], 200)).toEqual([60])
+  expect(scene.run([], 10_000).length).toBeGreaterThan(17)
 })
 
 test('without a message the view is read twice a second, and without a browser once a second, even if messages come', () => {
@@ -93,15 +118,15 @@ test('without a message the view is read twice a second, and without a browser o
   expect(scene.run([], 100)[0]).toBeLessThanOrEqual(90)
 })
 
-test('without a listener nothing is read, and a view that cannot be read is reported once', () => {
+test('without a follower nothing is read, and a view that cannot be read is reported once', () => {
   const scene = new Scene()
   scene.updates.watched(true)
   expect(scene.run([1, 2, 3], 5_000)).toEqual([])
-  const stop = scene.updates.listen(() => {})
+  const stop = scene.follow()
   scene.run([1, 2, 3], 5_000)
   stop()
   expect(scene.run([1, 2, 3], 5_000)).toEqual([])
-  scene.updates.listen(() => {})
+  scene.follow()
   scene.failure = new Error('the model is broken')
   expect(scene.run([1, 500], 5_000)).toEqual([])
   expect(scene.failed).toBe(1)

@@ -1,0 +1,94 @@
+import type { Millis } from '../../base/units.ts'
+import type { PositionReading } from '../../engine/exits/exit-levels.ts'
+import { type HeldPosition, type ReadPosition, rowOf, sameNumbers } from './position-rows.ts'
+import type { PositionStatus } from './view.ts'
+
+// The positions of a view on their way to another thread. The prices of many positions may change between two readings.
+// They are sent as numbers, and the other thread makes the rows: making and copying the rows of 1,000 positions would
+// hold up the orders of this thread for milliseconds.
+
+/** What another thread must know to make the rows of the positions. */
+export interface PositionNews {
+  /** New and changed positions by the id of their row; null for a closed one. */
+  readonly held: ReadonlyMap<string, HeldPosition | null>
+  /** The readings of all positions. Their order is that of the map that results from all changes so far. */
+  readonly readings: Float64Array
+}
+
+/** The positions that were sent. */
+export class SentPositions {
+  readonly #held = new Map<string, HeldPosition>()
+  #readings: Float64Array = new Float64Array()
+
+  /** Returns what must be sent; undefined if nothing has changed. */
+  next(positions: readonly ReadPosition[]): PositionNews | undefined {
+    const changes = this.#changes(positions)
+    apply(this.#held, changes)
+    const byHeld = new Map(positions.map(({ held, reading }) => [held, reading]))
+    const readings = packed([...this.#held.values()].map((held) => byHeld.get(held) as PositionReading))
+    if (changes.size === 0 && sameNumbers(readings, this.#readings)) return undefined
+    this.#readings = readings
+    return { held: changes, readings }
+  }
+
+  #changes(positions: readonly ReadPosition[]): Map<string, HeldPosition | null> {
+    const changes = new Map<string, HeldPosition | null>()
+    let opened = 0
+    for (const { held } of positions) {
+      const known = this.#held.get(held.id)
+      if (known === undefined) opened++
+      if (known !== held) changes.set(held.id, held)
+    }
+    if (this.#held.size + opened === positions.length) return changes
+    const open = new Set(positions.map(({ held }) => held.id))
+    for (const id of this.#held.keys()) if (!open.has(id)) changes.set(id, null)
+    return changes
+  }
+}
+
+/** The positions that another thread has sent. */
+export class ReceivedPositions {
+  readonly #held = new Map<string, HeldPosition>()
+  #readings: Float64Array = new Float64Array()
+
+  take({ held, readings }: PositionNews): void {
+    apply(this.#held, held)
+    this.#readings = readings
+  }
+
+  /** The rows of all positions. Rows that did not change stay the same objects. */
+  rows(now: Millis): PositionStatus[] {
+    return [...this.#held.values()].map((held, at) => rowOf({ held, reading: unpacked(this.#readings, at) }, now))
+  }
+}
+
+function apply(to: Map<string, HeldPosition>, changes: PositionNews['held']): void {
+  for (const [id, held] of changes)
+    if (held === null) to.delete(id)
+    else to.set(id, held)
+}
+
+/** Number of values in a reading. */
+const WIDTH = 5
+
+function packed(readings: readonly PositionReading[]): Float64Array {
+  const numbers = new Float64Array(readings.length * WIDTH)
+  let at = 0
+  for (const { lamports = Number.NaN, price = Number.NaN, highPrice, printedAt, pricedAt } of readings) {
+    numbers[at++] = lamports
+    numbers[at++] = price
+    numbers[at++] = highPrice
+    numbers[at++] = printedAt
+    numbers[at++] = pricedAt
+  }
+  return numbers
+}
+
+function unpacked(numbers: Float64Array, index: number): PositionReading {
+  const number = (place: number): number => numbers[index * WIDTH + place] as number
+  const known = (place: number): number | undefined => (Number.isNaN(number(place)) ? undefined : number(place))
+  return {
+    lamports: known(0) as PositionReading['lamports'],
+    ...{ price: known(1), highPrice: number(2), printedAt: number(3), pricedAt: number(4) },
+  }
+}
