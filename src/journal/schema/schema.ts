@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
+import { renewCommands } from './commands.ts'
 import { addFillColumns } from './fills.ts'
 import {
   ARCHIVED_DAYS,
@@ -289,6 +290,7 @@ export function migrate(db: Database, sealed?: SealReport): void {
     version = end
   }
   addFillColumns(db)
+  renewCommands(db)
 }
 
 export function versionOf(db: Database): number {

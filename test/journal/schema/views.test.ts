@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lamports } from '../../../src/base/units.ts'
+import type { Command } from '../../../src/engine/messages.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { RowKind } from '../../../src/market/block.ts'
 import { LiveBlock } from '../../../src/market/live-block.ts'
@@ -164,4 +165,39 @@ test('the SQL views decode every double exactly, and NaN as NULL', async () => {
     }),
     { numRuns: runs(8) },
   )
+})
+
+test('a command is listed with its wallet, also in a journal whose view has no such column yet', async () => {
+  const file = journalPath()
+  const journal = openJournal(file, JOURNAL_OPTIONS)
+  const bots = [
+    { name: 'dips', wallet: 'main', account: { id: 'a' } },
+    { name: 'rises', wallet: 'side', account: { id: 'b' } },
+    { name: 'idea', account: { id: 'c' } },
+  ]
+  journal.input(1, timeOf(0), { ...start(1), bots: bots as never })
+  const commands: Command[] = [
+    { name: 'halt' },
+    { name: 'halt', account: 'b' },
+    { name: 'buy', bot: 'dips', mint: keyOf(1), sol: 1 },
+    { name: 'buy', bot: 'idea', mint: keyOf(1), sol: 1 },
+    { name: 'sell', mint: keyOf(1), account: 'c' },
+  ]
+  for (const [index, command] of commands.entries())
+    journal.input(index + 2, timeOf(0), { kind: 'command', command, by: 'terminal' })
+  await journal.close()
+  const older = new Database(file)
+  older.exec('DROP VIEW commands; CREATE VIEW commands AS SELECT seq FROM input')
+  older.close()
+  await openJournal(file, JOURNAL_OPTIONS).close()
+  const db = new Database(file, { readonly: true })
+  const listed = db.prepare('SELECT command, bot, wallet FROM commands ORDER BY seq').raw().all()
+  db.close()
+  expect(listed).toEqual([
+    ['halt', null, null],
+    ['halt', null, 'side'],
+    ['buy', 'dips', 'main'],
+    ['buy', 'idea', null],
+    ['sell', null, null],
+  ])
 })
