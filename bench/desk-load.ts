@@ -2,13 +2,13 @@
 // long a change takes to reach a browser.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
-import { seededRandom } from '../src/base/random.ts'
+import { constants, getPriority, setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deskFrom } from '../src/config/defaults.ts'
 import { Desk } from '../src/desk/host.ts'
 import { DecisionTime } from '../src/live/decision-time.ts'
 import type { Journal } from '../src/orders/ports.ts'
-import { readView } from '../src/runtime/view/read-view.ts'
+import { readParts } from '../src/runtime/view/read-view.ts'
 import type { LogLine } from '../src/runtime/view/view.ts'
 import { ViewModel } from '../src/runtime/view/view-model.ts'
 import { ViewUpdates } from '../src/runtime/view/view-updates.ts'
@@ -23,54 +23,86 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Requests per minute of the plan. A fifth of them is reserved for exits, so a run has 1,000 exits, and the 99th
- *  percentile of the exits' times is the tenth highest time. */
-const REQUESTS_PER_MINUTE = 5_000
-const SMOKE_REQUESTS_PER_MINUTE = 250
+/** Exits of a pair. In blocks, half of them have browsers and half have none, so the 99th percentile of each half is the
+ *  tenth highest time. Each exit sells one position, so 1,000 are open on average. */
+const EXITS = 2_000
+const BLOCKS = 8
+const SMOKE_EXITS = 80
+/** Share of the requests that is reserved for exits. */
+const RESERVED_SHARE = 0.2
+/** Time in which the browsers of a block have come or left, and in which the last changes of a block arrive. */
+const SETTLE_MS = 500
 const MOST_RATIO = 1.2
 const MOST_BEHIND_MS = 250
-const DRAWS = 5_000
 
-interface Run {
+interface Pair {
   /** 99th percentile of the time from the row that triggers an exit to the exit's POST request, ms. */
-  readonly p99: number
-  /** Times from each commit of the journal until each reading browser had received the last sequence number (seq) of
+  readonly without: number
+  readonly beside: number
+  /** Times from each commit beside browsers until each reading browser had received the last sequence number (seq) of
    *  the commit, ms. */
   readonly behindMs: readonly number[]
 }
 
-/** Measures the exits of one process that serves a desk. `reading`: number of browsers that read all changes;
- *  `stalled`: number of browsers that read nothing. */
-async function run(folder: string, requestsPerMinute: number, reading: number, stalled: number): Promise<Run> {
+/** Exits of one process that serves a desk. Browsers come and leave between the blocks of exits; disturbances of the
+ *  machine last longer than a block, and meet both halves. `isFirst`: whether browsers follow the first block. */
+async function runPair(folder: string, exits: number, isFirst: boolean): Promise<Pair> {
+  const isBeside = (exit: number): boolean => {
+    const block = Math.floor((exit * BLOCKS) / exits)
+    // With and without take turns as A B B A A B B A, so that both halves have as many positions.
+    return [1, 2].includes(block % 4) !== isFirst
+  }
   const model = new ViewModel()
-  const commits: [seq: number, at: number][] = []
+  /** Commits of each block with browsers. */
+  const commits: [seq: number, at: number][][] = []
+  let browsers: ChildProcess | undefined
+  let isFollowed = false
   const watch = (journal: Journal): Journal => {
     const watched = model.watch(journal)
     return {
       ...watched,
       commit: (then) => {
         const { seq } = model
+        const block = isFollowed ? commits.at(-1) : undefined
         watched.commit(() => {
-          commits.push([seq, stampNow()])
+          block?.push([seq, stampNow()])
           then()
         })
       },
     }
   }
   let seen: FromBrowsers & { kind: 'closed' } = { kind: 'closed', seen: [] }
+  let come: ToBrowsers = 'leave'
   const during = async (parts: ExitParts): Promise<() => Promise<void>> => {
     const desk = await serve(parts, model)
-    const process = await open(desk, reading, stalled)
+    const link = await desk.link(true)
+    come = { origin: new URL(link).origin, cookie: await loginOf(link), reading: READING, stalled: STALLED }
+    const child = startBrowsers()
+    browsers = child
     return async () => {
-      process.send('close' satisfies ToBrowsers)
-      ;[seen] = (await once(process, 'message')) as [typeof seen]
+      seen = await ask(child, 'close')
       await desk.close()
     }
   }
-  const way = { way: 'alone', entriesPerSecond: 0 } as const
-  const times = (await exitTimes({ requestsPerMinute, folder, ...way, watch, during })).sort((a, b) => a - b)
-  const p99 = times[Math.floor(times.length * 0.99)] as number
-  return { p99, behindMs: seen.seen.flatMap((one) => behind(commits, one)) }
+  const turn = async (): Promise<void> => {
+    await sleep(SETTLE_MS)
+    await ask(browsers as ChildProcess, isFollowed ? 'leave' : come)
+    await sleep(SETTLE_MS)
+    isFollowed = !isFollowed
+    if (isFollowed) commits.push([])
+  }
+  const before = (exit: number): Promise<void> | undefined => (isBeside(exit) === isFollowed ? undefined : turn())
+  const way = { requestsPerMinute: Math.ceil(exits / RESERVED_SHARE), way: 'alone', entriesPerSecond: 0 } as const
+  const times = await exitTimes({ folder, ...way, watch, during, before })
+  const p99 = (isIn: (exit: number) => boolean): number => {
+    const own = times.filter((_, exit) => isIn(exit)).sort((one, other) => one - other)
+    return own[Math.floor(own.length * 0.99)] as number
+  }
+  return {
+    without: p99((exit) => !isBeside(exit)),
+    beside: p99(isBeside),
+    behindMs: seen.seen.flatMap((one, browser) => behind(commits[Math.floor(browser / READING)] ?? [], one)),
+  }
 }
 
 /** Serves a desk of the bots, as `run` does. */
@@ -88,9 +120,10 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
     throw error
   }
   const view = new ViewUpdates({
-    ...{ clock, read: (n: number) => readView(parts, clock.now(), n), failed: raise },
+    ...{ clock, read: (n: number) => readParts(parts, clock.now(), n), failed: raise },
     onLog: (run: (line: LogLine) => void) => model.onLog(run),
     onMessage: (run) => model.onMessage(run),
+    isCommitting: () => model.isCommitting,
   })
   const log = { info: () => {}, warn: () => {}, error: console.error } as never
   const desk = new Desk({ config: deskFrom({ port: 0 }, ''), journal: journalPath, view, log, alert: console.error })
@@ -98,67 +131,61 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
   return desk
 }
 
-/** Starts a process that connects browsers to the desk. */
-async function open(desk: Desk, reading: number, stalled: number): Promise<ChildProcess> {
-  const link = await desk.link(true)
-  const cookie = await loginOf(link)
+/** Starts a process for browsers. Real browsers run on other machines. A lower priority prevents them from taking
+ *  processor time from the process that trades. */
+function startBrowsers(): ChildProcess {
   const child = fork(new URL('./browsers-process.ts', import.meta.url))
-  // Real browsers run on other machines. A lower priority prevents them from taking processor time from the process
-  // that trades.
-  setPriority(child.pid as number, constants.priority.PRIORITY_BELOW_NORMAL)
-  child.send({ origin: new URL(link).origin, cookie, reading, stalled } satisfies ToBrowsers)
-  await once(child, 'message')
+  const lowest = constants.priority.PRIORITY_LOW
+  setPriority(child.pid as number, Math.min(lowest, getPriority() + constants.priority.PRIORITY_BELOW_NORMAL))
   return child
 }
 
+/** Sends a message to the browsers. Resolves with their answer. */
+async function ask<Answer>(browsers: ChildProcess, message: ToBrowsers): Promise<Answer> {
+  const answered = once(browsers, 'message')
+  browsers.send(message)
+  return (await answered)[0] as Answer
+}
+
 /** Returns the times from each commit until one browser had received its seq, ms. A time is 0 if the browser had
- *  received the seq before the commit. */
+ *  received the seq before the commit, and Infinity if it never did. */
 function behind(
   commits: readonly (readonly [number, number])[],
   seen: readonly (readonly [number, number])[],
 ): number[] {
   let next = 0
-  return commits.flatMap(([seq, at]) => {
+  return commits.map(([seq, at]) => {
     while (next < seen.length && (seen[next] as readonly [number, number])[0] < seq) next++
-    const shown = seen[next]
-    return shown === undefined ? [] : [Math.max(0, shown[1] - at) / 1e6]
+    const [, shown = Number.POSITIVE_INFINITY] = seen[next] ?? []
+    return Math.max(0, shown - at) / 1e6
   })
-}
-
-/** 95 % confidence interval of the median by a seeded bootstrap. */
-function medianInterval(values: readonly number[]): readonly [low: number, high: number] {
-  const random = seededRandom(1)
-  const draw = (): number => summarize(values.map(() => values[random.integer(values.length)] as number)).median
-  const medians = Array.from({ length: DRAWS }, draw).sort((one, other) => one - other)
-  return [medians[Math.floor(DRAWS * 0.025)] as number, medians[Math.ceil(DRAWS * 0.975) - 1] as number]
 }
 
 export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
-  const requests = smoke ? SMOKE_REQUESTS_PER_MINUTE : REQUESTS_PER_MINUTE
-  const without: Run[] = []
-  const beside: Run[] = []
-  const pairs = smoke ? 2 : PAIRS
+  const pairs: Pair[] = []
+  const count = smoke ? 2 : PAIRS
   await inTemporaryFolder(async (folder) => {
-    const alone = async (): Promise<unknown> => without.push(await run(folder, requests, 0, 0))
-    const crowded = async (): Promise<unknown> => beside.push(await run(folder, requests, READING, STALLED))
-    await run(folder, SMOKE_REQUESTS_PER_MINUTE, READING, STALLED) // warms up
-    for (let pair = 0; pair < pairs; pair++) {
-      process.stderr.write(`desk-load: ${pair} of ${pairs} pairs\n`)
-      // The order changes with each pair, because a machine may become slower or faster during the bench.
-      for (const one of pair % 2 === 0 ? [alone, crowded] : [crowded, alone]) await one()
+    await runPair(folder, SMOKE_EXITS, true) // warms up
+    while (pairs.length < count) {
+      const pair = await runPair(folder, smoke ? SMOKE_EXITS : EXITS, pairs.length % 2 === 0)
+      pairs.push(pair)
+      const both = `${pair.without.toFixed(1)} ms without browsers, ${pair.beside.toFixed(1)} ms with them`
+      process.stderr.write(`desk-load: pair ${pairs.length} of ${count}: p99 ${both}\n`)
     }
   })
-  const p99 = (runs: readonly Run[]): number[] => runs.map((one) => one.p99)
-  const ratios = p99(beside).map((value, pair) => value / (p99(without)[pair] as number))
-  const [low, high] = medianInterval(ratios)
-  const { median } = summarize(ratios)
-  const late = beside.flatMap(({ behindMs }) => behindMs).sort((one, other) => one - other)
+  const ratio = summarize(pairs.map(({ beside, without }) => beside / without))
+  const [low, high] = ratio.interval ?? [ratio.min, ratio.max]
+  const late = pairs.flatMap(({ behindMs }) => behindMs).sort((one, other) => one - other)
   const at = (share: number): number => late[Math.min(late.length - 1, Math.floor(late.length * share))] as number
   const name = 'trigger of an exit to its POST, p99'
   return [
-    { name: `${name}, no browser`, unit: 'ms', ...summarize(p99(without)) },
-    { name: `${name}, ${READING} browsers, ${STALLED} stalled`, unit: 'ms', ...summarize(p99(beside)) },
-    { name: `${name}, 95 % interval`, unit: 'x no browser', median, min: low, max: high },
+    { name: `${name}, no browser`, unit: 'ms', ...summarize(pairs.map(({ without }) => without)) },
+    {
+      name: `${name}, ${READING} browsers, ${STALLED} stalled`,
+      unit: 'ms',
+      ...summarize(pairs.map(({ beside }) => beside)),
+    },
+    { name: `${name}, with of without browsers`, unit: 'x', ...ratio },
     {
       name: `${name}, lower end of the 95 % interval`,
       unit: 'x no browser',

@@ -1,18 +1,23 @@
 import { pathToFileURL } from 'node:url'
 
 /** A measured figure: the median of several runs with its extremes, because other processes disturb measurements. */
-export interface Figure {
+export interface Figure extends Spread {
   readonly name: string
   readonly unit: string
-  readonly median: number
-  readonly min: number
-  readonly max: number
   /** Value that the median must reach, if there is a goal. `atMost`: whether the goal is an upper bound. */
   readonly goal?: number
   readonly atMost?: boolean
 }
 
-export type Spread = Pick<Figure, 'median' | 'min' | 'max'>
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+  /** Bounds of the 95 % interval of the median; absent if there are too few values. */
+  readonly interval?: Interval
+}
+
+export type Interval = readonly [low: number, high: number]
 
 /** Calls a function once to warm up, then `runs` times. Returns the spread of the values of these `runs` calls. */
 export function measure(runs: number, once: () => number): Spread {
@@ -63,15 +68,35 @@ export function summarize(values: readonly number[]): Spread {
   const at = (index: number): number => sorted[index] as number
   const middle = sorted.length >> 1
   const median = sorted.length % 2 === 1 ? at(middle) : (at(middle - 1) + at(middle)) / 2
-  return { median, min: at(0), max: at(sorted.length - 1) }
+  const rank = lowRank(sorted.length)
+  const spread = { median, min: at(0), max: at(sorted.length - 1) }
+  return rank < 0 ? spread : { ...spread, interval: [at(rank), at(sorted.length - 1 - rank)] }
+}
+
+/** Place of the value that is the low end of the 95 % interval of the median, from 0; -1 if there are fewer than six
+ *  values. The high end is the value at the same place from above. The interval assumes only that the values are
+ *  independent: each is below the true median with a chance of one half, so the number of values below it follows a
+ *  binomial distribution. For 20 values the interval goes from the sixth to the fifteenth. */
+function lowRank(count: number): number {
+  if (count > 1_000) return Math.floor(count / 2 - 0.98 * Math.sqrt(count)) - 1 // the normal distribution
+  let [rank, chance, sum] = [-1, 0.5 ** count, 0.5 ** count]
+  while (sum <= 0.025 && rank < count / 2) {
+    rank++
+    chance *= (count - rank) / (rank + 1)
+    sum += chance
+  }
+  return rank
 }
 
 export function printFigures(figures: readonly Figure[]): void {
   for (const figure of figures) {
-    const { name, unit, median, min, max, goal, atMost } = figure
+    const { name, unit, median, min, max, interval, goal, atMost } = figure
     const met = { true: 'ok', false: 'MISSED', undefined: '' }[`${isMet(figure)}`]
     const wanted = goal === undefined ? '' : `  goal ${atMost === true ? '<=' : '>='} ${format(goal)}  ${met}`
-    console.log(`${name.padEnd(52)} ${format(median).padStart(9)} [${format(min)} .. ${format(max)}] ${unit}${wanted}`)
+    const sure = interval === undefined ? '' : `, median in ${format(interval[0])} .. ${format(interval[1])} (95 %)`
+    console.log(
+      `${name.padEnd(52)} ${format(median).padStart(9)} [${format(min)} .. ${format(max)}${sure}] ${unit}${wanted}`,
+    )
   }
 }
 
