@@ -3,6 +3,7 @@ import { Desk } from '../../../src/desk/host.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { recordedView } from '../../../src/runtime/view/recorded-view.ts'
 import type { View } from '../../../src/runtime/view/view.ts'
+import type { LiveView } from '../../../src/runtime/view/view-updates.ts'
 
 /** A journal that the desk serves in a thread of its own, with API, login and stream. */
 export class ServedJournal {
@@ -25,7 +26,13 @@ export class ServedJournal {
     const view: View = { ...recordedView(reader, 'desk-speed'), source: 'running' }
     reader.close()
     const log = { info: () => {}, warn: console.error, error: console.error }
-    const live = { view, listen: () => () => {}, watched: () => {} }
+    const live: LiveView = {
+      follow: (follower) => {
+        follower.begin(view, undefined)
+        return () => {}
+      },
+      watched: () => {},
+    }
     const desk = new Desk({ config: deskFrom({ port: 0 }, ''), journal, view: live, log, alert: console.error })
     const origin = await desk.ready
     if (origin === undefined) throw new Error('the desk is not served')
