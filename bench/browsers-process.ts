@@ -1,4 +1,4 @@
-// A process that simulates browsers: it connects them to a desk when it is told to, and reports when each browser first
+// A process that simulates browsers: it connects them to a desk on request, and reports when each browser first
 // read a change with each sequence number (seq) of the journal.
 import { Browsers, type BrowsersParts } from '../test/support/desk-browsers.ts'
 import { stampNow } from './frames.ts'

@@ -23,8 +23,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Exits of a pair. In blocks, half of them have browsers and half have none, so the 99th percentile of each half is the
- *  tenth highest time. Each exit sells one position, so 1,000 are open on average. */
+/** Exits of a pair. In blocks, half of them have browsers and half have none, so the 99th percentile of each half is
+ *  the tenth highest time. Each exit sells one position, so 1,000 are open on average. */
 const EXITS = 2_000
 const BLOCKS = 8
 const SMOKE_EXITS = 80
@@ -38,16 +38,16 @@ const MOST_BEHIND_MS = 250
 interface Pair {
   /** 99th percentile of the time from the row that triggers an exit to the exit's POST request, ms. */
   readonly without: number
-  readonly beside: number
-  /** Times from each commit beside browsers until each reading browser had received the last sequence number (seq) of
-   *  the commit, ms. */
+  readonly followed: number
+  /** Times from each commit of a block with browsers until each reading browser had received the last sequence number
+   *  (seq) of the commit, ms. */
   readonly behindMs: readonly number[]
 }
 
 /** Exits of one process that serves a desk. Browsers come and leave between the blocks of exits; disturbances of the
  *  machine last longer than a block, and meet both halves. `isFirst`: whether browsers follow the first block. */
 async function runPair(folder: string, exits: number, isFirst: boolean): Promise<Pair> {
-  const isBeside = (exit: number): boolean => {
+  const isFollowedAt = (exit: number): boolean => {
     const block = Math.floor((exit * BLOCKS) / exits)
     // With and without take turns as A B B A A B B A, so that both halves have as many positions.
     return [1, 2].includes(block % 4) !== isFirst
@@ -91,7 +91,7 @@ async function runPair(folder: string, exits: number, isFirst: boolean): Promise
     isFollowed = !isFollowed
     if (isFollowed) commits.push([])
   }
-  const before = (exit: number): Promise<void> | undefined => (isBeside(exit) === isFollowed ? undefined : turn())
+  const before = (exit: number): Promise<void> | undefined => (isFollowedAt(exit) === isFollowed ? undefined : turn())
   const way = { requestsPerMinute: Math.ceil(exits / RESERVED_SHARE), way: 'alone', entriesPerSecond: 0 } as const
   const times = await exitTimes({ folder, ...way, watch, during, before })
   const p99 = (isIn: (exit: number) => boolean): number => {
@@ -99,8 +99,8 @@ async function runPair(folder: string, exits: number, isFirst: boolean): Promise
     return own[Math.floor(own.length * 0.99)] as number
   }
   return {
-    without: p99((exit) => !isBeside(exit)),
-    beside: p99(isBeside),
+    without: p99((exit) => !isFollowedAt(exit)),
+    followed: p99(isFollowedAt),
     behindMs: seen.seen.flatMap((one, browser) => behind(commits[Math.floor(browser / READING)] ?? [], one)),
   }
 }
@@ -169,11 +169,11 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
     while (pairs.length < count) {
       const pair = await runPair(folder, smoke ? SMOKE_EXITS : EXITS, pairs.length % 2 === 0)
       pairs.push(pair)
-      const both = `${pair.without.toFixed(1)} ms without browsers, ${pair.beside.toFixed(1)} ms with them`
+      const both = `${pair.without.toFixed(1)} ms without browsers, ${pair.followed.toFixed(1)} ms with them`
       process.stderr.write(`desk-load: pair ${pairs.length} of ${count}: p99 ${both}\n`)
     }
   })
-  const ratio = summarize(pairs.map(({ beside, without }) => beside / without))
+  const ratio = summarize(pairs.map(({ followed, without }) => followed / without))
   const [low, high] = ratio.interval ?? [ratio.min, ratio.max]
   const late = pairs.flatMap(({ behindMs }) => behindMs).sort((one, other) => one - other)
   const at = (share: number): number => late[Math.min(late.length - 1, Math.floor(late.length * share))] as number
@@ -183,7 +183,7 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
     {
       name: `${name}, ${READING} browsers, ${STALLED} stalled`,
       unit: 'ms',
-      ...summarize(pairs.map(({ beside }) => beside)),
+      ...summarize(pairs.map(({ followed }) => followed)),
     },
     { name: `${name}, with of without browsers`, unit: 'x', ...ratio },
     {

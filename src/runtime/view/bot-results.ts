@@ -41,8 +41,8 @@ interface Trades {
   readonly won: number
 }
 
-/** Results of the bots of a process, since its start and since the beginning of the journal. A bot has results in its
- *  account: a bot that gets another wallet begins again, and what it earned before belongs to the wallet before. */
+/** Results of the bots of a process, since its start and since the beginning of the journal. They are
+ *  those of a bot in an account: a bot that gets another wallet begins again. */
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST

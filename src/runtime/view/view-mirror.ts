@@ -15,8 +15,8 @@ export interface MirrorParts {
   readonly now: () => Millis
 }
 
-/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Makes the rows of the
- *  positions, and adds the symbols of tokens, which the other thread does not know. */
+/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Makes the rows of
+ *  the positions, and adds the symbols of tokens, which the other thread does not know. */
 export class ViewMirror implements ViewSource {
   readonly #parts: MirrorParts
   readonly #symbols = new Map<string, string>()
