@@ -11,7 +11,7 @@ import type { BotConfig, ServiceConfig } from './config.ts'
 export interface WorstCase {
   /** Largest buy that a strategy may ask for, before slippage and fees. */
   readonly largestBuy: Lamports
-  /** Most lamports that one buy takes out of the wallet. */
+  /** Largest number of lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
   /** Most lamports that buys take out of the wallet in any 60 minutes (`perHour`) and in a UTC day (`perDay`). Assumes
    *  buys of the smallest size, because each buy pays fees. */

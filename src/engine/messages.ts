@@ -168,7 +168,7 @@ export interface Message {
   readonly text: string
 }
 
-/** Whether the journal records an output. A replay compares only these. */
+/** Whether the journal records an output. A replay compares only recorded outputs. */
 export function isRecorded(output: Output): boolean {
   return output.kind !== 'log' || output.level === 'warn'
 }

@@ -81,8 +81,8 @@ export interface ResultSums {
   dayStartUnrealizedLamports: Lamports
   /** Realized profit minus fees, in total. */
   realizedLamports: Lamports
-  /** Highest value of `realizedLamports`. `resume` lowers it to the result at that time, without unrealized losses that
-   *  have not recovered since. */
+  /** Highest value of `realizedLamports`, from which the drawdown is measured. `resume` lowers it to the result at that
+   *  time. It rises again as open positions recover their losses. */
   peakLamports: Lamports
   /** Number of positions closed at a loss since the last position that was closed without one. */
   losses: number
@@ -137,7 +137,8 @@ export interface Timer {
   readonly strategy?: string
   /** Whether the strategy's `start` set the timer. */
   readonly declared?: boolean
-  /** Time of the last firing of a repeating timer. The journal adds it from the inputs; `at` does not change. */
+  /** Time of the last firing of a repeating timer. The journal computes this time from the inputs; `at` does not
+   *  change. */
   readonly fired?: Millis
 }
 

@@ -36,7 +36,8 @@ export interface BotSettings {
   readonly paperLamports: Lamports
   /** Seed of this bot's random numbers, so that bots do not influence each other. */
   readonly seed: number
-  /** Absent in older journals, whose quotes contained only the venue's usual fee, the base fee and the rent. */
+  /** Fees that the quotes of the bot include. Absent in older journals, whose quotes included only the venue's usual
+   *  fee, the base fee and the rent. */
   readonly quoteFees?: QuoteFees
 }
 

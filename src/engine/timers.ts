@@ -43,7 +43,7 @@ export class Timers {
     this.#next = next
     for (const restored of timers) {
       const { fired: _past, ...timer } = restored
-      // The bots of this start declare their bars again.
+      // Timers of bars are set again when the bots of this start declare their bars.
       if (timer.owner === 'bars') {
         this.#stage.emit({ kind: 'timerCleared', id: timer.id })
         continue

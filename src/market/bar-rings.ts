@@ -34,7 +34,8 @@ const FREED = new Float64Array(0)
  *  that a strategy may keep is a copy. */
 export class BarRings {
   #words = new Uint32Array(0)
-  /** Memory of the slabs by their numbers, and the slabs. A slab without a ring in use is freed. */
+  /** The memory of the slabs and, in the next field, the slabs themselves, both by slab number. A slab without a ring
+   *  in use is freed. */
   readonly #memory: Float64Array[] = []
   readonly #slabs: (Slab | undefined)[] = []
   readonly #freedNumbers: number[] = []

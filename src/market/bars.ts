@@ -29,7 +29,7 @@ export const PRINT_TIME = 2
 
 /** A component that takes each bar when it closes. */
 export interface BarFollower {
-  /** Called with the bar of a token at `at` in `doubles`, before it counts as closed. */
+  /** Called with a bar of a token before the bar counts as closed. The bar's numbers begin at `doubles[at]`. */
   closing(token: TokenId, doubles: Float64Array, at: number): void
 }
 
@@ -49,13 +49,13 @@ export class Bars {
   #followers: readonly BarFollower[] = []
   readonly #gaps: FeedGaps
   #open = new Float64Array(0)
-  /** The print that is a bar, if each print is one. */
+  /** The bar of the current print, if each print is a bar. */
   readonly #whole = new Float64Array(BAR_DOUBLES)
   /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and their
    *  number. */
   #printed = new Uint32Array(0)
   #printedCount = 0
-  /** The same tokens, as bits by token number. */
+  /** The tokens of `#printed`, as bits by token number. */
   #printedBits = new Uint32Array(0)
   /** Tokens whose bars the last `endInterval` closed, in the order of their numbers. */
   #inMemoryOrder = new Uint32Array(0)
@@ -227,7 +227,7 @@ export class Bars {
       open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
   }
 
-  /** The bar of a token that closed last. A strategy may keep it. */
+  /** Returns the newest closed bar of a token. A strategy may keep it. */
   newest(token: TokenId): Bar {
     const { closed } = this
     const number = closed.countOf(token) - 1

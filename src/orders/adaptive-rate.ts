@@ -40,7 +40,7 @@ export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Time at which the last signal began. `#rateBefore` is the rate before it. */
+  /** Time at which the last signal began. `#rateBefore` is the rate before that signal. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined

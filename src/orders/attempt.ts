@@ -3,7 +3,7 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { ExecutorKind, OrderClass, Size } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
 
-/** One possible execution of an order. It is durable before it can execute. */
+/** One possible execution of an order. The journal records it durably before it can execute. */
 export interface Attempt {
   /** `o1.1`, `o1.2`, ...: the id of the order and the number of the attempt. */
   readonly id: string

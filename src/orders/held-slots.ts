@@ -52,8 +52,7 @@ export class HeldSlots {
     return largest
   }
 
-  /** Starts this count again: from now on, only slots whose ids begin at `firstId` count towards the requests of
-   *  exits. */
+  /** Starts the count of `exits` again: only slots whose ids begin at `firstId` count towards it. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0

@@ -41,7 +41,8 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
 /** Id of the entry that marks the start of a log. Requests before this entry may still count. */
 const BEGINNING = 0
 
-/** Returns the entry to write at the start of a log, so that a restart within the minute recognizes it. */
+/** Returns the entry to write at the start of a log. It tells a restart within the minute that requests before this
+ *  entry are not in the log. */
 export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: number): Slot {
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }

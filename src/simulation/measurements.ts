@@ -14,11 +14,12 @@ export interface MeasuredSwap {
   readonly orderedLamports: Lamports | null
 }
 
-/** Facts of an attempt, measured in a run that really made it. The model draws the facts that are absent. */
+/** Facts of an attempt that were measured in a run that really made the attempt. The fill model chooses absent facts at
+ *  random. */
 export interface Measured {
   /** Delay in ms from the sending to the time at which the engine received the report of the result. */
   readonly toldAfterMs?: number
-  /** Point at which the engine received that report; if present, it is used instead of `toldAfterMs`. */
+  /** Point at which the engine received the report of the result; if present, it is used instead of `toldAfterMs`. */
   readonly told?: Moment | undefined
   /** Point at which the engine received the report that made the result final. */
   readonly final?: Moment | undefined
@@ -42,8 +43,8 @@ export type Measurements = (attempt: Attempt) => Measured | undefined
 export class DepthUse {
   /** Number of fills on the curve, whose depth follows from the price. */
   curveFills = 0
-  /** Number of sales into pools with too few prints to estimate the depth. For them, the depth of a fresh migration is
-   *  assumed. */
+  /** Number of sales into pools with too few prints to estimate the depth. For them, the depth of a pool just after a
+   *  migration is assumed. */
   assumedFills = 0
   /** Number of fills in pools with an estimated depth. */
   estimatedFills = 0

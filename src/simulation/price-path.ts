@@ -1,6 +1,7 @@
 import { poolAround } from '../solana/pool-depth.ts'
 
-/** Number of consecutive unexplained prints after which the last of them becomes the price. */
+/** Number of consecutive prints that the previous trade does not explain (see `PoolRules`), after which the last of
+ *  them becomes the price. */
 const MOST_DOUBTS = 3
 
 /** The rules from which the price of a pool is computed. */
@@ -13,8 +14,8 @@ export interface PoolRules {
   readonly explained: number
 }
 
-/** The price at which the last trade left a token's pool, and the prices that an order could meet in the slot in which
- *  it lands.
+/** The price at which the last trade left a token's pool, and the prices at which an order could be filled in the slot
+ *  in which it lands.
  *
  *  A print has the mean price and the amount of a trade. In a constant-product pool they determine the price before the
  *  trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the print's
@@ -26,7 +27,7 @@ export class PricePath {
   readonly #rules: PoolRules
   /** Number of prints above the minimum size since `begin`. */
   prints = 0
-  /** Range of the prices that the last trade may have left; NaN before the first print. */
+  /** Range of the prices at which the last trade may have left the pool; NaN before the first print. */
   #low = Number.NaN
   #high = Number.NaN
   #doubts = 0

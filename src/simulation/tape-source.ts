@@ -8,7 +8,7 @@ import type { SimulatedClock } from './simulated-clock.ts'
 /** Time that a run continues after the last row, so that open attempts can end. A proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** A recorded item: rows of a block, or another input. Its function `run` posts it. */
+/** A recorded item: rows of a block, or another input, which its function `run` posts. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }

@@ -154,7 +154,7 @@ export class Book {
     else this.orders.end(known)
   }
 
-  /** Opens a position. The oversold amount of the closed position before it passes to the new position. */
+  /** Opens a position. It inherits the oversold amount of the closed position before it. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)
@@ -163,7 +163,7 @@ export class Book {
     return this.#hold(position)
   }
 
-  /** Books a fill. Returns undefined if the fill is already booked. `reason`: that of its order. */
+  /** Books a fill. Returns undefined if the fill is already booked. `reason`: the reason of the fill's order. */
   book(fill: Fill, reason?: string): Booking | undefined {
     const before = this.fills.get(fill.account, fill.signature)
     // A provisional report that arrives late does not replace a final fill.

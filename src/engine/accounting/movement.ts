@@ -34,7 +34,7 @@ export interface Failed extends Holder {
 /** A movement of tokens. */
 export type TokenMovement = Exclude<Movement, { kind: 'failed' }>
 
-/** The bot that holds the tokens of a wallet and mint. These belong to one bot at a time. */
+/** The bot that holds the tokens of a wallet and mint. The tokens belong to one bot at a time. */
 export interface Holder {
   readonly account: string
   readonly bot: string

@@ -103,7 +103,8 @@ export function isWrittenOff({ exitTries }: Position): boolean {
   return exitTries > WRITTEN_OFF_AFTER
 }
 
-/** Whether a position counts as worth nothing, because its sales fail. A successful sale ends that. */
+/** Whether a position counts as worth nothing, because its sales fail. After a successful sale it counts at its value
+ *  again. */
 export function isUnsellable({ exitTries }: Position): boolean {
   return exitTries > UNSELLABLE_AFTER
 }

@@ -80,7 +80,8 @@ export function tripOf(position: Held): TripSums {
   }
 }
 
-/** Adds a fill (`times` 1), or removes a fill that a fork has reversed (-1). `reason`: that of its order. */
+/** Adds a fill (`times` 1), or removes a fill that a fork has reversed (-1). `reason`: the reason of the fill's
+ *  order. */
 export function withFill(trip: TripSums, fill: Fill, times: 1 | -1, reason = ''): TripSums {
   const { side, time, tag = '' } = fill
   const fees = addFees(trip.fees, fill, times)

@@ -23,7 +23,7 @@ class Values {
     return token < 0 ? undefined : values.#source.valueOf(index, token)
   }
 
-  /** Detaches the values from the token, whose number may then belong to another one. */
+  /** Detaches the values from the token, whose number may then belong to another token. */
   static forget(values: Values): void {
     values.#token = -1
   }

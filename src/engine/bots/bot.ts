@@ -306,9 +306,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 export const COST = {
   /** A timer that fires writes a row to the journal and runs a handler. */
   firing: 5,
-  /** A row with the position and all its exits is written. */
+  /** The journal gets a row with the position and all its exits. */
   setExits: 5,
-  /** A row with the whole conditional order is written. */
+  /** The journal gets a row with the whole conditional order. */
   conditional: 4,
 } as const
 

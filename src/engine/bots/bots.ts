@@ -36,7 +36,7 @@ export class Bots {
     return runner.settings
   }
 
-  /** Starts the strategies, except those that were stopped in an earlier engine. */
+  /** Starts the strategies, except those that an earlier engine has stopped. */
   start(stopped: StartInput['stopped'], wants: Wants, router: SubscriptionRouter): void {
     for (const runner of this.#runners) {
       for (const key of runner.keys) {

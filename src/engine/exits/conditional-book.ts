@@ -86,7 +86,7 @@ export class ConditionalBook {
     }
     this.#add(order)
     this.#emit(order)
-    // The first installment of a schedule is due at once. A timer buys it, so that it is an input of its own.
+    // The first installment of a schedule is due at once. A timer triggers it, so that its buy has an input of its own.
     if (when.kind === 'every') this.#setTimer(order, now)
     else if (order.expiresAt !== null) this.#setTimer(order, order.expiresAt)
     return { ok: true, id: order.id }

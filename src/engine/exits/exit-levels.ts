@@ -45,7 +45,7 @@ export function takeProfitPriceLevel({ takeProfitPrice = Number.NaN }: ExitRules
   return takeProfitPrice
 }
 
-/** Time at which a position is sold for its age; undefined if it has no such exit. */
+/** Time at which a position is sold because of its age; undefined if it has no such exit. */
 export function holdEnds({
   openedAt,
   exits: { maxHoldSeconds },

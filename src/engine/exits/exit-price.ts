@@ -99,7 +99,7 @@ export class ExitPrice {
     while (this.#taken > enough && (this.#times[this.#first % RING] as number) < oldest) this.#removeFirst()
   }
 
-  /** Returns the median of the window, or the lower of the two middle prices if their number is even. */
+  /** Returns the median of the window. If the number of prints is even, returns the lower of the two middle prices. */
   #median(): number {
     return this.#sorted[(this.#taken - 1) >> 1] as number
   }

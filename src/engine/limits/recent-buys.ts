@@ -99,7 +99,7 @@ export class BotSpending {
 /** SOL that the buys of every bot asked for. A restart restores these amounts from the recorded orders and their
  *  states. */
 export class Spending {
-  /** By account, then by bot, because a joined text key would have to be built and hashed for every order. */
+  /** Spending by account, then by bot. A joined text key would have to be built and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
 

@@ -72,7 +72,7 @@ export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S)
   return Object.fromEntries(entries) as Record<string, unknown>
 }
 
-/** Returns one sentence for each setting that bounds something, in the order of the rows. */
+/** Returns one sentence for each setting that bounds something, in the order of the table. */
 export function sentencesOf<S extends object>(rows: SettingRows<S>, settings: S): string[] {
   return rowsOf(rows).flatMap(([field, { unit, text }]) => {
     const value: unknown = settings[field]
