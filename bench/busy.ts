@@ -11,10 +11,10 @@ const RUNS = 3
 const BOTS = 4
 /** Time for the start of the process and for the rows that are still under way at the end, seconds. */
 const AROUND = 6
-/** So much money and such high limits that no bot stops during a run. */
+/** SOL for the balance and the limits of each bot: so much that no bot stops during a run. */
 const PLENTY = 10_000
 
-/** What one run recorded. */
+/** Figures of one run. */
 interface Recorded {
   /** Part of the sent messages whose rows are in the journal. */
   readonly share: number

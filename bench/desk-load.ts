@@ -105,7 +105,7 @@ async function runPair(folder: string, exits: number, isFirst: boolean): Promise
   }
 }
 
-/** Serves a desk of the bots, as `run` does. */
+/** Serves the desk of the measured bots, as `sluice run` does. */
 async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitParts, model: ViewModel): Promise<Desk> {
   model.restore(money)
   const world = {

@@ -122,7 +122,7 @@ async function append(journal: OpenJournal, blocks: readonly LiveBlock[]): Promi
   return result
 }
 
-/** Characters of a signature. */
+/** Number of characters of a signature. */
 const SIGNATURE = 88
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 

@@ -13,7 +13,7 @@ import { type Figure, isMain, printFigures } from './figure.ts'
 import { base58 } from './frames.ts'
 
 const DAYS = 16
-/** Day from which on each day removes as many tokens as it launches, so that memory should not grow. */
+/** From this day on, each day removes as many tokens as it launches, so memory should no longer grow. */
 const FULL = 8
 const LAUNCHES_A_DAY = 20_000
 const TRADES_A_LAUNCH = 20

@@ -106,8 +106,8 @@ const dip: Loop = (blocks, tokens) => dips(blocks, tokens, [DROP])
 /** Fall that no price can reach: each row is examined, but none triggers an action. */
 export const DROP = 101
 
-/** Counts the falls of at least each of `drops` percent, in the same way as bots of dip-buyer with these params: each
- *  has a state of its own. */
+/** Counts, for each value of `drops`, the falls of at least this many percent, as one bot of dip-buyer for each value
+ *  would do. */
 export function dips(blocks: Iterable<BareBlock>, tokens: number, drops: readonly number[]): number {
   const prices = new BarePrices(tokens)
   const sets = drops.length

@@ -185,7 +185,7 @@ export function tapeCoverage(
 export function refuseLacks(lacks: readonly string[]): void {
   if (lacks.length === 0) return
   throw new SluiceError(
-    `the tape lacks data that the bots need; --partial runs anyway\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
+    `the tape lacks data that the bots need; to run anyway, add --partial\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
     ExitCode.usage,
   )
 }

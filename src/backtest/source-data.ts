@@ -44,7 +44,10 @@ export class SourceData {
   get lacks(): string[] {
     return this.#supplies
       .filter(({ file, recordedBy }) => file === undefined && recordedBy === undefined)
-      .map(({ bot, name }) => `source ${name} of ${bot}: no recorded answer, and no file`)
+      .map(
+        ({ bot, name }) =>
+          `source ${name} of ${bot}: the tape has no answer of it, and the configuration names no file`,
+      )
   }
 
   /** Yields the items of a market, and between the items the values from files. A value comes before the rows with the

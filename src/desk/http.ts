@@ -162,7 +162,7 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
 /** Refuses a request with several Host headers: Node uses the first one, but a proxy may have checked the last one. */
 function requireOneHost({ rawHeaders }: IncomingMessage): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
-  if (hosts.length > 1) throw new Refusal(400, 'REQUEST_INVALID', 'the request has several headers Host')
+  if (hosts.length > 1) throw new Refusal(400, 'REQUEST_INVALID', 'the request has several Host headers')
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

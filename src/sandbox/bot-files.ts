@@ -49,7 +49,10 @@ export function writeBotFiles({ stateFile, wallet, named, coSigner, dialect, tab
   )
   const policy = beside('.policy.yaml')
   const text = JSON.stringify(policyOf(dialect, coSigner.address, table), undefined, 2)
-  write(policy, `# What this sandbox's builder puts into a transaction; JSON is YAML.\n${text}\n`)
+  write(
+    policy,
+    `# Everything that this sandbox's builder puts into a transaction, as JSON, which is valid YAML.\n${text}\n`,
+  )
   return {
     keypair,
     wallets,

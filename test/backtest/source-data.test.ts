@@ -134,7 +134,9 @@ test('recorded data that the schema no longer accepts is dropped, and so are rep
 
 test('a source without recorded data counts as missing from the tape', async () => {
   const path = await tapeOf([])
-  await expect(played([path])).rejects.toThrow('source fear of a: no recorded answer, and no file')
+  await expect(played([path])).rejects.toThrow(
+    'source fear of a: the tape has no answer of it, and the configuration names no file',
+  )
 })
 
 test('decisions that use a source depend on no later row', async () => {

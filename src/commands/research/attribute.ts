@@ -21,7 +21,7 @@ export const command = defineCommand({
       const [made] = results.segments()
       if (made === undefined) throw new SluiceError(`${folder} holds no backtest`, ExitCode.usage)
       if (!journal.segments().some(({ start }) => start.bots.length > 0))
-        throw new SluiceError(`${live} contains no run, because no bot was started on it`, ExitCode.usage)
+        throw new SluiceError(`${live}: no bot ran with this journal, so there is no run to explain`, ExitCode.usage)
       const { start } = made
       const found = await withRowsProgress((progress) => attribute(journal, { report, start }, progress))
       console.log(json ? JSON.stringify(jsonOf(found)) : textOf(found))
