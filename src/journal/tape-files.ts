@@ -133,7 +133,8 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   return groups
 }
 
-/** Number of the journal of a group with a single stretch; -1 if several stretches overlap. */
+/** Returns the number of the journal to which the only stretch (recording) of a group belongs; -1 if several stretches
+ *  overlap. */
 function loneOf({ counts }: Group): number {
   return counts.reduce((sum, count) => sum + count, 0) === 1 ? counts.indexOf(1) : -1
 }

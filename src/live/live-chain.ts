@@ -80,7 +80,8 @@ export class LiveChain {
     for (const wallet of this.wallets.values()) wallet.start()
   }
 
-  /** Withdraws the unit of the number in a sale, which a probe had proved, because a sale has contradicted it. */
+  /** Withdraws a probe's proof of the unit in which the service reads the number in a sale, because a sale has
+   *  contradicted the proof. */
   disproved(text: string): void {
     const { journal, log, machine, past } = this.#parts
     log.error(`chain: ${text}; from now on, partial sales are sent as a percentage of the position`)

@@ -13,7 +13,7 @@ export interface PlanNeeds {
   readonly keptForExits: number
   readonly sockets: number
   readonly connections: number
-  /** Number of subscriptions of the strategies. Each position and each open order needs one more. */
+  /** Number of subscription keys of the strategies. Each position and each open order needs one more key. */
   readonly keys: number
   /** Largest number of open positions; null if it has no bound. */
   readonly positions: number | null

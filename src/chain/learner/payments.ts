@@ -59,8 +59,8 @@ function transfersOf(sample: Sample): Transfer[] {
   })
 }
 
-/** Percentage of the ordered SOL that all buys pay, within a rounding error of 2 lamports; undefined if there is
- *  none. */
+/** Returns the percentage of the ordered SOL that every buy pays, within a rounding error of 2 lamports; undefined if
+ *  the payment is fixed, or if the buys pay different percentages. */
 function shareOf(own: readonly (Transfer & { readonly sample: Sample })[], isFixed: boolean): number | undefined {
   const buys = own.flatMap(({ lamports, sample: { asked } }) =>
     asked.side === 'buy' ? [{ paid: Number(lamports), asked: asked.lamports }] : [],

@@ -59,8 +59,8 @@ export class Findings {
     this.refusals.push(reason)
   }
 
-  /** Called by the readers that the signer shares with the verifier. The code is ignored, because the signer has one
-   *  code for every refusal. */
+  /** Called by the functions that read instructions for both signer and verifier. The code is ignored, because the
+   *  signer has one code for every refusal. */
   refuse(_code: ErrorCode, reason: string): void {
     this.refuseFor(reason)
   }

@@ -127,7 +127,8 @@ function whyUnbounded({ asked, policy }: Terms): string {
   return 'the order is a share of the balance, which was not read: give --rpc'
 }
 
-/** Judges fees and tips, which are separate transfers in the transaction. Returns them as parts of the bound. */
+/** Refuses fees and tips that the policy does not allow; both are separate transfers in the transaction. Returns them
+ *  as parts of the bound. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
   // The instruction of an opaque sale cannot be read, so its proceeds are unknown.

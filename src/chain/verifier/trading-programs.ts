@@ -47,7 +47,7 @@ function checkPool({ place, accounts, program }: Step, decode: string, layout: L
   reading.refuse('POOL_UNKNOWN', `instruction ${place} uses the pool ${pool}, but the pool of the mint is ${expected}`)
 }
 
-/** Checks that the wallet's accounts are in their own places of the layout, and in no other place. */
+/** Checks that the wallet's accounts are at the positions that the layout has for them, and at no other position. */
 function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Reading): void {
   const foreign = (what: string) => reading.refuse('ACCOUNT_FOREIGN', `instruction ${place}: ${what}`)
   const { user, account, quoteAccount } = layout

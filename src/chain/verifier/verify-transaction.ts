@@ -17,8 +17,7 @@ export interface Verdict {
   readonly refusals: readonly Refusal[]
   /** The trade; undefined if no instruction can be read as a trade. */
   readonly trade: Trade | undefined
-  /** Upper bound of the lamports that may leave the wallet under any movement of the market; null if no bound is
-   *  known. */
+  /** Maximum number of lamports that may leave the wallet, no matter how the price moves; null if it is not known. */
   readonly bound: bigint | null
   /** Maximum cost, in lamports, that the simulation may show for a buy without guards by a program whose instructions
    *  cannot be decoded; null if `bound` alone is enough. */

@@ -80,7 +80,7 @@ const DEFICITS_EVERY_MS = 30_000
 /** The state of the wallet counts as unknown if no reading succeeds for this long. */
 const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
-/** The operator is notified if no head of the chain is available for this long. */
+/** The operator is notified if no head (new enough block) of the chain is available for this long. */
 const LONG_WAIT_MS = 60_000
 /** A second process would buy at the same time as this one. Its transactions are visible this long after our first buy
  *  was seen (BESIDE_FIRST_MS), or after our buy was sent if that buy is never seen (UNSEEN_FIRST_MS). */

@@ -41,8 +41,8 @@ export class WalletBook {
     return undefined
   }
 
-  /** Deducts a transaction that the node lists late from the unexplained row that covers its slot. Returns the changed
-   *  row, if any. */
+  /** Handles a transaction that the node lists late. If a change of the balance was booked as unexplained for its
+   *  slots, deducts the transaction from that row. Returns the changed row, if any. */
   explain({ slot, lamports: change }: WalletTransaction): WalletTransaction | undefined {
     for (const row of this.#rows.values()) {
       if (row.class !== 'opaque' || row.slot < slot || row.after >= slot || !row.signature.startsWith('?')) continue

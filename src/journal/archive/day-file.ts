@@ -162,8 +162,8 @@ export function openDay(path: string): OpenDay {
 
 const IN_BOTH = ['day', 'journal', 'first_seq', 'last_seq', 'first_time', 'last_time', 'blocks', 'rows'] as const
 
-/** Returns the reason why a file is not that of the recorded day, as a clause; '' if it seems to be. Does not read the
- *  rows of the file. */
+/** Returns the reason why a file is not the file that was recorded for a day, as a clause; '' if no difference is
+ *  found. Does not read the rows of the file. */
 export function differenceOf(path: string, recorded: TapeDay): string {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size
   if (bytes === undefined) return 'is missing'

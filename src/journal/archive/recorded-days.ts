@@ -99,7 +99,8 @@ export function* verifyTape(
   }
 }
 
-/** Compares one file with the record. Returns the difference as a clause; '' if they agree. */
+/** Compares the file of one day with what the journal records about the day. Returns the difference as a clause; '' if
+ *  they agree. */
 function problemOf(db: Database, day: ListedDay): string {
   const seal = db.prepare('SELECT checksum FROM tape_day WHERE day = ?').pluck().get(day.day)
   if (seal !== rowChecksum(SEALED.tape_day.map((name) => day[name])))

@@ -32,7 +32,7 @@ export interface RecordedFill {
   readonly reversed: boolean
 }
 
-/** A position in its last state: when it closed, or now if it is open. */
+/** A position in its last state: the state at its closing or, if it is open, its present state. */
 export interface RecordedPosition {
   readonly position: Position
   /** Seq and time of the closing; null while the position is held. */
@@ -175,7 +175,7 @@ export class History {
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
   }
 
-  /** Time and code of the engine's cancellation of an order; undefined if it was not cancelled. */
+  /** Time and code with which the engine cancelled an order; undefined if it did not. */
   cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
     const sql = `SELECT time, code FROM ${this.#outputs}
       WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`

@@ -113,7 +113,8 @@ function auditOf(db: Database, account: string): LedgerAudit | null {
 }
 
 /** Compares a paper account with the engine's balance. The engine books a fill when it processes the report, and the
- *  ledger books it when the fill is durable. So fills between these two moments are not counted as a difference. */
+ *  ledger books it when the fill is durable. A fill that only one of them has booked so far does not count as a
+ *  difference. */
 function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
   const walletLamports = db
     .prepare(`SELECT json_extract(json, '$.lamports') FROM account WHERE account = ?`)

@@ -17,7 +17,7 @@ export interface OrderRow {
   /** State of the order. `waiting` and `done` occur only in conditional orders. */
   readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
-  /** Reason of the order; while its outcome is being proved, the progress of the proof. */
+  /** Reason for the order; while its outcome is being proved, the progress of the proof instead. */
   readonly reason: string
   readonly time: Millis
   /** Robust price at the decision, SOL per token; of a conditional order, the price that it waits for. null if there

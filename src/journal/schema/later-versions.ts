@@ -183,8 +183,9 @@ const HEAD = `segment INTEGER NOT NULL,
 const HEAD_COLUMNS =
   'last_seq, segment, format, rows, rows_before, first_seq, runs, first_time, last_time, checksum, late_checksum, text_checksum'
 
-/** Adds the archived days of the tape, and a view of all blocks. A block is either in `block`, or in the file of a day
- *  and in `archived_block`. SQLite merges both parts of the view by key only if the columns have the same types. */
+/** Adds the archived days of the tape, and a view of all blocks. A block is either in the table `block`, or in the file
+ *  of a day; then `archived_block` has its main columns. The columns have the same types in both tables, because SQLite
+ *  otherwise cannot merge the two parts of the view by key. */
 export const ARCHIVED_DAYS = `
 CREATE TABLE tape_day (
   day TEXT PRIMARY KEY, -- UTC day, YYYY-MM-DD

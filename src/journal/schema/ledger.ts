@@ -57,7 +57,8 @@ const counted = (change: string): string => `
   INSERT INTO audited (account, lamports) VALUES (NEW.account, ${change})
   ON CONFLICT DO UPDATE SET lamports = lamports + excluded.lamports;`
 
-/** Triggers that keep the totals of audited postings up to date, so that an audit does not read the whole ledger. */
+/** Triggers that update the totals of audited postings, from which an audit is computed without reading the whole
+ *  ledger. */
 const TOTALS = `
 CREATE TRIGGER posting_counted AFTER INSERT ON posting WHEN NEW.audited IS NOT NULL BEGIN ${counted('NEW.wallet')} END;
 CREATE TRIGGER posting_seen AFTER UPDATE OF audited ON posting WHEN OLD.audited IS NULL AND NEW.audited IS NOT NULL BEGIN

@@ -101,7 +101,8 @@ export class Writer {
     this.#openReserve()
   }
 
-  /** Adds a batch without writing it, unless the memory for waiting batches is used up. */
+  /** Adds a batch, which waits in memory until `flush`. If the memory for waiting batches is used up, they are written
+   *  first. */
   take(batch: Batch): void {
     const rows = batch.slices.reduce((sum, { from, to }) => sum + to - from, 0)
     const isFull = this.#encoder.rows + rows > MAX_ROWS || this.#writes.length > MAX_WRITES

@@ -162,7 +162,8 @@ export function configVerdict({ files, bots, live, warnings }: ConfigFinding): C
   return warn('config', `${found}; ${first}`, `run \`sluice check ${files.join(' ')}\` for all warnings`)
 }
 
-/** A secret and, if it could not be read, the reason with advice; never the secret itself. */
+/** Which secret it is and, if the secret could not be read, the reason with advice. Never contains the secret
+ *  itself. */
 export interface SecretFinding {
   readonly name: string
   readonly source: string
@@ -255,7 +256,7 @@ export function diskVerdict({ path, freeBytes }: Pick<JournalFinding, 'path' | '
   return ok('disk', free)
 }
 
-/** Time by which this machine's clock is ahead of another clock, ms, with its uncertainty. */
+/** By how much this machine's clock is ahead of another clock, ms, and the uncertainty of this time. */
 export interface SkewFinding {
   readonly against: string
   readonly skewMs: number

@@ -157,7 +157,8 @@ export function feedVerdict({ state, seconds: looked, rows, kinds, misfits, noti
 export interface UnitFinding {
   /** Source of the proof of the unit; `open` if the unit is not proved. */
   readonly amount: 'configured' | 'probed' | 'seen' | 'open'
-  /** Quoted price divided by the price in SOL; NaN if there were too few prints. */
+  /** The price that the feed quotes, divided by the price in SOL that follows from the amounts; NaN if there were too
+   *  few prints. */
   readonly quotedPerSol: number
   /** Number of prints that were compared. */
   readonly prints: number

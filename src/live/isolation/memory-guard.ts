@@ -43,8 +43,8 @@ export class MemoryGuard {
     this.#session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLE_BYTES })
   }
 
-  /** Returns the strategy. If the memory of each bot is measured, the returned handlers count it. `indexOf`: index of a
-   *  bot by its name. */
+  /** Returns the strategy. If the memory of each bot is measured, the handlers of the returned strategy are wrapped for
+   *  this. `indexOf`: index of a bot by its name. */
   watched(strategy: Strategy, indexOf: (bot: string) => number): Strategy {
     if (this.#session === undefined) return strategy
     return {
@@ -74,7 +74,7 @@ export class MemoryGuard {
     return bot
   }
 
-  /** Wraps each handler in a function with its own name, by which a heap sample identifies the bot. */
+  /** Wraps each handler in a function whose name contains the index of the bot. A heap sample contains this name. */
   #counted(handlers: Handlers<unknown>, bot: number): Handlers<unknown> {
     const counted: Record<string, unknown> = {}
     for (const name in handlers) {

@@ -1,7 +1,8 @@
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { View } from './view.ts'
 
-/** Up to this number of mints, a search for each mint is faster than one pass over all announcements. */
+/** For at most this number of mints, a separate search for each mint is faster than one pass over all announcements of
+ *  tokens. */
 const FEW = 8
 
 /** Returns the symbols of mints that the tape of a journal contains. */

@@ -200,8 +200,8 @@ export interface Result {
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
-  /** Change of the liquidation value of the open positions minus their cost. A position without a price is worth its
-   *  cost, and in a recorded journal 0. */
+  /** How much the liquidation value of the open positions minus their cost has changed over the time of the result. A
+   *  position without a price is worth its cost, and in a recorded journal 0. */
   readonly unrealizedSol: number
   readonly netSol: number
 }

@@ -15,7 +15,8 @@ export interface MintStory {
   readonly counts: { readonly orders: number; readonly fills: number; readonly refused: number; readonly notes: number }
 }
 
-/** Collects the story of a token from the journal. `bot` restricts the story to one bot. */
+/** Collects the decisions about a token and their results from the journal. `bot`: only those of this bot; undefined
+ *  for all bots. */
 export function mintStory(reader: JournalReader, mint: string, bot: string | undefined): MintStory {
   return reader.look((history, tape) => {
     const isMine = (one: { readonly bot: string }): boolean => bot === undefined || one.bot === bot

@@ -41,6 +41,6 @@ export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   const numbers = `${present.requestsPerMinute} requests per minute`
   return {
     plan: present,
-    notice: `${why}: running with the limits of ${present.name} (${numbers}); set service.plan to the numbers of the plan`,
+    notice: `${why}: running with the limits of ${present.name} (${numbers}); set service.plan to the limits of the plan`,
   }
 }

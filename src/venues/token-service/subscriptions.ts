@@ -132,7 +132,8 @@ export class Subscriptions {
   #wanted = new Set<string>()
   readonly #confirmed = new Set<string>()
   readonly #dropped = new Set<string>()
-  /** Halves of refused batches. They are requested before other keys, so that a bad key is soon found. */
+  /** Halves of refused batches. They are requested before other keys, so that the key which caused the refusal is soon
+   *  found. */
   #suspects: string[][] = []
   #asked: readonly string[] = []
   readonly #misses = new Map<string, number>()

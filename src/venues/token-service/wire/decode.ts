@@ -26,7 +26,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const ROW: Decoded = { kind: 'row' }
 const PONG: Control = { kind: 'pong' }
 
-/** Decodes the seven record types of the feed. Never throws; a rejected frame yields a reason. */
+/** Decodes the seven record types of the feed. Never throws; for a rejected frame, the result is the reason. */
 export class Decoder {
   readonly row = new Row()
   readonly #frame = new Frame()
