@@ -26,7 +26,8 @@ export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
   }
 }
 
-/** Maximum number of complaints about an answer in a message. A long list may cause one for each entry. */
+/** Maximum number of complaints about an answer in a message. If the answer is a long list, each entry may cause a
+ *  complaint. */
 const MOST_COMPLAINTS = 5
 
 function textOf(complaints: readonly { readonly path: Path; readonly message: string }[]): string {

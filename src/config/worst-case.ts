@@ -74,7 +74,7 @@ export function worstTogether(
   )
 }
 
-/** Worst case of several wallets together. There must be at least one. */
+/** Worst case of several wallets together. `wallets` must not be empty. */
 export function worstSum(wallets: readonly WorstCase[]): WorstCase {
   const sum = (key: 'perHour' | 'perDay' | 'exposure' | 'loss') => {
     const all = total(wallets.map((one) => one[key]))

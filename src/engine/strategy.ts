@@ -252,7 +252,7 @@ export interface RoundTripFees {
   readonly other: number
 }
 
-/** Profit of a round trip at a moment while it was held: the sales so far plus the value of the tokens held (see
+/** Profit of a round trip at one moment before it closed: the sales so far plus the value of the tokens held (see
  *  `PositionView.valueSol`), minus all costs. */
 export interface RoundTripMark {
   /** SOL, after all costs. */

@@ -177,7 +177,8 @@ export class Trade {
   }
 }
 
-/** The announcement of a new token, with the service's field names. The rules of `Trade` apply. */
+/** The announcement of a new token, with the service's field names. As with `Trade`, it reads the columns on access,
+ *  and `toJSON` returns the service's message. */
 export class NewToken {
   /** Kind of the event. */
   readonly type = 'newToken'
@@ -231,7 +232,8 @@ export class NewToken {
   }
 }
 
-/** A price update of the service, with the service's field names. The rules of `Trade` apply. */
+/** A price update of the service, with the service's field names. As with `Trade`, it reads the columns on access, and
+ *  `toJSON` returns the service's message. */
 export class PriceUpdate {
   /** Kind of the event. */
   readonly type = 'priceUpdate'

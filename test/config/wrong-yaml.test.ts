@@ -447,7 +447,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stop-loss above the take-profit',
     bot('exits: { stopLossPercent: 60, takeProfitPercent: 50 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected at most takeProfitPercent (50), found 60: a loss would exceed any profit; lower this or raise that',
+    '3:63 bots[0].exits.stopLossPercent: expected at most takeProfitPercent (50), found 60: a loss would exceed any profit; lower this or raise takeProfitPercent',
   ],
   [
     'an arm without a trailing stop',

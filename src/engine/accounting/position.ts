@@ -53,7 +53,7 @@ export interface Position {
   exitTag?: string
   /** Tag of the buy that opened the position; absent if it has none. */
   readonly tag?: string
-  /** Present if a fork reopened the position after it had been counted as closed in a losing streak. */
+  /** Present if a fork reopened the position after its result was counted for the number of losses in a row. */
   counted?: true
   /** Creator of the token, from its announcement; absent if the announcement was not seen. */
   creator?: string

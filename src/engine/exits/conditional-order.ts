@@ -32,8 +32,9 @@ export interface ConditionalOrder {
   notBefore: Millis
 }
 
-/** below, above: met when the market price reaches `price` (SOL per token) from above or from below. every: buys one
- *  installment each `everyMs`, `left` more times, skipping those at a price above `maxPrice` (null: none). */
+/** below: the market price falls to `price` (SOL per token) or lower. above: it rises to `price` or higher. every: buys
+ *  one installment each `everyMs`, `left` more times, and skips installments at a price above `maxPrice` (null: no
+ *  maximum). */
 export type Condition =
   | { readonly kind: 'below' | 'above'; readonly price: number }
   | { readonly kind: 'every'; readonly everyMs: number; readonly left: number; readonly maxPrice: number | null }

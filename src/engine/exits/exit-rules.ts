@@ -118,7 +118,7 @@ export const EXITS = {
         ? [
             problem(
               ['stopLossPercent'],
-              `expected at most takeProfitPercent (${takeProfitPercent}), found ${value}: a loss would exceed any profit; lower this or raise that`,
+              `expected at most takeProfitPercent (${takeProfitPercent}), found ${value}: a loss would exceed any profit; lower this or raise takeProfitPercent`,
               'takeProfitPercent',
             ),
           ]
@@ -377,7 +377,7 @@ function byAgeProblems(value: TakeProfitByAge, rules: ExitRules): ExitProblem[] 
   }
   const first = value[0]
   if (stopLossPercent !== undefined && first !== undefined && stopLossPercent > first) {
-    const message = `expected at least stopLossPercent (${stopLossPercent}), found ${first}: a loss would exceed any profit; raise this or lower that`
+    const message = `expected at least stopLossPercent (${stopLossPercent}), found ${first}: a loss would exceed any profit; raise this or lower stopLossPercent`
     problems.push(problem(['takeProfitByAge', '0'], message, 'stopLossPercent'))
   }
   return problems
