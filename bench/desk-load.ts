@@ -26,12 +26,14 @@ const STALLED = 90
 /** Exits of a pair. In blocks, half of them have browsers and half have none, so the 99th percentile of each half is
  *  the tenth highest time. Each exit sells one position, so 1,000 are open on average. */
 const EXITS = 2_000
-const BLOCKS = 8
+const BLOCKS = 16
 const SMOKE_EXITS = 80
 /** Share of the requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
-/** Time in which the browsers of a block have come or left, and in which the last changes of a block arrive. */
-const SETTLE_MS = 500
+/** Time in which the last changes of a block arrive, and time in which browsers have come or left: each that comes
+ *  receives the whole view. */
+const LAST_CHANGES_MS = 300
+const SETTLE_MS = 1_000
 const MOST_RATIO = 1.2
 const MOST_BEHIND_MS = 250
 
@@ -49,7 +51,7 @@ interface Pair {
 async function runPair(folder: string, exits: number, isFirst: boolean): Promise<Pair> {
   const isFollowedAt = (exit: number): boolean => {
     const block = Math.floor((exit * BLOCKS) / exits)
-    // With and without take turns as A B B A A B B A, so that both halves have as many positions.
+    // With and without take turns as A B B A A B B A ..., so that both halves have as many positions.
     return [1, 2].includes(block % 4) !== isFirst
   }
   const model = new ViewModel()
@@ -85,7 +87,7 @@ async function runPair(folder: string, exits: number, isFirst: boolean): Promise
     }
   }
   const turn = async (): Promise<void> => {
-    await sleep(SETTLE_MS)
+    if (isFollowed) await sleep(LAST_CHANGES_MS)
     await ask(browsers as ChildProcess, isFollowed ? 'leave' : come)
     await sleep(SETTLE_MS)
     isFollowed = !isFollowed

@@ -80,11 +80,14 @@ function readPositions({ bots, model, readingOf }: ViewParts): ReadPosition[] {
   const wallets = new Map(bots.map(({ account, wallet }) => [account.id, wallet]))
   const { entries, sales } = model
   return Array.from(model.positions, ([key, position]) => {
-    const { account, highPrice, openedAt } = position
-    const held = heldPosition(position, wallets.get(account), entries.of(key), sales.get(key))
-    const unknown = { lamports: undefined, price: undefined, highPrice, printedAt: openedAt, pricedAt: openedAt }
-    return { held, reading: readingOf(position) ?? unknown }
+    const held = heldPosition(position, wallets.get(position.account), entries.of(key), sales.get(key))
+    return { held, reading: readingOf(position) ?? noReading(position) }
   })
+}
+
+/** Reading of a position that the engine does not know yet. */
+function noReading({ highPrice, openedAt }: Position): PositionReading {
+  return { lamports: undefined, price: undefined, highPrice, printedAt: openedAt, pricedAt: openedAt }
 }
 
 /** Returns a function that values positions; `worthsIn` explains the value of a position without a price. */
