@@ -156,8 +156,8 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
 }
 
 /** Expected proceeds of a sale in lamports, computed from the slippage and the minimum output, which may have been
- *  rounded down. The builder chooses the minimum, so it is scaled by a factor of at most two; otherwise a high slippage
- *  would multiply the allowed fee. */
+ *  rounded down. The proceeds are at most twice the minimum: the builder chooses the minimum, and with a high slippage
+ *  a larger factor would allow a much higher fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept

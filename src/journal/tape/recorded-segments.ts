@@ -140,7 +140,8 @@ class StreamRows {
     this.#outputs = outputs
   }
 
-  /** Yields the rows of a slice, cut after each row with outputs. */
+  /** Yields the market rows of a slice, divided so that each part ends with a row that had outputs. Its outputs
+   *  follow. */
   *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
     const { block, to } = slice
     const lastSeq = slice.firstSeq + to - slice.from - 1

@@ -319,8 +319,8 @@ export interface OrderStatus {
 export interface ProofStatus {
   /** The event that will prove whether the order executed. */
   readonly text: string
-  /** `block` of `of` blocks that the proof needs have passed; null while the last block in which the order may execute
-   *  is unknown. */
+  /** Number of blocks that have passed, of the `of` blocks that the proof needs. Both are null while the last block in
+   *  which the order may execute is unknown. */
   readonly block: number | null
   readonly of: number | null
 }
