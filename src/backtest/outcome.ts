@@ -62,7 +62,7 @@ export interface BotOutcome {
   /** Error that the bot's strategy threw; '' if it threw none. */
   readonly threw: string
   readonly model: FillModel
-  /** Dependence of the bot's fills on estimated depths. */
+  /** How much the bot's fills depend on pool depths that were estimated. */
   readonly depth: DepthUse | undefined
   /** Equity of the bot over time; empty unless `logged`. */
   readonly equity: Equity

@@ -16,7 +16,7 @@ const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows between two reports of the progress. */
 const REPORT_ROWS = 1_000
-/** One run is made for each of these contents, which the strategies find in place of later rows. */
+/** What the strategies see in place of the rows after the cut. The check makes one run with each of these. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
 /** Result of the check that decisions do not depend on later rows. */

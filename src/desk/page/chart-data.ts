@@ -144,7 +144,8 @@ export interface Step {
   readonly isTotal: boolean
 }
 
-/** Bars of a waterfall. The first and the last row begin at zero, the others where the previous row ended. */
+/** Bars of a waterfall. The bars of the first and the last row begin at zero; every other bar
+ *  begins where the previous one ended. */
 export function waterfallSteps(rows: readonly { readonly label: string; readonly sol: number }[]): Step[] {
   const edges = rows.map((_row, index) => {
     const isTotal = index === 0 || index === rows.length - 1

@@ -104,7 +104,7 @@ export class Api {
   }
 }
 
-/** Pattern for the paths of a route. The path of a GET request ends with a key. */
+/** Returns the pattern that a request's path must match. The path of a GET request ends with a wallet's public key. */
 function patternOf({ method, path }: ServedRoute): RegExp {
   return new RegExp(`^/api${path}${method === 'GET' ? '/([^/]+)' : ''}$`)
 }
