@@ -4,7 +4,7 @@ import { findingsOf } from '../scripts/language/findings.ts'
 const messages = (path: string, source: string): string[] =>
   findingsOf(path, source).map(({ line, column, message }) => `${line}:${column} ${message}`)
 
-test('a phrase of the word list is found in comments, messages, titles and prose, with its place', () => {
+test('the check finds a phrase of the word list in comments, messages, titles and prose, and reports its place', () => {
   const source = `// Asked by nobody.
 export const reason = (n: number) => \`\${n} orders, whatever they are\`
 test('the price is none', () => {})
@@ -18,7 +18,7 @@ test('the price is none', () => {})
   expect(messages('config/a.yaml', 'a: 1 # beside it')).toEqual([expect.stringMatching(/^1:8 "beside"/)])
 })
 
-test('code is not language: names, code in comments and prose, SQL, links and substitutions are skipped', () => {
+test('the check skips names, code in comments and prose, SQL, links and substitutions', () => {
   const code = `const nobody = whatever(\`\${nobody} orders\`, 'SELECT nobody FROM orders') // \`nobody\` is a name
 import './nobody is here.ts'
 `
@@ -26,11 +26,11 @@ import './nobody is here.ts'
   expect(messages('docs/a.md', 'See `nobody` in [the page](nobody.md).\n\n```\nnobody asks\n```\n')).toEqual([])
 })
 
-test('a comment mark inside of a string or a regular expression begins no comment', () => {
+test('comment characters inside a string or a regular expression begin no comment', () => {
   expect(messages('src/a.ts', "const a = ['//nobody', /[/]/, `//nobody`]")).toEqual([])
 })
 
-test('write-good is asked about sentences, without its rule on the passive voice', () => {
+test('the check passes sentences to write-good, without its rule about the passive voice', () => {
   expect(messages('docs/a.md', 'The order was refused the the second time.')).toEqual([
     '1:27 write-good: "the" is repeated',
   ])
@@ -38,7 +38,7 @@ test('write-good is asked about sentences, without its rule on the passive voice
   expect(messages('test/a.ts', "test('a very large order', () => {})")).toEqual([])
 })
 
-test('comments and prose have 120 columns at most; tables, links and code may have more', () => {
+test('comments and prose have at most 120 columns, and tables, links and code may have more', () => {
   const long = 'an order '.repeat(14)
   expect(messages('docs/a.md', long)).toEqual(['1:121 126 columns: 120 at most'])
   expect(messages('src/a.ts', `// ${long}`)).toEqual(['1:121 129 columns: 120 at most'])

@@ -21,7 +21,7 @@ test('--help names every command and ends with 0', () => {
   for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
 })
 
-test('help of a command equals its --help', () => {
+test("`help` with a command prints the same text as the command's --help", () => {
   const { status, stdout, stderr } = sluice(['help', 'sweep'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain('vary the params of this bot')
@@ -80,14 +80,14 @@ test.each([
 
 const oneLine = /^sluice needs Node >= 22\.18, this is [\d.]+: .*npm start.*\n$/
 
-test.each(['20.20.2', '22.17.1', '18.0.0'])('Node %s gets one line and 2', (version) => {
+test.each(['20.20.2', '22.17.1', '18.0.0'])('Node %s prints one line and exits with 2', (version) => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
   const { status, stdout, stderr } = sluice(['demo'], process.execPath, ['--import', `data:text/javascript,${pretend}`])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(oneLine)
 })
 
-test('a very old Node gets one line and exit code 2', ({ skip }) => {
+test('a very old Node prints one line and exits with 2', ({ skip }) => {
   const old = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'node'))

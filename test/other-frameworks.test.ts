@@ -28,19 +28,19 @@ const CALLBACKS: Readonly<Record<string, string>> = {
     on_position_opened on_position_changed on_position_closed`,
 }
 
-/** Rows of the table of a framework: the cells of both columns. */
+/** Returns the rows of a framework's table: the cells of both columns. */
 function rowsOf(framework: string): readonly (readonly [string, string])[] {
   const section = page.split(/^## /m).find((text) => text.startsWith(framework)) ?? ''
   return [...section.matchAll(/^\| (.*?) \| (.*) \|$/gm)].map(([, theirs = '', ours = '']) => [theirs, ours])
 }
 
 describe.each(Object.entries(CALLBACKS))('the page about other frameworks: %s', (framework, names) => {
-  test('names the counterpart of every callback', () => {
+  test('the page names the counterpart of every callback', () => {
     const named = rowsOf(framework).flatMap(([theirs]) => theirs.match(/[a-z_]+/g) ?? [])
     expect(names.split(/\s+/).filter((name) => !named.includes(name))).toEqual([])
   })
 
-  test('names only options, keys and types of Sluice that exist', () => {
+  test('the page names only options, keys and types of Sluice that exist', () => {
     const ours = rowsOf(framework).flatMap(([, cell]) =>
       [...cell.matchAll(/`([a-z][A-Za-z]+)`/g)].map(([, name]) => name),
     )

@@ -21,14 +21,14 @@ function configFile(): string {
     'losses.yaml',
     JSON.stringify({
       service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
-      // Landing is random: with this seed both buys of every bot land.
+      // Landing is random. With this seed both buys of every bot land.
       paper: { seed: 3, latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
       bots: Object.entries(LIMITS).map(([name, limits]) => ({ name, strategy, limits, exits })),
     }),
   )
 }
 
-/** Buys of each bounded bot, counted by its fills. */
+/** Returns the number of buys of each bot with limits, counted by its fills. */
 function bought(journal: string): Record<string, number> {
   const reader = openReader(journal)
   const buys = reader.fills().filter(({ side }) => side === 'buy')
@@ -37,7 +37,7 @@ function bought(journal: string): Record<string, number> {
   return Object.fromEntries(bounded.map((name) => [name, buys.filter(({ bot }) => bot === name).length]))
 }
 
-/** By bot: the number of buys, and the reason of the last refusal. */
+/** Returns for each bot the number of buys and the reason of the last refusal. */
 function outcome(journal: string): Record<string, [buys: number, code: string | undefined]> {
   const reader = openReader(journal)
   try {
@@ -55,7 +55,7 @@ function outcome(journal: string): Record<string, [buys: number, code: string | 
 }
 
 test(
-  'a stop after losses survives kill -9 and ends on time',
+  'a stop of entries after losses survives kill -9 and ends on time',
   async () => {
     const random = seededRandom(SEED)
     const config = configFile()
@@ -80,7 +80,7 @@ test(
       })
       expect(free?.[0]).toBeGreaterThan(2)
 
-      // On the next day the pause after losses has ended, but the stop after a drawdown has not.
+      // On the next day the pause after a losing streak has ended, but the stop after a drawdown has not.
       await recordPaperRun(journal, config, wishAt(13 * 3600), 'stop')
       expect(outcome(journal), where).toMatchObject({
         streak: [3, expect.anything()],

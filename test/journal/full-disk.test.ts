@@ -8,20 +8,20 @@ import { Writer } from '../../src/journal/writer/writer.ts'
 import { order, timeOf, trades } from '../support/journal-samples.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
-// A journal on a full file system, while another program takes every byte that becomes free.
+// A journal on a full file system. Another program takes every byte that becomes free.
 
 const MEBIBYTE = 2 ** 20
 const disk = mountSmallDisk(96)
 if (typeof disk === 'string') console.log(`skipped, no small file system can be mounted here: ${disk}`)
 else afterAll(() => disk.unmount())
 
-describe.runIf(typeof disk !== 'string')('while while another program fills the disk', () => {
+describe.runIf(typeof disk !== 'string')('while another program fills the disk', () => {
   if (typeof disk === 'string') return
   const limits = { tapeBytes: 24 * MEBIBYTE, entryBytes: 8 * MEBIBYTE, reserveBytes: 4 * MEBIBYTE }
   test.each<[how: string, steps: readonly number[]]>([
     ['in steps', [20, 7, 3, 1, 0]],
-    ['at once, with tape in the log that is not allocated in the file yet', [0]],
-  ])('%s: every order is written, and the journal releases none of its space', (how, steps) => {
+    ['at once, while the log has tape that has no space in the journal file yet', [0]],
+  ])('if the disk is filled %s, every order is written, and the journal gives none of its space back', (how, steps) => {
     const path = join(disk.folder, `${how.slice(0, 2)}.db`)
     const told: Space[] = []
     const db = openForWriting(path)
@@ -53,7 +53,7 @@ describe.runIf(typeof disk !== 'string')('while while another program fills the 
         disk.fillTo(step * MEBIBYTE)
       }
     }
-    // This is more than the log can hold, so the log was checkpointed and reused on a full disk.
+    // This is more than the log can hold. The log was therefore checkpointed and reused on a full disk.
     expect(disk.freeBytes()).toBe(0)
     expect(told.at(-1)).toBe('full')
     disk.empty()

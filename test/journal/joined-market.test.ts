@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 const KEYS = ['trades']
 const at = timeOf
 
-/** Event number `n` as a recorder received it at a time. */
+/** Returns event number `n` as a recorder that is late by `late` received it. */
 const event = (n: number, late = 0): MarketRow => ({
   ...{
     time: at(n) + late,
@@ -75,7 +75,7 @@ function textOf(item: MarketItem): string[] {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n)
 
-test('recordings of different times follow each other by time, in any order of their paths', async () => {
+test('recordings of different times are read in the order of time, with their paths in any order', async () => {
   const early = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 90)] }]
   const late = [{ time: at(200), keys: KEYS, items: events(200, 250) }]
   const found = await joined(late, early)
@@ -86,7 +86,7 @@ test('recordings of different times follow each other by time, in any order of t
   expect(found.history).toEqual(found.told)
 })
 
-test('recordings of the same time give each event once, and a gap only where all of them have one', async () => {
+test('recordings of the same time give each event once, and a gap only where every recording has one', async () => {
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 140)] }]
   const other = [{ time: at(20), keys: KEYS, items: [...events(20, 50, 3), ...outage(50, 70), ...events(70, 200, 3)] }]
   const found = await joined(one, other)
@@ -96,7 +96,7 @@ test('recordings of the same time give each event once, and a gap only where all
   expect(found.times).toEqual([...found.times].sort((a, b) => a - b))
 })
 
-test('an event that one journal holds twice stays twice', async () => {
+test('an event that one journal contains twice is read twice', async () => {
   const twin = { ...event(5), time: at(6) }
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 6), twin, ...events(7, 9)] }]
   const other = [{ time: at(0), keys: KEYS, items: [event(2, 4), event(8, 4)] }]

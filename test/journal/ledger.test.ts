@@ -37,7 +37,7 @@ function read<T>(path: string, sql: string): T[] {
   }
 }
 
-test('random wallet histories: the ledger holds every lamport at every audit, and lots match a count token by token', async () => {
+test('for random histories of a wallet, the ledger explains every lamport at every audit, and the lots equal a count token by token', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   let run = 0
@@ -78,8 +78,10 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
 }
 
-/** Each part of a fill's costs is a separate line. The amount that the pools received or paid is split at the price on
- *  which the order was decided. */
+/**
+ * Expects that each component of a fill's costs is a line of its own. The amount that the pools received or paid is
+ * split at the price on which the order was decided.
+ */
 function expectParts(path: string, { account, fills }: LedgerModel): void {
   const part = (of: (fill: Fill) => number): number => sum([...fills.values()].map(of))
   const sums = `coalesce(sum(trade + impact), 0) AS trade, coalesce(sum(venue_fee), 0) AS venue, coalesce(sum(service_fee), 0) AS service,
@@ -114,8 +116,8 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
     const sold = disposals.filter((disposal) => disposal.mint === mint)
     expectSlow(lots, sold, own)
   }
-  // Profit and holdings equal the change of the wallet, except for rent and wrapped SOL, which still belong to the
-  // wallet.
+  // Profit and holdings equal the change of the wallet. The only difference is rent and wrapped SOL, which still belong
+  // to the wallet.
   const lots = fold.holdings.flatMap((holding) => holding.lots)
   const gains = disposals.map(({ gainLamports }) => gainLamports)
   const kept = fills.map(({ rentLamports, costs }) => rentLamports + costs.wrappedLamports)
@@ -123,11 +125,14 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
   expect(made - sum(kept)).toBe(sum(fills.map(({ walletLamports }) => walletLamports)))
 }
 
-/** Compares with a slow reference, token by token: each token remembers its buy, and a sale takes the oldest tokens. */
+/**
+ * Compares with a slow reference that counts token by token: each token has its buy, and a sale takes the oldest
+ * tokens.
+ */
 function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills: readonly Fill[]): void {
   const held: string[] = []
   const sold: string[] = []
-  // Order within a slot: a buy comes before a sale that could sell its tokens, then the order of names.
+  // The order within a slot: a buy comes before a sale that could sell its tokens. Otherwise the names decide.
   const placeOf = ({ slot, side, signature }: Fill): string => `${String(slot).padStart(9, '0')} ${side} ${signature}`
   const order = fills.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   for (const { side, tokens, signature } of order)
@@ -144,7 +149,7 @@ function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills:
     const own = disposals.filter(({ boughtBy, soldBy }) => (side === 'buy' ? boughtBy : soldBy) === signature)
     const rest = lots.find((lot) => lot.signature === signature)
     const amounts = own.map(({ costLamports, proceedsLamports }) => (side === 'buy' ? costLamports : proceedsLamports))
-    // No amount is lost in the division, and each part has its share.
+    // No lamport is lost when an amount is divided, and each lot has its share.
     expect(sum(amounts) + (rest?.costLamports ?? 0)).toBe(tradeLamports)
     for (const [index, part] of own.entries())
       expect(Math.abs((amounts[index] ?? 0) - (tradeLamports * Number(part.tokens)) / Number(tokens))).toBeLessThan(13)
@@ -156,7 +161,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
-test('an unexplained remainder is reported once, and its end too', async () => {
+test('an unexplained remainder is reported once, and so is its end', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   const journal = openedAt(path, told, true)
@@ -177,7 +182,7 @@ test('an unexplained remainder is reported once, and its end too', async () => {
   audit(140, 999_999_993)
   audit(160, 999_999_993)
   expect(told).toEqual([{ account: ACCOUNT, slot: 140, lamports: -7 }])
-  // The ledger finds the difference of seven lamports in the fill.
+  // The costs of the fill are wrong by seven lamports, and the ledger must find the difference.
   const costs = {
     ...fill(1).costs,
     tradeLamports: 7,
@@ -305,7 +310,7 @@ test("a paper ledger opens with the engine's first account output, and failed tr
   reader.close()
 })
 
-test('migrating a journal from before the ledger posts its fills and fees and derives the opening balance', async () => {
+test('a migration of a journal from before the ledger posts its fills and fees and computes the opening balance', async () => {
   const path = journalPath()
   const paper = 'paper|host||dips'
   const journal = openedAt(path)
@@ -359,7 +364,7 @@ test('migrating a journal from before the ledger posts its fills and fees and de
   expect(read(path, `SELECT * FROM posting WHERE wallet + ${LINES} <> 0`)).toEqual([])
 })
 
-test('a fill that a fork reversed and that failed instead: its fee is posted, in either order of the reports', async () => {
+test('if a fork reversed a fill and the transaction then failed, its fee is posted, in either order of the reports', async () => {
   for (const isToldFirst of [true, false]) {
     const path = journalPath()
     const told: Remainder[] = []

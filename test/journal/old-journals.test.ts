@@ -27,12 +27,12 @@ interface Divergence {
   readonly got: unknown
 }
 
-/** The strategies of the journals at that commit, because the present ones decide differently. */
+/** The strategies at the commit that recorded the journals, because the present ones make other decisions. */
 const STRATEGIES = new Map<string, Strategy>(
   [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
 )
 
-/** Divergences that a repaired defect explains, with the commit that repaired it. */
+/** Differences that a repaired defect explains, by the commit that repaired it. */
 const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> = {
   // Each attempt reserves MOST_ROUNDING (6) lamports more: a buy has 1 attempt, a sale at most 5. Before, the verifier
   // refused a transaction whose builder had rounded the priority fee or the amount up.
@@ -40,7 +40,7 @@ const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> =
     field === 'order.reserveLamports' && [6, 30].includes(Number(got) - Number(expected)),
 }
 
-/** Arguments of a command; FILE is replaced by a path of the test. */
+/** The arguments of each command. FILE is replaced by a path of the test. */
 const COMMANDS = [
   ['orders'],
   ['fills'],
@@ -62,25 +62,25 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, recorded)
 
-  test('is migrated; its backup is unchanged', () => {
+  test('an old journal is migrated, and its backup is not changed', () => {
     copyFileSync(path, backup)
     expect(bringUpToDate(path).to).toBe(SCHEMA_VERSION)
     expect(readFileSync(backup).equals(recorded)).toBe(true)
   })
 
-  test.each(COMMANDS.map((args) => [args]))('is read by `sluice %s`', async (args) => {
+  test.each(COMMANDS.map((args) => [args]))('an old journal can be read by `sluice %s`', async (args) => {
     const { code, stdout } = await called([...args.map((arg) => arg.replace('FILE', path)), '--journal', path])
     expect(code).toBe(0)
     expect(stdout).not.toBe('')
   })
 
-  test('is not verified by `sluice replay`, which names the reason: other code recorded it', async () => {
+  test('`sluice replay` does not verify an old journal, and names the reason: other code recorded it', async () => {
     const { code, stdout, stderr } = await called(['replay', '--journal', path])
     expect(code).toBe(1)
     expect(`${stdout}${stderr}`).toContain('other code')
   })
 
-  test('replays to the recorded decisions, but for repaired defects', async () => {
+  test('a replay of an old journal makes the recorded decisions, except where a defect was repaired', async () => {
     const reader = openReader(path)
     const divergences = []
     for (const segment of reader.segments()) {
@@ -96,8 +96,10 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
   })
 })
 
-/** Repeats a segment that any code recorded, and compares every decision. `verifySegment`, in contrast, stops at the
- *  first divergence. */
+/**
+ * Replays a segment that any code recorded, and compares every decision. `verifySegment`, in contrast, stops at the
+ * first difference.
+ */
 function repeated(reader: JournalReader, segment: Segment) {
   const mints = new Mints()
   const engine = new Engine(mints, STRATEGIES)
@@ -143,8 +145,10 @@ function differences(expected: Decision, got: Decision): Divergence[] {
   return found
 }
 
-/** Whether a text for people was only reworded. The text of a code may change without restriction, another text only if
- *  its numbers are unchanged. */
+/**
+ * Returns whether a text for users was only reworded. The text of an error code may change in any way, and any other
+ * text only if its numbers are the same.
+ */
 function isReworded({ code }: Decision, field: string, one: unknown, other: unknown): boolean {
   if (!/(^|\.)(reason|exiting)$/.test(field) || typeof one !== 'string' || typeof other !== 'string') return false
   const numbersOf = (text: string): string => (text.match(/\d+(\.\d+)?/g) ?? []).sort().join(' ')

@@ -30,7 +30,7 @@ function folder(): string {
   return path
 }
 
-/** A separate journal, and a target in another folder. */
+/** Returns a new journal, and a target in another folder. */
 function files(): { from: string; to: string; backups: string } {
   const path = folder()
   const from = join(path, 'journal.db')
@@ -49,7 +49,7 @@ const contentOf = (path: string): Buffer => {
   }
 }
 
-test('a backup is one private file with every row, and says how far it goes', async () => {
+test('a backup is one private file with every row, and names the time up to which it has rows', async () => {
   const { from, to, backups } = files()
   const backup = await called(['backup', from, to, '--json'])
   expect(backup).toMatchObject({ code: 0, stderr: '' })
@@ -72,7 +72,7 @@ test('a backup is one private file with every row, and says how far it goes', as
   )
 })
 
-test('a backup is a snapshot of one moment although another connection commits between all its steps', async () => {
+test('a backup shows the journal at one moment although another connection commits between all its steps', async () => {
   const { from, to } = files()
   const writer = openForWriting(from)
   writer.exec('CREATE TABLE witness (n INTEGER); INSERT INTO witness VALUES (0)')
@@ -95,7 +95,7 @@ test('a backup is a snapshot of one moment although another connection commits b
   copy.close()
 })
 
-test('a backup of a backup is the same journal, and so is a restored one', async () => {
+test('a backup of a backup is the same journal, and so is a restored backup', async () => {
   const { from, to, backups } = files()
   await backUpOnline(from, to)
   const again = join(backups, 'again.db')
@@ -112,7 +112,7 @@ test('a journal of an older schema is copied unchanged, and the command says tha
   expect(await called(['migrate', '--journal', to])).toMatchObject({ code: 0 })
 })
 
-test('a changed row is named with exit code 1, and the copy is kept', async () => {
+test('a changed row is reported with exit code 1, and the copy is kept', async () => {
   const { from, to } = files()
   const db = new Database(from)
   db.exec("UPDATE output SET reason = reason || '!' WHERE seq = (SELECT max(seq) FROM output)")
@@ -205,7 +205,7 @@ describe('a backup refuses', () => {
   })
 })
 
-test('the partial copy of a killed backup is deleted by the next one', async () => {
+test('the next backup deletes the partial copy of a backup that was killed', async () => {
   const { from, to, backups } = files()
   for (const name of [
     'copy.db.partial-999999999',

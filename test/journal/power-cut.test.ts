@@ -25,12 +25,15 @@ import { forgetLedger } from '../support/old-journal.ts'
 import { runs } from '../support/runs.ts'
 
 const ORDERS = 12
-/** Part of a page: at most the unit that a disk writes atomically. */
+/** A part of a page: at most the number of bytes that a disk writes atomically. */
 const STEP = 3_000
-/** In `npm test` each rest is tried at every third place, so that each place has one; in CI at each place. */
+/**
+ * `npm test` tries the cases at every third place in turn, so that each place is tried once; CI tries each case at each
+ * place.
+ */
 const STRIDE = runs(1) > 1 ? 1 : 3
 
-/** A journal whose log was never checkpointed, and the length of its log when each order became durable. */
+/** Returns a journal whose log was never checkpointed, and the length of its log when each order became durable. */
 function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
@@ -51,10 +54,18 @@ function written(): { db: Buffer; log: Buffer; lengths: number[] } {
 
 describe('power is lost during a write of the log', () => {
   test.each<[what: string, first: number, rest: (log: Buffer, at: number) => Buffer]>([
-    ['the rest was never written', 0, (log, at) => log.subarray(0, at)],
-    ['there is room behind it', 1, (log, at) => Buffer.concat([log.subarray(0, at), Buffer.alloc(log.length - at)])],
-    ['something old lies behind it', 2, (log, at) => Buffer.concat([log.subarray(0, at), log.subarray(at).fill(0x5a)])],
-  ])('%s: every durable order is complete, and no order is partial', (_what, first, rest) => {
+    ['a log whose rest was never written', 0, (log, at) => log.subarray(0, at)],
+    [
+      'a log with empty space after the last write',
+      1,
+      (log, at) => Buffer.concat([log.subarray(0, at), Buffer.alloc(log.length - at)]),
+    ],
+    [
+      'a log with old bytes after the last write',
+      2,
+      (log, at) => Buffer.concat([log.subarray(0, at), log.subarray(at).fill(0x5a)]),
+    ],
+  ])('after a power cut, %s has every durable order complete and no partial order', (_what, first, rest) => {
     const { db, log, lengths } = written()
     expect(lengths).toHaveLength(ORDERS)
     const path = journalPath()
@@ -81,7 +92,7 @@ describe('power is lost during a write of the log', () => {
   })
 })
 
-test('without its log, a journal is in the state of its last fold and undamaged', async () => {
+test('without its log, a journal is undamaged and has the state of the last checkpoint', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
@@ -100,7 +111,7 @@ test('without its log, a journal is in the state of its last fold and undamaged'
   await again.close()
 })
 
-test('during a long read commits go on, and the log is folded after it', async () => {
+test('commits continue during a long read, and after the read the log is copied into the journal', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
@@ -171,7 +182,7 @@ test('a journal of the first version with open orders is migrated as a whole, an
   const again = openJournal(path, JOURNAL_OPTIONS)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
-  // Fills that were recorded before costs were itemized have only their sums.
+  // Fills of this version have only total costs.
   const costs = {
     ...NO_COSTS,
     ...{ tradeLamports: 50_000_000, baseFeeLamports: 5_000, priorityFeeLamports: 100_000, rentPaidLamports: 2_039_280 },

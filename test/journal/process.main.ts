@@ -1,4 +1,4 @@
-// A process to be killed. Arguments: the action and the path.
+// A process that a test kills. Its arguments are the action and the path.
 
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -31,8 +31,10 @@ async function hold(): Promise<void> {
   setInterval(() => {}, 1000)
 }
 
-/** Commits order after order; each with rows, an attempt and a report that all belong together. Prints the number of
- *  each order once it is durable. */
+/**
+ * Commits one order after the other, each together with its rows, its attempt and its report. Prints the number of each
+ * order once it is durable.
+ */
 async function trade(): Promise<void> {
   const journal = await startJournalThread(path, {
     space: NO_LIMITS,

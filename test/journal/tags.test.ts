@@ -36,7 +36,7 @@ export default defineStrategy({
 })
 `
 
-/** Prints of a token, one per second; every second one is a sale. `sols`: their sizes. */
+/** Returns prints of a token, one per second; every second one is a sale. `sols` has their sizes. */
 function prints(second: number, mint: string, sols: readonly number[]): MarketRow[] {
   return sols.map((sol, index) => ({
     ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000 },
@@ -79,14 +79,14 @@ describe('tags of orders', () => {
     return rows.flat()
   }
 
-  test('are in the views of orders, fills and conditional orders', () => {
+  test('the views of orders, fills and conditional orders have the tags', () => {
     const tags = ['dip', HOSTILE, '', 'dip', HOSTILE]
     expect(query('SELECT tag FROM orders ORDER BY seq')).toEqual(tags)
     expect(query('SELECT tag FROM fills ORDER BY time')).toEqual(tags)
     expect(query('SELECT tag FROM conditional_orders')).toEqual(['limit'])
   })
 
-  test('are in the lists of orders and fills (--json)', async () => {
+  test('the lists of orders and fills have the tags (--json)', async () => {
     const listed = async (name: string): Promise<unknown[]> => {
       const { stdout } = await called([name, '--json', '--journal', path])
       return (JSON.parse(stdout) as Record<string, { tag: string }[]>)[name]?.map(({ tag }) => tag) ?? []
@@ -95,18 +95,18 @@ describe('tags of orders', () => {
     expect(await listed('fills')).toEqual(['dip', HOSTILE, '', 'dip', HOSTILE])
   })
 
-  test.each(['orders', 'fills'])('are a column of `sluice %s`', async (name) => {
+  test.each(['orders', 'fills'])('the list of `sluice %s` has a column for the tags', async (name) => {
     const { stdout } = await called([name, '--journal', path])
     expect(stdout.split('\n')[0]).toContain('TAG')
     expect(stdout).toContain('<i x>\\u001b[31m')
   })
 
-  test('a restart restores those of fills and positions', () => {
+  test('a restart restores the tags of fills and positions', () => {
     const [note] = query(`SELECT reason FROM decisions WHERE kind = 'note'`)
     expect(JSON.parse(note as string)).toEqual([['dip', HOSTILE, '', 'dip'], 'dip'])
   })
 
-  test('group the round trips of the report, by entry and by exit', async () => {
+  test('the report groups the round trips by the tags of entry and exit', async () => {
     const counts = (groups: BotTrades['byEntryTag']): Record<string, number> =>
       Object.fromEntries(groups.map(({ name, trades }) => [name, trades]))
     expect(counts(bot.byEntryTag)).toEqual({ dip: 2, '': 1 })
@@ -118,13 +118,13 @@ describe('tags of orders', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('are repeated and proved by a replay', async () => {
+  test('the tags are the same in a replay, and are proved', async () => {
     const { code, stdout } = await called(['replay', '--verify', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: 2, equal: true })
     expect(code).toBe(0)
   })
 
-  test('are tables of a backtest, in its text and in its report', async () => {
+  test('a backtest has tables by tag, in its text and in its report', async () => {
     const out = join(folder.path, 'out')
     const { stdout } = await called(['backtest', file, '--journal', path, '--out', out], folder.path)
     expect(stdout).toMatch(/ENTRY TAG +TRADES +NET SOL[^\n]*\n +dip +2 .*\n +\(no tag\) +1 /)

@@ -59,7 +59,7 @@ const row = fc.record({
   skip: fc.constantFrom(0, 0, 0, 2),
 })
 
-test('the tape returns exactly the rows that the feed wrote', async () => {
+test('the tape returns exactly the rows that the feed delivered', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 60 }), fc.nat(2), async (rows, cut) => {
       const path = journalPath()
@@ -124,25 +124,28 @@ test('a block of format 1, whose checksum covers all numbers, reads the same', a
   reader.close()
 })
 
-test.each(LATE)('a damaged %s is refused on first access, and in a block of format 1 at once', async (column) => {
-  const { path } = await shortTape()
-  changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
-  const reader = openReader(path)
-  const [block] = reader.blocks(new Mints())
-  expect(block?.price).toHaveLength(50)
-  for (const late of ['marketCap', 'extra', 'extra2'] as const) expect(() => block?.[late]).toThrow('is corrupt')
-  reader.close()
-  changed(path, (db) => db.exec('UPDATE block SET late_checksum = NULL'))
-  const bare = openReader(path)
-  for (const block of bare.blocks(new Mints())) expect(() => block.marketCap).toThrow('is corrupt')
-  bare.close()
-  changed(path, (db) => db.exec('UPDATE block SET format = 1'))
-  const again = openReader(path)
-  expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
-  again.close()
-})
+test.each(LATE)(
+  'a damaged %s is refused when it is read first, and in a block of format 1 when the tape is opened',
+  async (column) => {
+    const { path } = await shortTape()
+    changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
+    const reader = openReader(path)
+    const [block] = reader.blocks(new Mints())
+    expect(block?.price).toHaveLength(50)
+    for (const late of ['marketCap', 'extra', 'extra2'] as const) expect(() => block?.[late]).toThrow('is corrupt')
+    reader.close()
+    changed(path, (db) => db.exec('UPDATE block SET late_checksum = NULL'))
+    const bare = openReader(path)
+    for (const block of bare.blocks(new Mints())) expect(() => block.marketCap).toThrow('is corrupt')
+    bare.close()
+    changed(path, (db) => db.exec('UPDATE block SET format = 1'))
+    const again = openReader(path)
+    expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
+    again.close()
+  },
+)
 
-test('an error of SQLite on first access gives the same message as one during the scan', async () => {
+test('an error of SQLite at the first reading gives the same message as an error during the scan', async () => {
   const { path } = await shortTape()
   const mark = Buffer.alloc(100_000, 0xab)
   changed(path, (db) => db.prepare('UPDATE block SET market_cap = ?').run(mark))
@@ -166,7 +169,7 @@ test('blocks of the warm-up stay readable after the journal is closed', async ()
   expect(contentOf(kept)).toEqual(rows.slice(10, 40))
 })
 
-test('a block holds 32,768 rows and no more', async () => {
+test('a block has at most 32,768 rows', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const block = trades(32_769)
@@ -196,7 +199,7 @@ test("a reader's mint table numbers the tokens", async () => {
   reader.close()
 })
 
-test('the warm-up range has exactly the last seconds', async () => {
+test('the rows of the warm-up are exactly those of the last seconds', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const block = trades(1000)
@@ -211,7 +214,7 @@ test('the warm-up range has exactly the last seconds', async () => {
   reader.close()
 })
 
-test('a journal without tape has an empty warm-up range', () => {
+test('a journal without tape has no rows for a warm-up', () => {
   const path = journalPath()
   void openJournal(path, options).close()
   const reader = openReader(path)

@@ -29,7 +29,7 @@ export default defineStrategy({
 })
 `
 
-/** Prints of ten new tokens on each day, and of one token that prints every day. */
+/** Returns prints of ten new tokens on each day, and of one token that is traded every day. */
 function prints(day: number): MarketRow[] {
   const mints = [keyOf(1), ...Array.from({ length: 10 }, (_, index) => keyOf(100 + day * 10 + index))]
   return mints.map((mint, index) => ({
@@ -57,11 +57,11 @@ describe('durable states in a journal', () => {
     return rows
   }
 
-  test('of freed tokens are no rows, so a start does not grow with the age of the journal', () => {
+  test("the durable states of freed tokens are not in the journal, so a start does not grow with the journal's age", () => {
     const reader = openReader(path)
     const { money } = reader.recover()
     reader.close()
-    // The token of every day, and the tokens of the last two days.
+    // These are the token that is traded every day, and the tokens of the last two days.
     expect(money.tokenStates).toHaveLength(1 + 10 + 10)
     expect(query('SELECT * FROM token_state')).toHaveLength(21)
     const starts = query<{ states: number }>(
@@ -85,7 +85,7 @@ describe('durable states in a journal', () => {
     [`UPDATE token_state SET json = json_set(json, '$.value.prints', 9)`],
     ['DELETE FROM token_state'],
     [`INSERT INTO token_state SELECT account, bot, mint || 'x', day, json FROM token_state`],
-  ])('that were changed by `%s` are found', (sql) => {
+  ])('a change of durable states by `%s` is found', (sql) => {
     const copy = journalPath()
     mkdirSync(dirname(copy), { recursive: true })
     copyFileSync(path, copy)
@@ -98,7 +98,7 @@ describe('durable states in a journal', () => {
     expect(found).toContain('token_state')
   })
 
-  test('are repeated and proved by a replay', async () => {
+  test('durable states are the same in a replay, and are proved', async () => {
     const { code, stdout } = await called(['replay', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: DAYS, equal: true })
     expect(code).toBe(0)

@@ -52,7 +52,7 @@ describe('log lines and messages', () => {
     return rows
   }
 
-  test('warnings and messages are rows of a view, the other lines are not recorded', () => {
+  test('warnings and messages are rows of a view, and other log lines are not recorded', () => {
     const common = { bot: 'speaking', seq: expect.any(Number) }
     expect(query('SELECT seq, bot, mint, kind, text, fields FROM warnings LIMIT 2')).toEqual([
       { ...common, mint, kind: 'warning', text: 'odd price', fields: JSON.stringify({ mint, price: 1e-7 }) },
@@ -66,7 +66,7 @@ describe('log lines and messages', () => {
     ])
   })
 
-  test('are repeated and proved by a replay, although not every line is recorded', async () => {
+  test('log lines and messages are the same in a replay, and are proved, although not every line is recorded', async () => {
     const { stdout } = await called(['replay', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: 1, equal: true })
   })

@@ -37,7 +37,7 @@ test('a message of a strategy is sent unchanged', () => {
   expect(told).toEqual([{ kind: 'message', bot: 'a', text: 'look', time: 1 }])
 })
 
-test('a lost order whose proof cannot continue is reported as unknown', () => {
+test('a lost order whose proof cannot continue is reported with outcome unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }
   const parts = { model: new ViewModel(), past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }

@@ -28,7 +28,7 @@ function rig(accept: (body: string) => boolean, shape: AlertShape = 'generic') {
 }
 
 describe('alerts', () => {
-  it('alerts of one window are sent in one message', async () => {
+  it('alerts within the same short time are sent in one message', async () => {
     const { alerts, posted, pass } = rig(() => true)
     for (const text of ['one', 'two']) alerts.raise(alert(text))
     expect(posted).toEqual([])
@@ -36,7 +36,7 @@ describe('alerts', () => {
     expect(posted.map((body) => JSON.parse(body).alerts.map((one: Alert) => one.text))).toEqual([['one', 'two']])
   })
 
-  it('a failed message is retried, then dropped and logged; later alerts are still sent', async () => {
+  it('a message that fails is retried, then dropped and logged, and later alerts are still sent', async () => {
     const { alerts, posted, warnings, pass } = rig((body) => body.includes('later'))
     alerts.raise(alert('lost'))
     await pass(120_000)
@@ -48,7 +48,7 @@ describe('alerts', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('the queue is bounded, and the message counts the alerts that did not fit', async () => {
+  it('the queue of alerts is limited, and the message contains the number of alerts that did not fit', async () => {
     const { alerts, posted, pass } = rig(() => true)
     for (let count = 0; count < 250; count++) alerts.raise(alert(`${count}`))
     await pass(60_000)
@@ -60,7 +60,7 @@ describe('alerts', () => {
   it.each<[shape: AlertShape, field: string]>([
     ['slack', 'text'],
     ['discord', 'content'],
-  ])('text of a third party cannot mention, link or format in %s', (shape, field) => {
+  ])('text of a third party can create no mention, link or formatting in %s', (shape, field) => {
     const text = JSON.parse(bodyOf(shape, [alert(`<!channel> @everyone *bold* [x](http://evil) ${ESCAPE}[31m`)], 0))[
       field
     ] as string

@@ -14,7 +14,10 @@ const ONE: Ended = {
 }
 const FULL: Ended = { error: { code: 1 }, stdout: '', stderr: 'sluice: no space\n' }
 
-/** An archive that begins at noon. Its commands end with these results in turn; the last one repeats. */
+/**
+ * Returns a daily archive that begins at noon. Its commands end with these results in turn, and the last result
+ * repeats.
+ */
 function archiving(results: readonly (Ended | 'never')[]) {
   const clock = new SimulatedClock(NOON)
   const starts: { at: number; args: readonly string[] }[] = []
@@ -50,7 +53,7 @@ test('the closed days are archived soon after the start, and ten minutes after e
   expect(lines).toEqual([`info tape: 1 closed day archived ${ONE.stdout}`])
 })
 
-test('after a failure Sluice alerts once and tries again every hour', async () => {
+test('after a failure of the archive Sluice alerts once and tries again every hour', async () => {
   const { starts, lines, alerts, pass } = archiving([FULL, FULL, ONE, FULL])
   await pass(MIDNIGHT + HOUR)
   const failure = 'the archive of the tape failed: no space; Sluice tries again every hour, and trading continues'
@@ -64,7 +67,7 @@ test('after a failure Sluice alerts once and tries again every hour', async () =
   expect(lines.filter((line) => line === `error ${failure}`)).toHaveLength(3)
 })
 
-test('the signal that killed the archive is named', async () => {
+test('the alert names the signal that killed the archive', async () => {
   const { alerts, pass } = archiving([{ error: { code: null, signal: 'SIGKILL' }, stdout: '', stderr: '' }])
   await pass(NOON + 6_000)
   expect(alerts).toEqual([expect.stringContaining('failed: its process ended with SIGKILL; Sluice tries again')])
@@ -81,7 +84,7 @@ test.each<[string, Ended['error']]>([
   expect(starts.map(({ at }) => at)).toEqual([NOON + 5_000, NOON + 5_000 + HOUR])
 })
 
-test('`close` kills the process of the archive, and starts no other one', async () => {
+test('`close` kills the process of the archive and starts no other process', async () => {
   const { starts, archive, pass, kills } = archiving(['never'])
   await pass(NOON + HOUR)
   archive.close()

@@ -31,7 +31,7 @@ function watched() {
   return { inputs, take }
 }
 
-test('each step is reported once, with the free space and a remedy; entries stop and continue accordingly', () => {
+test('each level of free space is reported once, with the space and a remedy, and entries stop and continue with it', () => {
   const { inputs, take } = watched()
   expect(take('noTape', 400)).toEqual([
     'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',
@@ -52,7 +52,7 @@ test('each step is reported once, with the free space and a remedy; entries stop
   ])
 })
 
-test('status shows the stop with its reason and start time, for every bot', () => {
+test('status shows that the disk stops entries, with the reason and the time, for every bot', () => {
   const stops = new EntryStops()
   const { inputs, take } = watched()
   const bots = ['a', 'b'].map((name) => ({ name, account: accountOf('paper', 'test', 'cluster', name) }))
@@ -66,7 +66,7 @@ test('status shows the stop with its reason and start time, for every bot', () =
   expect(stops.of(bots, 5_000)).toEqual([])
 })
 
-test('the answer of resume names the causes that still stop entries', () => {
+test('the answer to resume names the causes that still stop entries', () => {
   const model = new ViewModel()
   const bots = [botSettings('eager')]
   const operator = new Operator({

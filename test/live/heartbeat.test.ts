@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 const answered = (status: number): HttpResult => ({ kind: 'answered', status, headers: {}, body: '' })
 const lost: HttpResult = { kind: 'lost', reason: 'socket hang up' }
 
-/** A heartbeat every 60 s whose beats receive these answers in turn; the last one repeats. */
+/** Sends a heartbeat every 60 s whose requests receive these answers in turn; the last answer repeats. */
 function beating(answers: readonly (HttpResult | 'never')[]) {
   const clock = new SimulatedClock(0)
   const beats: { at: number; body: string | undefined }[] = []
@@ -33,7 +33,7 @@ function beating(answers: readonly (HttpResult | 'never')[]) {
 
 const settled = (): Promise<void> => new Promise(setImmediate)
 
-test('a beat is sent at the start and then at each interval, and says nothing about the bots', async () => {
+test('a heartbeat is sent at the start and then at each interval, and contains nothing about the bots', async () => {
   const { beats, lines, pass } = beating([answered(200)])
   await pass(180_000)
   expect(beats.map(({ at }) => at)).toEqual([0, 60_000, 120_000, 180_000])
@@ -41,7 +41,7 @@ test('a beat is sent at the start and then at each interval, and says nothing ab
   expect(lines).toEqual([])
 })
 
-test('failures are logged once, and once more when a beat arrives again; the address is in no line', async () => {
+test('failures of the heartbeat are logged once, and so is the next success, and no line contains the address', async () => {
   const { lines, pass } = beating([answered(200), lost, answered(404), answered(302), answered(204), lost])
   await pass(5 * 60_000)
   expect(lines).toEqual([
@@ -52,7 +52,7 @@ test('failures are logged once, and once more when a beat arrives again; the add
   expect(lines.join()).not.toContain('secret')
 })
 
-test('a beat without an answer holds up no other: no second one is sent meanwhile', async () => {
+test('while a heartbeat has no answer, no second one is sent', async () => {
   const { beats, pass } = beating(['never'])
   await pass(600_000)
   expect(beats).toHaveLength(1)

@@ -30,7 +30,7 @@ function watched() {
   return { lists, look, stop }
 }
 
-test('a changed file is read once it is stable; an unchanged file reports nothing', () => {
+test('a changed list file is read once its content is stable, and an unchanged file reports nothing', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   expect([...look(), ...look(), ...look()]).toEqual([])
@@ -46,7 +46,7 @@ test('a changed file is read once it is stable; an unchanged file reports nothin
   expect([...look(), ...look()]).toEqual([])
 })
 
-test('a broken file keeps the list and reports the problem once; a corrected file is read again', () => {
+test('an invalid file keeps the old list and reports the problem once, and a corrected file is read again', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   look()

@@ -9,7 +9,7 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
-/** Trading with a key. `began` counts the requests that are about to be sent. */
+/** Returns trading with an API key. `began` counts the requests that are about to be sent. */
 function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
   const written: JournalRecord[] = []
   const use = { isFresh, began: 0 }
@@ -27,7 +27,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
   return { trading, use, written }
 }
 
-/** Takes up to `count` free slots and releases them. */
+/** Takes up to `count` free places in the request limit and releases them. Returns how many there were. */
 function take(limiter: Limiter, count: number, kind: RequestClass): number {
   let taken = 0
   for (let index = 0; index < count; index++)
@@ -38,7 +38,7 @@ function take(limiter: Limiter, count: number, kind: RequestClass): number {
   return taken
 }
 
-test('an unknown plan at a reconnect leaves the known plan in force, so that no exit waits, and is reported', () => {
+test('if the service names an unknown plan at a reconnect, the known plan stays in use, no exit waits, and this is reported', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Premium')
   expect(take(trading.limiter, 300, 'entry')).toBe(300)
@@ -50,7 +50,7 @@ test('an unknown plan at a reconnect leaves the known plan in force, so that no 
   expect(trading.planNotice).toBe('')
 })
 
-test('a smaller plan at a reconnect limits entries at once; exits keep their share', () => {
+test('a smaller plan at a reconnect limits entries at once, and exits keep their share', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Premium')
   take(trading.limiter, 300, 'entry')
@@ -59,7 +59,7 @@ test('a smaller plan at a reconnect limits entries at once; exits keep their sha
   expect(take(trading.limiter, 30, 'exit')).toBe(20)
 })
 
-test('an unknown plan at the first connection runs on Standard', () => {
+test('with an unknown plan at the first connection, the plan Standard is used', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Platinum')
   expect(trading.plan.name).toBe('Standard')
@@ -73,14 +73,14 @@ test('a configured plan takes precedence over the plan that the service names', 
   expect(trading.planNotice).toBe('')
 })
 
-test('a key counts as used from its first request on; a start without requests leaves it unused', () => {
+test('a key counts as used after its first request, and a start without requests leaves it unused', () => {
   const { trading, use, written } = tradingWith(true)
   expect([use.began, written]).toEqual([0, []])
   take(trading.limiter, 2, 'entry')
   expect(use.began).toBeGreaterThan(0)
 })
 
-test('with a used key that is unknown to the journal, entries wait for a minute and exits do not', () => {
+test('if a used key is unknown to the journal, entries wait for a minute and exits do not', () => {
   const { trading } = tradingWith(false)
   expect(trading.limiter.status().holds).toMatchObject([{ code: 'HISTORY_UNKNOWN', until: clock.now() + 60_000 }])
   expect(take(trading.limiter, 1, 'entry')).toBe(0)

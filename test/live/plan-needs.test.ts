@@ -27,33 +27,38 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
   } as unknown as Config
 }
 
-// Computed by hand: a fifth of the minute's requests is available to exits at once; the others become available over
-// the minute.
+// Computed by hand: exits can use a fifth of the minute's requests at once, and the others become available over the
+// minute.
 test.each<[string, Config, positions: number | null, seconds: number | null]>([
-  ['what is kept for exits goes at once', config([12, 8]), 20, 0],
-  ['the rest as the minute goes by', config([21]), 21, 60],
-  ['and minute by minute', config([221]), 221, 180],
-  ['half of the plan', config([31], { service: { kind: 'sandbox', plan: plan(100), share: 0.5 } }), 31, 60],
+  ['the positions that the share of exits can sell are sold at once', config([12, 8]), 20, 0],
+  ['the other positions are sold during the first minute', config([21]), 21, 60],
+  ['many positions are sold over several minutes', config([221]), 221, 180],
   [
-    'what the wallet may hold',
+    'a process with half of the plan',
+    config([31], { service: { kind: 'sandbox', plan: plan(100), share: 0.5 } }),
+    31,
+    60,
+  ],
+  [
+    'positions are counted up to the limit of the wallet',
     config([30, 30], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 20 } }] }),
     20,
     0,
   ],
   ['no bound', config([5, null]), null, null],
   [
-    'no bound but the wallet',
+    'without limits, the number of positions is unknown',
     config([null], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 5 } }] }),
     5,
     0,
   ],
   ['signed here: two sends a second of the RPC', config([15], {}, 'live', 'local'), 15, 8],
-  ['on paper nobody shares a wallet', config([15, 10], {}, 'paper'), 25, 60],
+  ['paper bots do not share a wallet', config([15, 10], {}, 'paper'), 25, 60],
 ])('%s', (_what, given, positions, flattenSeconds) => {
   expect(planNeeds(given)).toMatchObject({ positions, flattenSeconds })
 })
 
-test('a configuration is compared with the requests, sockets and keys of the plan', () => {
+test('the needs of a configuration are the requests, connections and keys of the plan that it uses', () => {
   expect(planNeeds(config([1, 2], { service: { kind: 'sandbox', plan: plan(60), share: 0.5 } }))).toMatchObject({
     ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
   })

@@ -4,7 +4,7 @@ import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/request-pa
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** Records the names and times of calls: ms from now, rounded to `step`, because Bottleneck spends a few ms per job. */
+/** Records the names and times of calls: ms from now, rounded to `step`, because Bottleneck needs a few ms per job. */
 function notes(step = 50) {
   const start = Date.now()
   const done: [string, number][] = []
@@ -12,7 +12,7 @@ function notes(step = 50) {
   return { done, note }
 }
 
-test('messages are spaced evenly, by priority, at the current rate of the plan', async () => {
+test('messages are sent at equal intervals, by priority, at the current rate of the plan', async () => {
   const { done, note } = notes(20)
   const pacer = new MessagePacer(50)
   for (const name of ['a', 'b', 'c', 'd']) void pacer.run(note(name))
@@ -60,7 +60,7 @@ test('providers do not wait for each other', async () => {
   expect(done.map(([, at]) => at)).toEqual([0, 0])
 })
 
-test('concurrent I/O is bounded, and sends come before other calls', async () => {
+test('the number of concurrent calls is limited, and sends come before other calls', async () => {
   const { done, note } = notes()
   const queue = new IoQueue(1)
   const busy = queue.run(Pace.history, note('under way'))

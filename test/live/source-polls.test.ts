@@ -10,7 +10,7 @@ import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 const answered = (body: string, status = 200): HttpResult => ({ kind: 'answered', status, headers: {}, body })
 const fear = (value: unknown): HttpResult => answered(JSON.stringify({ value, other: 1 }))
 
-/** A poll every 10 s of a service that gives these answers, one after the other. The last answer repeats. */
+/** Polls a service every 10 s. The service gives these answers one after the other, and the last answer repeats. */
 function polled(answers: readonly (HttpResult | Promise<HttpResult>)[]) {
   const clock = new SimulatedClock(1_000)
   const asked: number[] = []
@@ -39,7 +39,7 @@ function polled(answers: readonly (HttpResult | Promise<HttpResult>)[]) {
   return { poll, stop, pass, asked, posted, alerts, lines }
 }
 
-test('a source is asked at once, then at its interval; an unchanged answer is posted without data', async () => {
+test('a source is requested at once, then at its interval, and an unchanged answer is passed on without data', async () => {
   const { pass, asked, posted, stop } = polled([fear(1), fear(1), fear(2)])
   await pass(30_000)
   expect(asked).toEqual([1_000, 11_000, 21_000, 31_000])
@@ -60,21 +60,24 @@ test.each<[string, HttpResult, string]>([
     'HTTP 302: the address redirects, and Sluice does not follow redirects; write the final address',
   ],
   ['no answer', { kind: 'lost', reason: 'no answer within 10000 ms' }, 'no answer within 10000 ms'],
-])('%s is dropped: one line in the log, an alert after five, and no input', async (_what, wrong, problem) => {
-  const { poll, pass, posted, alerts, lines } = polled([fear(1), ...Array(7).fill(wrong), fear(2)])
-  await pass(40_000)
-  expect(poll.problem).toBe(`source fear of a: ${problem} (4 in a row)`)
-  expect(alerts).toEqual([])
-  await pass(30_000)
-  const text = `the source fear returned no valid answer: ${problem}; the strategy keeps its last data`
-  expect(alerts).toMatchObject([{ kind: 'source-broken', bot: 'a', text: `${text} (5 times in a row)` }])
-  await pass(10_000)
-  expect(lines).toEqual([text, 'the source answers again, after 7 failures'])
-  expect(posted).toMatchObject([{ data: { value: 1 } }, { data: { value: 2 } }])
-  expect(poll.problem).toBeUndefined()
-})
+])(
+  'the answer %s is dropped, with a line in the log, an alert after five in a row, and no input for the engine',
+  async (_what, wrong, problem) => {
+    const { poll, pass, posted, alerts, lines } = polled([fear(1), ...Array(7).fill(wrong), fear(2)])
+    await pass(40_000)
+    expect(poll.problem).toBe(`source fear of a: ${problem} (4 in a row)`)
+    expect(alerts).toEqual([])
+    await pass(30_000)
+    const text = `the source fear returned no valid answer: ${problem}; the strategy keeps its last data`
+    expect(alerts).toMatchObject([{ kind: 'source-broken', bot: 'a', text: `${text} (5 times in a row)` }])
+    await pass(10_000)
+    expect(lines).toEqual([text, 'the source answers again, after 7 failures'])
+    expect(posted).toMatchObject([{ data: { value: 1 } }, { data: { value: 2 } }])
+    expect(poll.problem).toBeUndefined()
+  },
+)
 
-test('a source that answers late is not asked a second time meanwhile', async () => {
+test('a source that answers late is not requested a second time before it has answered', async () => {
   const late = Promise.withResolvers<HttpResult>()
   const { pass, asked, posted } = polled([late.promise, fear(2)])
   await pass(25_000)

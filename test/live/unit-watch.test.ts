@@ -16,20 +16,20 @@ describe('a live feed', () => {
   const gate = (open: boolean) =>
     expect.objectContaining({ kind: 'gate', account: '', open, code: 'UNIT_CONTRADICTED' })
 
-  test('in SOL is reported once, and stops nothing', () => {
+  test('a feed with amounts in SOL is reported once, and stops nothing', () => {
     const told = watched((row) => row)
     expect(told.at(-1)).toMatch(/^the amounts of the feed are in SOL/)
     expect(told).not.toContainEqual(gate(false))
   })
 
-  test.each(WRONG)('%s: stops entries with an alert', (_name, change) => {
+  test.each(WRONG)('a feed with %s stops entries with an alert', (_name, change) => {
     const told = watched(change)
     expect(told).toContainEqual(gate(false))
     expect(told).toContain('alert')
     expect(told).not.toContainEqual(gate(true))
   })
 
-  test.each(RIGHT)('%s: stops no entry', (_name, change) => {
+  test.each(RIGHT)('a feed with %s stops no entries', (_name, change) => {
     expect(watched(change)).not.toContainEqual(gate(false))
   })
 })

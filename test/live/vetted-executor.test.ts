@@ -12,7 +12,9 @@ const PLAIN: MintFacts = { program: 'token', traits: [] }
 const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
 const BEFORE: TokenChecks = { when: 'before', allow: [] }
 
-/** An executor whose attempts are all absent after 100 ms, behind the token checks. A mint is known after `readMs`. */
+/**
+ * An executor behind the token checks, whose attempts all end as absent after 100 ms. A mint is known after `readMs`.
+ */
 class Vetted implements ExecutorWorld {
   readonly clock = new SimulatedClock()
   readonly executed: number[] = []
@@ -52,14 +54,14 @@ class Vetted implements ExecutorWorld {
 
 const buy = buyAttempt('mint', 0.1)
 
-executorContract('the executor that looks at the mint', [
+executorContract('the executor that checks the mint', [
   { what: 'a mint that is known and harmless', ends: 'absent', build: () => new Vetted(buy, BEFORE, PLAIN, 0) },
-  { what: 'one that has to be read', ends: 'absent', build: () => new Vetted(buy, BEFORE, PLAIN) },
-  { what: 'one that is known and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE, 0) },
-  { what: 'one that is read and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE) },
-  { what: 'one of which nobody knows', ends: 'refused', build: () => new Vetted(buy, BEFORE, undefined) },
+  { what: 'a mint that has to be read', ends: 'absent', build: () => new Vetted(buy, BEFORE, PLAIN) },
+  { what: 'a mint that is known and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE, 0) },
+  { what: 'a mint that is read and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE) },
+  { what: 'a mint that cannot be read', ends: 'refused', build: () => new Vetted(buy, BEFORE, undefined) },
   {
-    what: 'what an earlier process armed is looked up, whatever the mint',
+    what: 'an attempt of an earlier process is looked up, with any mint',
     ends: 'absent',
     call: 'resume',
     build: () => new Vetted(buy, BEFORE, FREEZABLE),
@@ -67,7 +69,7 @@ executorContract('the executor that looks at the mint', [
 ])
 
 describe('a buy', () => {
-  test('waits for its mint, and is sent at once if the mint is known', () => {
+  test('a buy waits for its mint, and is sent at once if the mint is known', () => {
     expect(new Vetted(buy, BEFORE, PLAIN).run().executed).toEqual([50])
     expect(new Vetted(buy, BEFORE, PLAIN, 0).run().executed).toEqual([0])
   })
@@ -76,7 +78,7 @@ describe('a buy', () => {
     ['freezable', FREEZABLE, 'FREEZE_AUTHORITY'],
     ['no mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
     ['unread', undefined, 'MINT_UNREAD'],
-  ])('of a mint that is %s is not sent and not retried', (_what, facts, code) => {
+  ])('a buy of a mint that is %s is not sent and not retried', (_what, facts, code) => {
     const { executed, outcomes } = new Vetted(buy, BEFORE, facts).run()
     expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
   })
@@ -85,7 +87,7 @@ describe('a buy', () => {
     ['its time to live', 'TTL', undefined],
     ['a full exit of its mint', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
     ['a halt', 'HALTED', 'HALTED'],
-  ] as const)('that has waited beyond %s is not sent', (_what, refusal, code) => {
+  ] as const)('a buy that has waited beyond %s is not sent', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
     vetted.refusal = refusal
     const { outcomes } = vetted.run()
@@ -94,8 +96,8 @@ describe('a buy', () => {
   })
 
   test.each<[string, Attempt, TokenChecks]>([
-    ['what the bot allows', buy, { when: 'before', allow: ['freezeAuthority'] }],
-    ['after: at once, whatever the mint', buy, { when: 'after', allow: [] }],
+    ['a buy of a mint with a trait that the bot allows', buy, { when: 'before', allow: ['freezeAuthority'] }],
+    ['with when: after, a buy is sent at once with any mint', buy, { when: 'after', allow: [] }],
     ['off', buy, { when: 'off', allow: [] }],
     ['a sale never waits', sellAttempt('mint'), BEFORE],
   ])('is sent: %s', (_what, attempt, checks) => {

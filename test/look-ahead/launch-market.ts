@@ -5,7 +5,10 @@ import type { MarketRow } from '../support/market-rows.ts'
 const TOKENS = 30
 const STEP_MS = 100
 
-/** Tokens that are launched one after the other, trade with growing and falling prices, and go quiet. */
+/**
+ * Returns tokens that are launched one after the other, are traded at rising and falling prices, and then have no more
+ * trades.
+ */
 export function launchMarket(rows: number, seed: number, from: number): MarketRow[] {
   const random = seededRandom(seed)
   const key = (): string => encodeBase58(Uint8Array.from({ length: 32 }, () => random.integer(256)))

@@ -1,5 +1,5 @@
-// Plants strategies that look ahead, and counts how many of them `--verify-causal` finds: `npm run look-ahead --
-// --seeds 20`. Exits with 1 if it misses one, or if a shipped strategy raises a false alarm.
+// Tests `--verify-causal` with strategies that use future prices on purpose, and counts how many it finds: `npm run
+// look-ahead -- --seeds 20`. Exits with 1 if it misses one, or if a shipped strategy raises a false alarm.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

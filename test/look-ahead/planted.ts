@@ -1,20 +1,23 @@
 import { Engine } from '../../src/engine/engine.ts'
 import type { Block } from '../../src/market/block.ts'
 
-/** Source of a strategy, by seed. `laterOf` returns the price that the strategy knows too early, or undefined. */
+/** The source of a strategy, by seed. `laterOf` returns the price that the strategy knows too early, or undefined. */
 export interface Planted {
   readonly name: string
   source(seed: number, tape: TapeFiles): string
 }
 
-/** The tape as files that a strategy could read. */
+/** The tape in files that a strategy could read. */
 export interface TapeFiles {
   readonly ndjson: string
   readonly json: string
   readonly journal: string
 }
 
-/** Uses of a price that is known too early: to choose entries, to avoid losers, to sell in time, to write a note. */
+/**
+ * What a strategy does with a price that it knows too early: choose entries, avoid losing tokens, sell in time, or
+ * write a note.
+ */
 const USES = [
   `if (later > trade.price * 1.01 && !token.position) bot.buy(token, { sol: 0.05, reason: 'it will rise' })`,
   `token.state.falls = trade.price < token.state.high * 0.9
@@ -25,7 +28,7 @@ const USES = [
   `if (calls % 10 === 0 && later > trade.price) bot.note(trade.mint, 'it will rise')`,
 ]
 
-/** `before`: code of the module. `later`: body of a function. */
+/** Returns the source of a strategy. `before` is code of the module, and `later` is the body of a function. */
 function strategy(name: string, seed: number, before: string, later: string): string {
   return `import { defineStrategy, z } from 'sluice'
 ${before}
@@ -46,7 +49,7 @@ export default defineStrategy({ name: '${name}-${seed}', about: '', params: z.ob
 
 const leak = globalThis as { leaked?: { block: Block; row: number } }
 
-/** Plants a defect in the engine: every strategy can reach the block that is being handled. */
+/** Adds a defect to the engine: every strategy can read the block of rows that is being handled. */
 export function leakBlocks(): void {
   const { rows } = Engine.prototype
   Engine.prototype.rows = function (this: Engine, firstSeq, block, from, to) {
@@ -57,7 +60,7 @@ export function leakBlocks(): void {
 
 const PRICES = `.trim().split('\\n').map((line) => JSON.parse(line)).filter((row) => row.type === 'trade').map((row) => row.price)`
 
-/** Comment that lets the code after it read the tape. */
+/** Returns a comment that allows the code after it to read the tape. */
 const allow = (name: string): string => `// sluice: allow ${name}, because the strategy must be caught while it runs\n`
 
 /** Ways to read a file, as code of the module that defines \`prices\`. */
@@ -84,7 +87,7 @@ for (const item of openTape(['${journal}']).market.items(new Mints())) if (item.
 const prices = new Database('${journal}', { readonly: true }).prepare('SELECT price FROM trades ORDER BY seq').pluck().all()`,
 ]
 
-/** Kinds of memory that outlive a run. */
+/** Kinds of variables that keep their value from one run to the next. */
 const MEMORIES: readonly (readonly [before: string, later: string])[] = [
   [
     `let before = []; let now = []`,

@@ -5,13 +5,13 @@ import { BarRings } from '../../src/market/bar-rings.ts'
 
 const TOKENS = 4
 
-/** Numbers of bars that are added to a token in a row; 0 frees the token. */
+/** The numbers of bars that are added to a token, one after the other; 0 frees the token. */
 const steps = fc.array(
   fc.record({ token: fc.nat(TOKENS - 1), bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 })) }),
   { minLength: 1, maxLength: 15 },
 )
 
-test('each token has its last bars, by their numbers, also after others were freed', () => {
+test('each token has its last bars, by their numbers, also after other tokens were freed', () => {
   fc.assert(
     fc.property(steps, fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(2_000)), (all, keep) => {
       const rings = new BarRings()

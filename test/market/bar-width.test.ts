@@ -13,7 +13,7 @@ test.each([
   ['500 trades', { trades: 500 }],
   ['20 SOL', { volumeSol: 20 }],
   ['0.5 SOL', { volumeSol: 0.5 }],
-])('%s is a width', (text, size) => {
+])('%s is a valid width of a bar', (text, size) => {
   const none = { everyMs: NEVER, trades: NEVER, volumeSol: NEVER }
   expect(parseWidth(text)).toEqual({ name: text, ...none, ...size })
 })
@@ -40,7 +40,7 @@ test.each([
   ['-1m', undefined],
   ['2000000 trades', undefined],
   ['NaN SOL', undefined],
-])('"%s" is no width; %s is suggested', (text, meant) => {
+])('"%s" is no width of a bar, and the message suggests %s', (text, meant) => {
   expect(parseWidth(text)).toBeUndefined()
   expect(meantWidth(text)).toBe(meant)
 })

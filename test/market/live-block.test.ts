@@ -11,14 +11,14 @@ const details: TokenDetails = {
 }
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
-/** A text that a frame may contain: well-formed, at most 255 bytes. */
+/** A text that a message of the feed may contain: well-formed, at most 255 bytes. */
 const text = fc
   .tuple(fc.constantFrom('', '', '\ufeff'), fc.string({ unit: 'binary', maxLength: 252 }))
   .map(([mark, rest]) => mark + rest)
   .filter((one) => bytesOf(one) <= 255)
 
 describe('a live block', () => {
-  it('returns every row unchanged', () => {
+  it('a live block returns every row unchanged', () => {
     const row = fc.record({
       time: fc.nat(),
       kind: fc.constantFrom(RowKind.buy, RowKind.sell, RowKind.newToken, RowKind.priceUpdate),
@@ -42,7 +42,7 @@ describe('a live block', () => {
     )
   })
 
-  it('copies the bytes of a frame unchanged', () => {
+  it('a live block copies the bytes of a message unchanged', () => {
     fc.assert(
       fc.property(text, text, text, (before, signature, trader) => {
         const bytes = new TextEncoder().encode(before + signature + trader)
@@ -63,17 +63,17 @@ describe('a live block', () => {
     ['256 bytes', 'x'.repeat(256), false],
     ['255 bytes of many each', `${'🚀'.repeat(63)}xyz`, true],
     ['128 characters of two bytes', 'ü'.repeat(128), false],
-  ])('a text of %s', (_name, one, fits) => {
+  ])('a live block stores a text of %s', (_name, one, fits) => {
     const block = new LiveBlock(['a'], 64)
     expect(block.append(1, 1, 0, 0, numbers, one, '')).toBe(fits)
     expect(block.append(1, 1, 0, 0, numbers, '', one)).toBe(fits)
     expect(block.length).toBe(fits ? 2 : 0)
-    // A refused row leaves no text behind.
+    // A row that was refused leaves no text in the block.
     expect(block.append(1, 1, 0, 0, numbers, 'signature', 'trader')).toBe(true)
     expect(block.texts.trader(block.length - 1)).toBe('trader')
   })
 
-  it('is full when its rows or its texts are', () => {
+  it('a live block is full when there is no space for another row or another text', () => {
     const rows = new LiveBlock(['a'], 2)
     expect([1, 2, 3].map(() => rows.append(1, 1, 0, 0, numbers, '', ''))).toEqual([true, true, false])
     const texts = new LiveBlock(['a'], 8)
@@ -99,7 +99,7 @@ describe('a live block', () => {
     expect(roomy.texts.details(0).metadata).toEqual(details.metadata)
   })
 
-  it('keeps the texts of a new token', () => {
+  it('a live block stores the texts of a new token', () => {
     const block = new LiveBlock(['mint'], 8)
     block.append(7, 6, RowKind.newToken, 0, numbers, '', 'creator', details)
     const event = eventOf(block, 0)
@@ -109,7 +109,7 @@ describe('a live block', () => {
     })
   })
 
-  it('is readable by another thread in the same memory', () => {
+  it('another thread can read a live block in the same memory', () => {
     const block = new LiveBlock(['mint'], 8)
     block.append(7, 6, RowKind.sell, 0, numbers, 'signature', 'trader')
     const other = new LiveBlock(['mint'], 8, block.buffer)

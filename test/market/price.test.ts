@@ -11,11 +11,11 @@ const TO_BE_PROVED: UnitSettings = { tradePrice: 'auto', tradeAmount: 'auto' }
 interface Print {
   readonly price: number
   readonly sol?: number
-  /** The price that the service quotes; NaN if there is none. */
+  /** The price that the feed reports with the trade; NaN if there is none. */
   readonly quoted?: number
 }
 
-/** The robust price after each print of one token. */
+/** Returns the robust price after each print of one token. */
 function pricesAfter(prints: readonly Print[], units = IN_SOL, prices = new Prices(units)): (number | undefined)[] {
   const block = new LiveBlock([], Math.max(1, prints.length))
   return prints.map(({ price, sol = 1, quoted = price }, row) => {
@@ -31,12 +31,28 @@ const of = (...prices: number[]): Print[] => prices.map((price) => ({ price }))
 describe('the robust price', () => {
   const tables: [name: string, prints: Print[], prices: (number | undefined)[]][] = [
     ['needs three prints', of(1, 2, 3), [undefined, undefined, 2]],
-    ['is the median of the last five', of(5, 1, 4, 2, 3, 9, 9), [undefined, undefined, 4, 4, 3, 3, 4]],
-    ['lets the newest of four wait for the fifth', of(1, 1, 1, 9, 9), [undefined, undefined, 1, 1, 1]],
-    ['believes a jump with its third print', of(1, 1, 1, 1, 1, 9, 9, 9), [undefined, undefined, 1, 1, 1, 1, 1, 9]],
-    ['believes a fall with its third print', of(9, 9, 9, 9, 9, 1, 1, 1), [undefined, undefined, 9, 9, 9, 9, 9, 1]],
     [
-      'does not move by single prints, however far off',
+      'the robust price is the median of the last five prints',
+      of(5, 1, 4, 2, 3, 9, 9),
+      [undefined, undefined, 4, 4, 3, 3, 4],
+    ],
+    [
+      'with four prints the robust price does not follow the newest one before the fifth',
+      of(1, 1, 1, 9, 9),
+      [undefined, undefined, 1, 1, 1],
+    ],
+    [
+      'the robust price follows a jump at its third print',
+      of(1, 1, 1, 1, 1, 9, 9, 9),
+      [undefined, undefined, 1, 1, 1, 1, 1, 9],
+    ],
+    [
+      'the robust price follows a fall at its third print',
+      of(9, 9, 9, 9, 9, 1, 1, 1),
+      [undefined, undefined, 9, 9, 9, 9, 9, 1],
+    ],
+    [
+      'single prints do not move the robust price, no matter how wrong they are',
       of(1, 1, 1, 100, 1, 0.01, 1),
       [undefined, undefined, 1, 1, 1, 1, 1],
     ],
@@ -47,25 +63,25 @@ describe('the robust price', () => {
 
   const nothing: [name: string, print: Print][] = [
     ['below the least size', { price: 9, sol: 0.0099 }],
-    ['of an amount that nobody trades', { price: 9, sol: 2e5 }],
+    ['of an impossible amount', { price: 9, sol: 2e5 }],
     ['of a negative amount', { price: 9, sol: -1 }],
     ['of no amount', { price: 9, sol: Number.NaN }],
     ['of an infinite amount', { price: 9, sol: Number.POSITIVE_INFINITY }],
     ['of no tokens', { price: Number.POSITIVE_INFINITY }],
     ['of endless tokens', { price: 0 }],
-    ['of a price beyond everything', { price: 1.1e9 }],
+    ['of an infinite price', { price: 1.1e9 }],
     ['of a negative price', { price: -9 }],
-    ['of a price that is none', { price: Number.NaN }],
+    ['of a price that is not a number', { price: Number.NaN }],
   ]
-  it.each(nothing)('ignores a print %s', (_name, print) => {
+  it.each(nothing)('the robust price ignores a print %s', (_name, print) => {
     expect(pricesAfter([...of(1, 1, 1), print, print, print]).at(-1)).toBe(1)
   })
 
-  it('counts a print of exactly the minimum size', () => {
+  it('a print of exactly the minimum size counts', () => {
     expect(pricesAfter([...of(1, 1, 1), ...Array(3).fill({ price: 9, sol: 0.01 })]).at(-1)).toBe(9)
   })
 
-  it('needs three prints of five to leave the range of the earlier ones', () => {
+  it('three of five prints are needed to leave the range of the earlier prints', () => {
     const noise = fc.double({ min: 1e-6, max: 1e6, noNaN: true })
     fc.assert(
       fc.property(fc.array(fc.tuple(noise, noise), { maxLength: 12 }), (pairs) => {
@@ -75,7 +91,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('is the median in any order, also of equal prints', () => {
+  it('the robust price is the median in any order of the prints, also of equal prints', () => {
     const few = fc.integer({ min: 1, max: 5 })
     fc.assert(
       fc.property(fc.array(few, { minLength: 3, maxLength: 9 }), (prints) => {
@@ -87,7 +103,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('can be forgotten for one token or for all', () => {
+  it('prices can be deleted for one token or for all tokens', () => {
     const prices = new Prices(IN_SOL)
     pricesAfter(of(1, 1, 1), IN_SOL, prices)
     prices.forget(8)
@@ -102,25 +118,21 @@ describe('the robust price', () => {
   })
 })
 
-describe('the unit of amounts', () => {
+describe('the proof of the unit of amounts', () => {
   const proved = (prints: readonly Print[]) => pricesAfter(prints, TO_BE_PROVED).at(-1) !== undefined
   const quoted = (count: number, ratio: number): Print[] => Array(count).fill({ price: 1e-6, quoted: ratio * 1e-6 })
 
   const tables: [name: string, prints: Print[], isProved: boolean][] = [
-    ['the price quoted is SOL a token', quoted(20, 1), true],
+    ['the quoted price is in SOL per token', quoted(20, 1), true],
     ['one print too few', quoted(19, 1), false],
     ['the price quoted is in USD', quoted(20, 150), true],
     ['the price quoted is in lamports', quoted(20, 1e9), true],
     ['no price is quoted', quoted(100, Number.NaN), false],
     ['the price quoted is 0', quoted(100, 0), false],
-    [
-      'it is quoted now in one unit, now in another',
-      [...Array(60)].flatMap((_, at) => quoted(1, at % 2 ? 1 : 150)),
-      false,
-    ],
-    ['it moves by two percent', [...Array(40)].flatMap((_, at) => quoted(1, 1 + (at % 3) / 100)), true],
-    ['a few prints beside do not matter', [...quoted(3, 7), ...quoted(25, 1), ...quoted(2, 9)], true],
-    ['it is no constant at all', [...Array(100)].flatMap((_, at) => quoted(1, 1.1 ** at)), false],
+    ['the quoted price changes its unit', [...Array(60)].flatMap((_, at) => quoted(1, at % 2 ? 1 : 150)), false],
+    ['the quoted price differs by two percent', [...Array(40)].flatMap((_, at) => quoted(1, 1 + (at % 3) / 100)), true],
+    ['a few prints with another price do not matter', [...quoted(3, 7), ...quoted(25, 1), ...quoted(2, 9)], true],
+    ['the ratio of the quoted price is not constant', [...Array(100)].flatMap((_, at) => quoted(1, 1.1 ** at)), false],
   ]
   it.each(tables)('%s', (_name, prints, isProved) => {
     expect(proved(prints)).toBe(isProved)
@@ -128,14 +140,19 @@ describe('the unit of amounts', () => {
 
   const fills: [name: string, prices: [fill: number, decidedOn?: number][], agree: boolean[], ends: boolean][] = [
     ['a fill near the price', [[1.5, 1]], [true], false],
-    ['one of a thousandfold ends it', [[1000, 1]], [false], true],
-    ['one of a thousandth ends it', [[0.001, 1]], [false], true],
-    ['near the price that it was decided on', [[60, 50]], [true], false],
-    ['at the price now, which has run away meanwhile', [[1, 500]], [true], false],
-    ['after two that agreed, one that does not is a runaway', [[1], [1], [0.001, 1]], [true, true, false], false],
+    ['a fill at a thousand times the price ends the proof', [[1000, 1]], [false], true],
+    ['a fill at a thousandth of the price ends the proof', [[0.001, 1]], [false], true],
+    ['a fill near the price on which it was decided', [[60, 50]], [true], false],
+    ['a fill at the present price, which has moved far', [[1, 500]], [true], false],
+    [
+      'after two fills that agree, one that does not agree is ignored',
+      [[1], [1], [0.001, 1]],
+      [true, true, false],
+      false,
+    ],
     ['but not three', [[1], [1], [0.001], [0.001], [0.001]], [true, true, false, false, false], true],
   ]
-  it.each(fills)('our own fills: %s', (_name, prices, agree, ends) => {
+  it.each(fills)('our own fills test the unit: %s', (_name, prices, agree, ends) => {
     const known = new Prices(IN_SOL)
     pricesAfter(of(1, 1, 1), IN_SOL, known)
     expect(prices.map(([fill, decidedOn]) => known.confirm(7, fill, decidedOn))).toEqual(agree)
@@ -143,7 +160,7 @@ describe('the unit of amounts', () => {
     expect(known.at(7)).toBe(ends ? undefined : 1)
   })
 
-  it('is never proved again after a contradiction', () => {
+  it('after a contradiction, the unit is never proved again', () => {
     const known = new Prices(TO_BE_PROVED)
     pricesAfter(quoted(30, 1), TO_BE_PROVED, known)
     known.confirm(7, 1, undefined)
@@ -151,7 +168,7 @@ describe('the unit of amounts', () => {
     expect(known.contradicted).toBe(true)
   })
 
-  it('ignores a fill of a token without a price', () => {
+  it('a fill of a token without a price is ignored', () => {
     expect(new Prices(IN_SOL).confirm(3, 5, undefined)).toBe(true)
   })
 })
@@ -167,16 +184,16 @@ describe('the age of an event', () => {
     return age.of(lag)
   }
   it.each([
-    ['nothing is usual yet', [], 5_000, 0],
-    ['two are not enough', [10, 10], 5_000, 0],
+    ['without earlier events, the usual delay is unknown', [], 5_000, 0],
+    ['two events are not enough for a usual delay', [10, 10], 5_000, 0],
     ['an event later than usual is old', [10, 10, 10], 5_010, 5_000],
     ['a clock that is ahead does not matter', [-4_000, -3_990, -3_980], -3_480, 500],
-    ['nor do later ones', [10, 20, 30, 4_000, 5_000], 40, 10],
+    ['some late events do not matter', [10, 20, 30, 4_000, 5_000], 40, 10],
     ['one broken timestamp makes nothing old', [-7e15, 10, 11, 12, 13], 61, 50],
     ['nor do two', [-7e15, -7e15, 10, 11, 12], 60, 50],
     ['an event without a timestamp has no age', [10, 10, 10], Number.NaN, 0],
-    ['one in the future neither', [10, 10, 10], -90_000, 0],
-    ['what is no number teaches nothing', [Number.NEGATIVE_INFINITY, 10, 10, 10], 15, 5],
+    ['an event with a time in the future has no age', [10, 10, 10], -90_000, 0],
+    ['a delay that is not a number is ignored', [Number.NEGATIVE_INFINITY, 10, 10, 10], 15, 5],
   ])('%s', (_name, lags, lag, age) => {
     expect(ageOf(lags, lag)).toBe(age)
   })

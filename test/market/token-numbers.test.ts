@@ -21,7 +21,7 @@ const mintOf = (number: number): string =>
       .fill(number >> 8, 24),
   )
 
-/** A strategy that keeps every token that it ever received, and prints the current views of these tokens. */
+/** A strategy that keeps every token that it ever received, and prints the current objects of these tokens. */
 const hoarder = defineStrategy<object, { prints: number }>({
   name: 'hoarder',
   about: 'keeps everything',
@@ -52,7 +52,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
   },
 })
 
-/** Acts on any token that the strategy ever received. */
+/** Acts on any token that the strategy has ever received. */
 function act(bot: Bot<unknown>, token: Token<unknown>): void {
   switch (Math.floor(bot.random() * 12)) {
     case 0:
@@ -104,7 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'giveBack' as const }) },
 )
 
-/** All decisions, and the number of token numbers used. */
+/** Returns all decisions, and how many token numbers were used. */
 function decided(steps: readonly Step[], givesBack: boolean): { texts: string[]; numbers: number } {
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 200_000 }
   const filters = { minAgeMs: 1000, unknownCreators: 'allow' as const }
@@ -136,7 +136,7 @@ function decided(steps: readonly Step[], givesBack: boolean): { texts: string[];
 }
 
 describe('reused token numbers', () => {
-  it('do not change any decision, with any tokens that a strategy keeps', () => {
+  it('reusing token numbers changes no decision, with any tokens that a strategy keeps', () => {
     let saved = 0
     let trades = 0
     fc.assert(
@@ -190,7 +190,7 @@ describe('reused token numbers', () => {
     expect(talk.rig.mints.find(mint)).toBe(isForGood ? number : undefined)
   })
 
-  it('a price of the day before yesterday is dropped if it is not needed', () => {
+  it('a price of the day before yesterday is deleted if nothing needs it', () => {
     const talk = new TalkingBot()
     const [first, second] = [mintOf(1), mintOf(2)]
     talk.rig.settle(1e-6, first)
@@ -203,7 +203,7 @@ describe('reused token numbers', () => {
     expect(talk.ask((bot) => bot.quoteBuy(second, 1))).toBeDefined()
   })
 
-  it('do not grow from the third day on in a market of launches', () => {
+  it('in a market of launches, the token numbers do not grow from the third day on', () => {
     const talk = new TalkingBot()
     const numbers: number[] = []
     for (let day = 0; day < 6; day++) {

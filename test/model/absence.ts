@@ -4,9 +4,11 @@ import { type Case, MISMATCHES } from './scenario.ts'
 import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The proof of absence: the finalized height, then the wallet's lamports at slot C, then the signatures up to C. An
- *  attempt is dead if the height has passed its bound, no row is ours, and the rows account for the lamports. Rows are
- *  bits of a number: own rows first, then rows of strangers. */
+/**
+ * The proof that an attempt did not execute: read the finalized height, then the wallet's lamports at slot C, then the
+ * signatures up to C. The attempt is dead if the height is above its last valid block, no signature is ours, and the
+ * signatures explain the lamports. Signatures ("rows") are bits of a number: first ours, then those of strangers.
+ */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   const { mutant } = scenario
@@ -21,7 +23,10 @@ export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   } else lastRead(scenario, state, bracket, steps)
 }
 
-/** Starts a proof. Only the mutant starts one before the finalized height has passed the bound of an attempt. */
+/**
+ * Starts a proof. Only a mutant (a model with a deliberate error) starts one before the finalized height has passed the
+ * last valid block of an attempt.
+ */
 function firstRead(scenario: Case, state: State, steps: Steps): void {
   const past = pastOf(scenario, state)
   if (scenario.mutant === 'heightReadLast') {
@@ -51,8 +56,10 @@ function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: 
       )
 }
 
-/** Compares the rows with the change of lamports. Equal values decide. A mismatch is read again, and repeated equal
- *  mismatches hold the order. */
+/**
+ * Compares the signatures with the change of lamports. If they agree, the proof is complete. Otherwise they are read
+ * again, and repeated equal differences hold the order for the operator.
+ */
 function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
   const isEqual = list === balance || scenario.mutant === 'noConservation'
   if (isEqual) {
@@ -79,7 +86,7 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
   }
 }
 
-/** Whether there is an unbooked row of this lane, which may belong to this attempt. */
+/** Returns whether an unbooked signature of this token and side exists, which may belong to this attempt. */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(
     (transaction, row) =>
@@ -90,7 +97,7 @@ function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: nu
   )
 }
 
-/** Attempts with a known bound and without an execution seen. */
+/** Returns the attempts whose last valid block is known and whose execution was not seen. */
 function boundAttempts({ mutant }: Case, state: State): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isForgotten = mutant === 'heldForEver' && state.journal.orders[attempt.order]!.state === 'held'
@@ -112,7 +119,7 @@ function rowsOf(scenario: Case, state: State): number {
   return landed.reduce((bits, { at }, row) => (at !== null && at <= height ? bits | (1 << row) : bits), 0)
 }
 
-/** The mutant absenceByNullStatus: an unknown status counts as absence. */
+/** The steps of the mutant absenceByNullStatus, for which an unknown status proves that an attempt did not execute. */
 function nullStatusSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, attempt] of state.journal.attempts.entries()) {
     const isHunted = attempt.state === 'unknown' || attempt.state === 'acked' || attempt.state === 'signed'

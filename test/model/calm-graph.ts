@@ -1,16 +1,19 @@
 /** Maximum number of groups of duties, because the groups must fit into one number. */
 const MOST_GROUPS = 31
 
-/** The states with their steps other than faults. Checks that every order is decided in the end. An infinite run is
- *  fair if each duty that stays possible happens; a fair run without a decided state is a violation. */
+/**
+ * All states, with the steps between them that are no faults. Checks that every order is decided in the end. An
+ * infinite run is fair if each duty (a step that must happen) that stays possible does happen. A fair run without a
+ * decided state is a violation.
+ */
 export class CalmGraph {
   readonly #targets: number[] = []
-  /** Bit of the duty's group by edge; 0 for a chance. */
+  /** For each edge, the bit of its duty's group; 0 for a step that need not happen. */
   readonly #bits: number[] = []
   /** First edge by state. */
   readonly #firsts: number[] = []
   readonly #decided: boolean[] = []
-  /** Bits of the possible duties by state. */
+  /** For each state, the bits of the duties that are possible. */
   readonly #possible: number[] = []
   readonly #groups = new Map<string, number>()
 
@@ -29,7 +32,10 @@ export class CalmGraph {
     this.#possible[this.#possible.length - 1]! |= bit
   }
 
-  /** The first state from which, without faults, no decided state can be reached, or a fair run avoids all of them. */
+  /**
+   * Returns the first state from which no decided state can be reached without faults, or from which a fair run avoids
+   * all of them.
+   */
   neverDecided(): number | undefined {
     this.#firsts.push(this.#targets.length)
     return this.#withoutWayOut() ?? this.#onFairCycle()

@@ -2,8 +2,10 @@ import { type Case, initialTokens, LOT, MOST_UNFINALIZED, type OrderKind } from 
 import { isExecuted, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The chain: blocks are added and become final, forks rewrite the others, transactions land or expire, strangers use
- *  the wallet. */
+/**
+ * The steps of the chain: blocks are added and become final, forks replace the blocks that are not final, transactions
+ * land or expire, and strangers use the wallet.
+ */
 export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.head < MOST_UNFINALIZED) steps.duty('a block', '', (next) => next.head++)
   if (state.head > 0) steps.duty('a block is final', '', finalize)
@@ -22,13 +24,15 @@ function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   return scenario.orders[order] as OrderKind
 }
 
-/** Whether two rows of one lane are both buys or both sales. */
+/** Returns whether two transactions of one token and side are both buys or both sales. */
 export function isSameSide(scenario: Case, state: State, one: number, other: number): boolean {
   return (kindOf(scenario, state, one) === 'buy') === (kindOf(scenario, state, other) === 'buy')
 }
 
-/** Heights count from the finalized block. A final or expired transaction drops its other fields, so that states with
- *  equal futures are equal. */
+/**
+ * Makes a block final. Heights count from the finalized block. A final or expired transaction drops its other fields,
+ * so that states with the same future are equal.
+ */
 function finalize(next: State): void {
   next.head--
   for (const transaction of next.transactions) {
@@ -61,7 +65,7 @@ function landingSteps(scenario: Case, state: State, index: number, steps: Steps)
   }
 }
 
-/** Tokens that the sale would sell now; undefined if the wallet has none: then it reverts. */
+/** Returns the tokens that the sale would sell now; undefined if the wallet has none, and the sale reverts. */
 function saleOf(scenario: Case, state: State, index: number): number | undefined {
   const kind = kindOf(scenario, state, index)
   if (kind === 'buy') return 0

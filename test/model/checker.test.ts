@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { check, type Model, NEVER_DECIDED, type Step } from './checker.ts'
 
-/** A machine whose states are words. A step is written with its kind and its next state: `duty:b`, `chance:c`,
- *  `fault:d`. */
+/**
+ * Returns a machine whose states are words. A step is written with its kind and its next state: `duty:b`, `chance:c`,
+ * `fault:d`.
+ */
 function machine(steps: Readonly<Record<string, readonly string[]>>, broken: readonly string[] = []): Model<string> {
   return {
     initial: () => 'start',
@@ -17,7 +19,7 @@ function machine(steps: Readonly<Record<string, readonly string[]>>, broken: rea
   }
 }
 
-test('A machine that reaches a decided state holds, and every state is counted once.', () => {
+test('A machine that reaches a decided state is correct, and every state is counted once.', () => {
   const steps = { start: ['duty:left', 'duty:right'], left: ['duty:decided'], right: ['duty:decided'] }
   expect(check(machine(steps))).toEqual({ states: 4, steps: 4 })
 })
@@ -37,7 +39,7 @@ test('An infinite cycle is a violation if no duty would end it.', () => {
   expect(check(machine(steps)).violation?.property).toBe(NEVER_DECIDED)
 })
 
-test('An infinite cycle is not fair if a duty stays possible and never happens.', () => {
+test('An infinite cycle does not count as a violation if a duty stays possible in it and never happens.', () => {
   const steps = { start: ['duty:turn', 'duty:decided'], turn: ['duty:start', 'duty:decided'] }
   expect(check(machine(steps)).violation).toBeUndefined()
 })

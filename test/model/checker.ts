@@ -1,7 +1,9 @@
 import { CalmGraph } from './calm-graph.ts'
 
-/** A possible step of a state. A fault or a chance need never happen; a duty happens if it stays possible. Decisions
- *  must not need faults. */
+/**
+ * The kind of a step. A fault or a chance need never happen. A duty happens if it stays possible. Decisions must not
+ * need faults.
+ */
 export type Kind = 'fault' | 'chance' | 'duty'
 
 export interface Step<State> {
@@ -17,9 +19,9 @@ export interface Model<State> {
   steps(state: State): readonly Step<State>[]
   /** States with the same key are equal. */
   key(state: State): string
-  /** Name of a property that the state breaks. */
+  /** Returns the name of a property that the state breaks. */
   broken(state: State, steps: readonly Step<State>[]): string | undefined
-  /** Whether every order is decided and booked. Each state must lead to such a state without faults. */
+  /** Returns whether every order is decided and booked. Each state must lead to such a state without faults. */
   isDecided(state: State): boolean
 }
 
@@ -47,7 +49,7 @@ class Search<State> {
   readonly #model: Model<State>
   readonly #mostStates: number
   readonly #numbers = new Map<string, number>()
-  /** States that were found but not visited. Of a visited state, only the key is kept. */
+  /** States that were found and not visited yet. Of a visited state, only the key is kept. */
   readonly #states: (State | undefined)[] = []
   readonly #parents: number[] = []
   readonly #names: string[] = []
@@ -70,7 +72,7 @@ class Search<State> {
     return stuck === undefined ? this.#result() : this.#result(NEVER_DECIDED, stuck)
   }
 
-  /** Adds the states that follow a state. Returns the property that the state violates, if there is one. */
+  /** Adds the states that follow a state. Returns the property that the state violates; undefined if there is none. */
   #expand(number: number): string | undefined {
     const state = this.#states[number] as State
     this.#states[number] = undefined

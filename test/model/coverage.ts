@@ -3,7 +3,7 @@ import { protocol } from './protocol.ts'
 import type { Scenario } from './scenario.ts'
 import type { State } from './state.ts'
 
-/** Moves and kinds of steps that occurred in the visited scenarios. */
+/** The moves and kinds of steps that occurred in the visited scenarios. */
 export class Coverage {
   /** `accepted > working`. */
   readonly orderMoves = new Set<string>()
@@ -15,7 +15,7 @@ export class Coverage {
     return new Set([...this.#groups].map((group) => group.replaceAll(/attempt \d/g, 'it')))
   }
 
-  /** The protocol in a scenario, with its steps recorded. */
+  /** Returns the model of the protocol in a scenario, with its steps recorded. */
   of(scenario: Scenario): Model<State> {
     const model = protocol(scenario)
     return {

@@ -4,8 +4,10 @@ import type { Case } from './scenario.ts'
 import { type AttemptRow, isExecuted, isFinal, isUndecided, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** Executions seen on chain: provisional at confirmed, then final, or reversed by a fork. A seen execution is proof; an
- *  unseen one proves nothing. */
+/**
+ * Executions that Sluice sees on the chain: provisional at confirmed, then final, or reversed by a fork. An execution
+ * that was seen is proof. That none was seen proves nothing.
+ */
 export function evidenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (let index = 0; index < state.transactions.length; index++) {
@@ -32,8 +34,10 @@ function isWatched(scenario: Case, state: State, index: number): boolean {
   return true
 }
 
-/** Books an execution, for its attempt if that is proved. An execution after the end, or a second one, raises an
- *  alarm. */
+/**
+ * Books an execution for its attempt, if the attempt is proved. An execution after the end of its attempt, or a second
+ * one, raises an alarm.
+ */
 function adopt(scenario: Case, next: State, index: number, level: 'provisional' | 'final'): void {
   const { attempts, fills } = next.journal
   fills[index]!.seen = level
@@ -53,7 +57,10 @@ function adopt(scenario: Case, next: State, index: number, level: 'provisional' 
   setOrder(next, order, 'filled')
 }
 
-/** Attempts that may have made a row with an unknown signature: sent, and on its side. */
+/**
+ * Returns the attempts that may have made a transaction with an unknown signature: they were sent, and have the same
+ * side.
+ */
 function candidates(scenario: Case, state: State, row: number, test: (attempt: AttemptRow) => boolean): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isSent = state.memory?.sending !== index
@@ -66,7 +73,10 @@ function isThoughtDead({ state }: AttemptRow): boolean {
   return state === 'refused' || state === 'absent' || state === 'reverted'
 }
 
-/** With several open attempts of a full exit, the row proves the order and no attempt: each may still execute. */
+/**
+ * With several open attempts of a full exit, the transaction proves the order but no attempt, because each attempt may
+ * still execute.
+ */
 function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly number[]): number | undefined {
   const first = open[0]
   if (first === undefined || mutant === 'rowProvesOneOfSeveral') return first
@@ -83,7 +93,7 @@ function isSecond({ orders }: Case, { journal }: State, order: number, index: nu
   return orders[order] !== 'full exit' && journal.fills.some(({ seen }, fill) => seen !== 'none' && isOther(fill))
 }
 
-/** Ends the orders that wait for a retry. */
+/** An alarm ends the orders that wait for a retry. */
 function raiseAlarm({ mutant }: Case, next: State): void {
   const { orders, attempts } = next.journal
   if (mutant === 'lateFillWithoutAlarm') return
@@ -95,7 +105,7 @@ function raiseAlarm({ mutant }: Case, next: State): void {
   }
 }
 
-/** A provisional fill is no longer on chain: its attempt and its order are open again. */
+/** A provisional fill is no longer on the chain. Its attempt and its order are open again. */
 function reversalStep(state: State, index: number, steps: Steps): void {
   if (state.journal.fills[index]!.seen !== 'provisional' || isExecuted(state.transactions[index]!)) return
   steps.duty('reversed by a fork', `(${attemptName(index)})`, (next) => {

@@ -4,8 +4,10 @@ import { makeTransaction } from './service.ts'
 import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The client: accepts, commits, sends and reads the answer; the engine takes reports; the process may end at any
- *  time. */
+/**
+ * The client: it accepts orders, commits, sends and reads answers, the engine takes reports, and the process may end at
+ * any time.
+ */
 export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) {
     steps.duty('the process starts', '', (next) => start(scenario, next))
@@ -31,7 +33,7 @@ export function memory(next: State): NonNullable<State['memory']> {
   return next.memory!
 }
 
-/** Moves an order, with its lane and report. The end of an order cancels an attempt that is not durable yet. */
+/** Moves an order to a state, with its report. The end of an order cancels an attempt that is not durable yet. */
 export function setOrder(next: State, order: number, to: OrderState): void {
   const row = next.journal.orders[order]!
   row.state = to
@@ -52,9 +54,11 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
 }
 
-/** Height from which no transaction that was built by now can land. The head comes from a node with the largest
- *  permitted lag. A head with a time is older than now by at most the margin; a head without a time has a larger margin
- *  (A8). Returns null while no head is known. */
+/**
+ * Returns the height from which no transaction that was built by now can land; null while no height is known. The node
+ * that reports the height lags by the largest permitted number of blocks. A height with a block time is at most as old
+ * as the margin; a height without one has a larger margin (A8).
+ */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
   const lag = undated ? UNDATED_LAG : NODE_LAG
@@ -125,7 +129,10 @@ function commit(scenario: Case, next: State, order: number, index: number): void
   next.journal.orders[order]!.state = 'working'
 }
 
-/** Our node knows the blockhash, so its height is at least the height of that block. */
+/**
+ * Returns the last valid block of a transaction, computed from our node's height. Our node knows the blockhash, so its
+ * height is at least that of the blockhash.
+ */
 function ownBound({ mutant }: Case, next: State): number | null {
   const bound = next.head + VALIDITY
   if (mutant === 'builderBoundTooLow' || mutant === 'heightOfNodeBehind') return Math.max(0, bound - NODE_LAG)
@@ -206,7 +213,7 @@ function doubt(scenario: Case, next: State, index: number, isLost: boolean): voi
   if (mutant === 'reservationFreedAtUnknown') next.journal.orders[attempt.order]!.isReserved = false
 }
 
-/** Books the unbooked fills, or reverses the fill that a fork dropped. */
+/** The engine books the unbooked fills, or reverses the fill that a fork dropped. */
 function take({ mutant }: Case, next: State, order: number): void {
   const row = next.journal.orders[order]!
   memory(next).inbox[order] = false
@@ -226,7 +233,10 @@ function kill({ executor }: Case, next: State): void {
   if (executor === 'cloud') for (const attempt of next.journal.attempts) attempt.bound = null
 }
 
-/** A restart looks up open attempts, never sends them again, and delivers the untaken reports again. */
+/**
+ * A new process looks up open attempts, never sends them again, and delivers again the reports that the engine had not
+ * taken.
+ */
 function start(scenario: Case, next: State): void {
   const { orders, attempts } = next.journal
   const { mutant } = scenario
@@ -251,7 +261,7 @@ function start(scenario: Case, next: State): void {
     }
     if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
   }
-  // The next attempt was not durable: the order waits for an attempt again.
+  // The next attempt was not durable. The order therefore waits for an attempt again.
   for (const [order, row] of orders.entries())
     if (row.state === 'working' && !attempts.some((attempt) => attempt.order === order && isUndecided(attempt)))
       row.state = 'accepted'

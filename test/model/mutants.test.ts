@@ -12,7 +12,7 @@ test.each(MUTANTS)('The mutant %s is caught.', (mutant, { breaks, in: scenario }
   expect(brokenBy({ ...scenario, mutant }, violation?.trace ?? [])).toBe(breaks)
 })
 
-test('Without its mutant, the protocol holds in every scenario in which a mutant is caught.', () => {
+test('Without its deliberate error, the protocol is correct in every scenario in which a mutant is caught.', () => {
   const scenarios = [...MUTANTS.map(([, mutant]) => mutant.in), ...Object.values(LARGE)]
   const others = scenarios.filter((scenario, index) => {
     const first = scenarios.findLastIndex((other) => isDeepStrictEqual(other, scenario))

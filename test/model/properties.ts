@@ -87,7 +87,7 @@ export function brokenProperty(scenario: Case, state: State, steps: readonly Ste
   return PROPERTIES.find(([, isBroken]) => isBroken(scenario, state, steps))?.[0]
 }
 
-/** Whether no order is open and the books equal the chain. */
+/** Returns whether no order is open and the books equal the chain. */
 export function isDecided({ journal, transactions, memory }: State): boolean {
   return (
     memory !== null &&
@@ -100,13 +100,13 @@ export function isDecided({ journal, transactions, memory }: State): boolean {
   )
 }
 
-/** Whether only the chain (by new blocks) and new requests can still make a step. */
+/** Returns whether only new blocks and new requests can still make a step. */
 function isQuiet(state: State, steps: readonly Step<State>[]): boolean {
   return state.memory !== null && !steps.some(({ group, kind }) => kind !== 'fault' && !IDLE.test(group))
 }
 const IDLE = /^a block|accept/
 
-/** Whether no attempt executes after it was proved dead or refused. */
+/** Returns whether no attempt executes after it was proved dead or was refused. */
 function isProofSound(scenario: Case): boolean {
   return holds(scenario, 'A1') && holds(scenario, 'A7')
 }
@@ -117,7 +117,9 @@ function executionsOf({ transactions, journal }: State, order: number): number[]
   )
 }
 
-/** Whether a buy was accepted after a full exit was sent or executed, while a sale of that exit may still land. */
+/**
+ * Returns whether a buy was accepted after a full exit was sent or executed, while a sale of that exit may still land.
+ */
 function isBoughtInto({ orders }: Case, { journal, posts, transactions }: State, exit: number): boolean {
   if (orders[exit] !== 'full exit') return false
   const mayLand = (index: number) =>

@@ -7,7 +7,7 @@ import { QUICK } from './scenarios.ts'
 
 const coverage = new Coverage()
 
-test.each(Object.entries(QUICK))('The order protocol holds. %s', (_, scenario) => {
+test.each(Object.entries(QUICK))('The order protocol is correct in the scenario %s', (_, scenario) => {
   const result = check(coverage.of(scenario))
   expect(result.violation).toBeUndefined()
   expect(result.states).toBeGreaterThan(1_000)

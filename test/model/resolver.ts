@@ -3,7 +3,7 @@ import { type Case, holds } from './scenario.ts'
 import { type AttemptRow, isFinal, isOpen, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** Resolver and audit, except for evidence and absence, which have their own files. */
+/** The steps of resolver and audit. The steps for evidence and for absence have their own files. */
 export function resolverSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (const [index, attempt] of state.journal.attempts.entries()) {
@@ -14,8 +14,10 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
   classifyStep(scenario, state, steps)
 }
 
-/** The height is read after the late wait, which starts at the end of the connection or at a restart: the service
- *  builds no transaction after that (A1). With a signature the height is read at once. */
+/**
+ * Reads the height after the wait for a late execution. This wait starts at the end of the connection or at a restart,
+ * because the service builds no transaction after it (A1). With a signature the height is read at once.
+ */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario
   if ((attempt.state !== 'unknown' && attempt.state !== 'acked') || attempt.bound !== null) return
@@ -29,7 +31,7 @@ function waitStep(scenario: Case, state: State, index: number, attempt: AttemptR
   })
 }
 
-/** The local executor's bytes: they execute at most once, however often they are sent. */
+/** The transaction bytes of the local executor execute at most once, however often they are sent. */
 function resendStep({ executor }: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { isOut, at, lastHeight } = state.transactions[index]!
   if (executor !== 'local' || attempt.state !== 'signed' || isOut || at !== null || lastHeight === 0) return
@@ -47,7 +49,9 @@ function revertedStep(scenario: Case, state: State, index: number, attempt: Atte
   steps.duty('reverted', `(${attemptName(index)})`, (next) => endAttempt(scenario, next, index, 'reverted', true))
 }
 
-/** A transaction that the wallet signed and Sluice did not send halts buys until a person accepts it. Inflows do not.
+/**
+ * A transaction that the wallet signed and Sluice did not send halts buys until the operator accepts it. An inflow does
+ * not.
  */
 function classifyStep({ mutant }: Case, state: State, steps: Steps): void {
   const { isHalted, orders } = state.journal

@@ -1,7 +1,7 @@
 import { type Case, MOST_OPEN_EXITS } from './scenario.ts'
 import { isOpen, isUndecided, type State } from './state.ts'
 
-/** Whether the engine accepts the request. */
+/** Returns whether the engine accepts the request. */
 export function mayAccept(scenario: Case, state: State, order: number): boolean {
   const { orders, isHalted } = state.journal
   if (orders[order]!.state !== 'none' || (order > 0 && orders[order - 1]!.state === 'none')) return false
@@ -13,15 +13,17 @@ export function mayAccept(scenario: Case, state: State, order: number): boolean 
   })
 }
 
-/** Whether an earlier buy of the mint has ended and the engine knows this; a filled buy left a position. */
+/** Returns whether an earlier buy of the mint has ended and the engine knows this. A filled buy left a position. */
 function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   const { isReserved, isHeard, state: at } = state.journal.orders[other]!
   const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard
   return !isBusy && at !== 'filled'
 }
 
-/** Whether no attempt of the order can execute any more, and its executions are final. Otherwise, a fork could move a
- *  sale after the buy. */
+/**
+ * Returns whether no attempt of the order can execute any more, and its executions are final. Otherwise a fork could
+ * move a sale to a place after the buy.
+ */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
   const row = orders[other]!
@@ -36,8 +38,10 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   })
 }
 
-/** Whether the next attempt of an order may be armed: the first attempt, an attempt after a proof, or the repetition of
- *  a full exit. */
+/**
+ * Returns whether the next attempt of an order may be prepared: the first attempt, an attempt after a proof, or the
+ * repetition of a full exit.
+ */
 export function mayArm(scenario: Case, state: State, order: number): boolean {
   const { arming, sending } = state.memory!
   const { orders, attempts } = state.journal
@@ -47,8 +51,10 @@ export function mayArm(scenario: Case, state: State, order: number): boolean {
   return orders[order]!.state === 'working' && mayRepeat(scenario, state, order)
 }
 
-/** Whether an attempt may be repeated without proof, after 3 s without evidence. This applies only to orders that the
- *  chain refuses to execute twice. */
+/**
+ * Returns whether an attempt may be repeated without proof, after 3 s without evidence. This is only allowed for orders
+ * that the chain refuses to execute twice.
+ */
 function mayRepeat({ mutant, orders: kinds }: Case, state: State, order: number): boolean {
   const { attempts } = state.journal
   const kind = kinds[order]

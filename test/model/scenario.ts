@@ -2,10 +2,10 @@ import type { MutantName } from './mutants.ts'
 
 export type OrderKind = 'buy' | 'partial exit' | 'full exit'
 
-/** Assumptions of docs/order-protocol.md. Each holds unless a scenario breaks it. */
+/** Assumptions of docs/order-protocol.md. Each of them is true unless a scenario breaks it. */
 export type Assumption = 'A1' | 'A2' | 'A4' | 'A7'
 
-/** A world that is small enough to visit all of its states. */
+/** A scenario that is small enough to visit all of its states. */
 export interface Scenario {
   readonly executor: 'cloud' | 'local'
   /** Orders of one mint, accepted in this sequence. */
@@ -33,16 +33,18 @@ export interface Case extends Scenario {
 
 /** Lifetime of a transaction in blocks: 150 in reality. */
 export const VALIDITY = 1
-/** Number of blocks by which the head of a node may be too old when its height is read. The bounds add as many blocks.
- *  The real numbers are 50 for the cloud executor and 8 for the local one. */
+/**
+ * The number of blocks by which a node's reported height may be too old. The last valid block of a transaction is
+ * computed with the same number. The real numbers are 50 for the cloud executor and 8 for the local one.
+ */
 export const NODE_LAG = 1
 /** The same number for a node without block times (A8). The real number is 150. */
 export const UNDATED_LAG = 2
 /** Blocks above the finalized one: about 32 in reality. */
 export const MOST_UNFINALIZED = 2
-/** Equal mismatches until an order is held: 3 in reality. */
+/** The number of equal differences after which an order is held: 3 in reality. */
 export const MISMATCHES = 2
-/** Open attempts of a full exit: 5 in reality. */
+/** The number of open attempts of a full exit: 5 in reality. */
 export const MOST_OPEN_EXITS = 2
 /** Tokens of one buy; a partial exit sells half of them. */
 export const LOT = 2
@@ -61,7 +63,10 @@ export function transactionsIn(scenario: Scenario): number {
   return attemptsIn(scenario) + (holds(scenario, 'A2') ? 0 : 1)
 }
 
-/** The wallet starts with tokens if the first order sells, or is a buy that adds to a position before an exit. */
+/**
+ * Returns the tokens that the wallet has at the start: some if the first order sells, or is a buy that adds to a
+ * position before an exit.
+ */
 export function initialTokens({ orders }: Scenario): number {
   return orders.some((kind) => kind !== 'buy') ? LOT : 0
 }

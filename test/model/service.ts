@@ -2,7 +2,10 @@ import { type Case, holds, VALIDITY } from './scenario.ts'
 import type { Post, State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The trading service and its network: a POST is lost, executed or refused at any time; its answer may be lost too. */
+/**
+ * The trading service and its network: a request is lost, executed or refused at any time, and its answer may be lost
+ * as well.
+ */
 export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, { request, isOpen }] of state.posts.entries()) {
     const name = attemptName(index)
@@ -35,7 +38,7 @@ export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   secondExecutionStep(state, steps)
 }
 
-/** Builds a transaction on the newest block: it may land from now on. */
+/** Builds a transaction on the newest block. It may land from now on. */
 export function makeTransaction(next: State, index: number, isOut = true): void {
   Object.assign(next.transactions[index]!, { lastHeight: next.head + VALIDITY, isOut })
 }

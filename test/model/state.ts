@@ -1,4 +1,4 @@
-/** A transaction of an attempt; both have the same index. Heights count from the finalized block, which is 0. */
+/** The transaction of an attempt; both have the same index. Heights count from the finalized block, which is 0. */
 export interface Transaction {
   /** Last height in which it may land; 0 if it cannot land any more, or does not exist. */
   lastHeight: number
@@ -56,8 +56,10 @@ export interface AttemptRow {
   state: AttemptState
   /** Transaction of the attempt, once the signature is known; null before. */
   transaction: number | null
-  /** Bound: the attempt is dead if the finalized height has reached it without an execution; null if unknown. Not
-   *  journaled for a cloud attempt. */
+  /**
+   * The attempt's last valid block: the attempt is dead if the finalized height has reached it without an execution;
+   * null if unknown. It is not in the journal for a cloud attempt.
+   */
   bound: number | null
 }
 
@@ -79,11 +81,11 @@ export interface Journal {
   isHalted: boolean
 }
 
-/** One proof of absence in progress: sets of rows and attempts as bits. */
+/** A proof of absence in progress: sets of transactions and attempts as bits. */
 export interface Bracket {
   /** Number of reads so far. */
   reads: number
-  /** Attempts with a bound below the finalized height. */
+  /** The attempts whose last valid block is below the finalized height. */
   past: number
   /** Rows that the second read covers. */
   rows: number
@@ -91,13 +93,13 @@ export interface Bracket {
 
 /** State in memory, lost with the process. */
 export interface Memory {
-  /** Order with an armed attempt that is not durable yet. */
+  /** The order whose next attempt is not durable yet. */
   arming: number | null
   /** Durable attempt that is not sent yet. */
   sending: number | null
   /** For each order: whether the gateway keeps other orders out of the order's lane (account, mint and side). */
   lanes: boolean[]
-  /** By order: a report waits for the engine. */
+  /** For each order, whether a report waits for the engine. */
   inbox: boolean[]
   bracket: Bracket | null
   mismatches: number
@@ -132,7 +134,7 @@ export function isOpen({ state }: Pick<OrderRow, 'state'>): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
 
-/** Whether the attempt may still execute. A built attempt cannot execute before it is signed. */
+/** Returns whether the attempt may still execute. A built attempt cannot execute before it is signed. */
 export function isUndecided({ state }: Pick<AttemptRow, 'state'>): boolean {
   return state === 'armed' || state === 'unknown' || state === 'acked' || state === 'signed' || state === 'landed'
 }
@@ -145,8 +147,10 @@ export function isFinal({ at }: Transaction): boolean {
   return at === 0
 }
 
-/** The order that a transaction is booked to: the order of the attempt with its signature, otherwise of the attempt
- *  that made it. */
+/**
+ * Returns the order to which a transaction is booked: the order of the attempt with its signature, otherwise of the
+ * attempt that made the transaction.
+ */
 export function orderOfRow({ attempts }: Journal, row: number): number {
   const owner = attempts.find((attempt) => attempt.transaction === row) ?? attempts[row]
   return owner?.order ?? 0
@@ -177,7 +181,7 @@ const WORDS = [
 ]
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(WORDS.map((word, index) => [word, index]))
 
-/** A state as a short string, one character for each record. */
+/** Returns a state as a short string, with one character for each record. */
 export function keyOf(state: State): string {
   const { journal, memory, faults } = state
   let key = packed(state.head, state.dust, optional(state.lostRow), journal.attempts.length)

@@ -19,7 +19,7 @@ export class Steps {
     this.#add('chance', name, name, change)
   }
 
-  /** A step that happens if it stays possible. `subject`: the attempt or order that it concerns. */
+  /** Adds a step that happens if it stays possible. `subject` is the attempt or order that it concerns. */
   duty(group: string, subject: string, change: (next: State) => void): void {
     this.#add('duty', group, subject === '' ? group : `${group} ${subject}`, change)
   }
@@ -31,7 +31,7 @@ export class Steps {
   }
 }
 
-/** One-based number for display. */
+/** Returns the number of an attempt for display, counted from one. */
 export function attemptName(attempt: number): string {
   return `attempt ${attempt + 1}`
 }

@@ -4,7 +4,7 @@ import { anExit, DEAD, MINT, run } from '../support/exit-scripts.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
 import { FILL, only, refused } from '../support/outcomes.ts'
 
-test('after a restart open attempts are looked up, and the full exit is repeated up to five times', () => {
+test('after a restart, open attempts are looked up, and the full exit is repeated up to five times', () => {
   const exit = anExit()
   const world = run(exit, DEAD, DEAD, DEAD, DEAD, DEAD, FILL)
   world.settle(6_500)
@@ -19,7 +19,7 @@ test('after a restart open attempts are looked up, and the full exit is repeated
   expect(world.unprovedOf(exit)).toBe(0)
 })
 
-test('a filled full exit keeps the buy lane closed until its other attempts are proved', () => {
+test('a filled full exit prevents buys of its mint until its other attempts are proved', () => {
   const exit = anExit()
   const world = run(exit, DEAD, FILL)
   world.settle(17_000) // the fill of the second attempt is final
@@ -39,7 +39,7 @@ test('a filled full exit keeps the buy lane closed until its other attempts are 
 describe('an execution that any of several attempts may have made', () => {
   const outcome = (attempt: Attempt, final: boolean) => fillOf(attempt, final)
 
-  test('fills the order at once and ends no attempt; the buy lane opens when each attempt is proved', () => {
+  test('an execution that any of several attempts may have made fills the order at once and ends no attempt, and buys are allowed once each attempt is proved', () => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD)
     world.settle(4_000)
@@ -58,7 +58,7 @@ describe('an execution that any of several attempts may have made', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test.each([false, true])('survives a crash; final before the crash: %s', (final) => {
+  test.each([false, true])('a full exit survives a crash; final before the crash: %s', (final) => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD)
     world.settle(4_000)
@@ -72,7 +72,7 @@ describe('an execution that any of several attempts may have made', () => {
     expect([world.stateOf(exit), world.unprovedOf(exit), world.executed.length]).toEqual(['filled', 0, 2])
   })
 
-  test('reopens and repeats the exit if a fork reverses it', () => {
+  test('a fork that reverses the execution reopens the exit, which is then repeated', () => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD, FILL)
     world.settle(4_000)
@@ -88,7 +88,7 @@ describe('an execution that any of several attempts may have made', () => {
   })
 })
 
-test('after a restart a partial sale and the full exit that overtook it share the lane', () => {
+test('after a restart, a partial sale and the full exit that was sent after it may both be open', () => {
   const part = anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
   const world = run(part, DEAD)
   const exit = anExit()

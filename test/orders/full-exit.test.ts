@@ -16,22 +16,22 @@ const five = '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000, 50 % at 12000'
 describe('a full exit', () => {
   // biome-ignore format: one case on each line
   test.each<[what: string, scripts: Script[], attempts: string, end: string]>([
-    ['that fills in time is sent once', [FILL], once, 'filled'],
-    ['with a lost answer is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['that is acked and not seen on chain is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['without evidence has at most five open attempts, and is repeated again when one is proved absent', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
-    ['ends when no attempt is open', [[[200, absent]]], once, 'not_executed'],
-    ['that executed with a lost answer: its repeats find no tokens to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
-    ['with two executions has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['that reverts for slippage is repeated when the revert is confirmed, before it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
-    ['that reverts for slippage at its last slippage is repeated after a delay', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
-    ['that reverts repeatedly: each proof doubles the delay, then the order ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
-    ['that is refused while another attempt is unknown is repeated with growing delays', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
-    ['that is refused for slippage while another attempt is unknown is retried at once with the next slippage', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
-    ['that is refused after its repeat was sent is not retried for that refusal', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
-    ['with an unsent attempt while another is unknown is retried', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
-    ['that is throttled while another attempt is unknown waits for the Retry-After', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
-    ['that is refused without other open attempts ends like any order', [poor], once, 'failed'],
+    ['a full exit that fills in time is sent once', [FILL], once, 'filled'],
+    ['a full exit with a lost answer is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['a full exit that is acknowledged and not seen on the chain is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['a full exit without evidence has at most five open attempts, and is repeated again when one of them is proved absent', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
+    ['a full exit ends when none of its attempts is open', [[[200, absent]]], once, 'not_executed'],
+    ['if a full exit executed and its answer was lost, its repeats find no tokens to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
+    ['a full exit with two executions has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['a full exit that reverts for slippage is repeated when the revert is confirmed, before it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
+    ['a full exit that reverts for slippage at its last slippage is repeated after a delay', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
+    ['a full exit that reverts repeatedly is delayed twice as long after each proof, and then ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
+    ['a full exit that is refused while another attempt is unknown is repeated with growing delays', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
+    ['a full exit that is refused for slippage while another attempt is unknown is retried at once with the next slippage', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
+    ['a full exit that is refused after its repeat was sent is not retried for that refusal', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
+    ['a full exit with an unsent attempt, while another attempt is unknown, is retried', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
+    ['a full exit that is throttled while another attempt is unknown waits for the Retry-After', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
+    ['a full exit that is refused without other open attempts ends like any order', [poor], once, 'failed'],
   ])('%s', (_what, scripts, expected, end) => {
     const exit = anExit()
     const world = run(exit, ...scripts)
@@ -43,19 +43,19 @@ describe('a full exit', () => {
     world.submit(anExit()) // its lane is free
   })
 
-  test('of a wallet with tokens outside the position waits for proof', () => {
+  test('a full exit of a wallet with tokens outside of the position waits for proof', () => {
     const world = run(anExit({ repeatMs: null }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('of a part of the balance waits for proof', () => {
+  test('an exit of a part of the balance waits for proof', () => {
     const world = run(anExit({ size: { kind: 'percent', percent: 99 } }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('pays the priority fee of its slippage step, and after the last step the last fee', () => {
+  test('a full exit pays the priority fee of its slippage step, and after the last step the last fee', () => {
     const fees = [100_000, 300_000].map((fee) => lamports(fee))
     const world = run(anExit({ priorityFeeLadder: fees }), DEAD, DEAD, DEAD, FILL)
     world.settle(10_000)
@@ -64,7 +64,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('reports the number of unproved attempts each time, and each of its fills', () => {
+  test('a full exit reports each time how many attempts are unproved, and each of its fills', () => {
     const exit = anExit()
     const world = run(exit, EXECUTED, FILL)
     world.settle()
@@ -83,7 +83,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('makes each attempt durable before it is sent, with a slot of its own, ahead of entries', () => {
+  test('a full exit makes each attempt durable before it is sent, and each attempt has its own place in the request limit, ahead of entries', () => {
     const world = new GatewayWorld(3)
     world.commitMs = 40
     world.script = ({ mint }) => (mint === MINT ? DEAD : FILL)
@@ -96,7 +96,7 @@ describe('a full exit', () => {
     expect(world.executed.slice(3).map(({ side }) => side)).toEqual(['sell', 'buy'])
   })
 
-  test('with a repeat in the queue does not send it after a fill is seen', () => {
+  test('a repeat of a full exit in the queue is not sent after a fill was seen', () => {
     const world = new GatewayWorld(1)
     world.script = () => EXECUTED
     world.submit(anExit())
@@ -104,7 +104,7 @@ describe('a full exit', () => {
     expect(attempts(world)).toBe(once)
   })
 
-  test('with a repeat that waits for its commit does not send it after a fill is seen', () => {
+  test('a repeat of a full exit that waits for its commit is not sent after a fill was seen', () => {
     const world = run(anExit(), [[3_020, (attempt) => fillOf(attempt, true)]])
     world.settle(2_000)
     world.commitMs = 40
@@ -113,7 +113,7 @@ describe('a full exit', () => {
     expect(world.limiter.status().held).toBe(0)
   })
 
-  test('with a reversed fill is repeated, unless another attempt has executed', () => {
+  test('a full exit whose fill is reversed is repeated, unless another attempt has executed', () => {
     const forked: Script = [...FILL.slice(0, 2), [2_500, lost], [200_000, absent]]
     const alone = anExit()
     const world = run(alone, forked, FILL)
@@ -127,7 +127,7 @@ describe('a full exit', () => {
     expect(other.stateOf(both)).toBe('filled')
   })
 
-  test('with a late execution is filled: it is not repeated, and its other attempts are awaited', () => {
+  test('a full exit that executes late is filled and not repeated, and the outcomes of its other attempts are awaited', () => {
     const exit = anExit()
     const world = run(exit, DEAD, poor, DEAD)
     world.settle(3_200)
@@ -143,7 +143,7 @@ describe('a full exit', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('is held only when no other attempt can decide it', () => {
+  test('a full exit is held for the operator only if no other attempt can decide it', () => {
     const undecided: Script = [
       [1_000, lost],
       [2_000, { kind: 'undecided', reason: 'the balance contradicts the list' }],
@@ -158,8 +158,8 @@ describe('a full exit', () => {
   })
 })
 
-describe('the buy lane of a full exit', () => {
-  test('is closed until all attempts are proved: a buy into it fails an assertion', () => {
+describe('buys of the mint of a full exit', () => {
+  test('a buy of the mint fails an assertion until all attempts of the full exit are proved', () => {
     const world = run(anExit(), EXECUTED, FILL)
     world.settle(19_999) // both fills were seen, one is not final
     expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(
@@ -169,7 +169,7 @@ describe('the buy lane of a full exit', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('refuses the buys that wait', () => {
+  test('a full exit refuses the buys of its mint that wait', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
@@ -179,7 +179,7 @@ describe('the buy lane of a full exit', () => {
     expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
   })
 
-  test('does not retry a buy that the service refuses', () => {
+  test('a full exit does not retry a buy of its mint that the service refuses', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
@@ -189,7 +189,7 @@ describe('the buy lane of a full exit', () => {
     expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
   })
 
-  test('does not send a buy that waits for its commit', () => {
+  test('a full exit does not send a buy of its mint that waits for its commit', () => {
     const world = new GatewayWorld()
     world.commitMs = 5
     world.script = () => FILL
@@ -202,7 +202,7 @@ describe('the buy lane of a full exit', () => {
     expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'EXIT_UNPROVED' })
   })
 
-  test('does not retry a buy that the service refuses after the end of the exit', () => {
+  test('after the end of the exit, a buy of its mint that the service refuses is not retried either', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9, time: 1_000 })
     world.script = ({ side }) => (side === 'buy' ? [[40_000, refused('RATE_LIMIT', 'wait')]] : FILL)
@@ -220,7 +220,7 @@ describe('the buy lane of a full exit', () => {
 describe('the sell lane', () => {
   const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
 
-  test('a full exit that reverts because an unknown partial sale landed first is reported, and repeated once, 3 s after it was sent', () => {
+  test('a full exit that reverts because a partial sale with unknown outcome landed first is reported, and repeated once, 3 s after it was sent', () => {
     const world = new GatewayWorld()
     const sold: Script = [[2_000, lost], ...FILL.slice(1)]
     world.script = ({ size }, number) => (size.kind === 'percent' ? sold : number === 1 ? EMPTY : FILL)
@@ -238,7 +238,7 @@ describe('the sell lane', () => {
     expect([world.stateOf(first), world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 'filled', 0])
   })
 
-  test('accepts a full exit during a partial sale, and no other order', () => {
+  test('the gateway accepts a full exit during a partial sale, and no other order', () => {
     const world = run(part(), DEAD, FILL)
     world.submit(anExit())
     expect(() => world.submit(anExit())).toThrow('second open order')
@@ -249,7 +249,7 @@ describe('the sell lane', () => {
     world.submit(part())
   })
 
-  test('rejects a partial sale during a full exit', () => {
+  test('the gateway rejects a partial sale during a full exit', () => {
     const world = run(anExit(), DEAD)
     expect(() => world.submit(part())).toThrow('second open order')
   })

@@ -7,7 +7,7 @@ import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support
 import { runs } from '../support/runs.ts'
 import { TokenChain } from '../support/token-chain.ts'
 
-/** Scripts of one attempt, by name. */
+/** What happens to one attempt, by name. */
 const FATES = {
   fills: FILL,
   'fills at once': [[900, (attempt) => fillOf(attempt, true)]],
@@ -35,7 +35,7 @@ const FATES = {
   'meets a refused plan': [[300, refused('PLAN_REFUSED', 'never')]],
 } satisfies Record<string, Script>
 type Fate = keyof typeof FATES
-/** A sale without tokens. */
+/** A sale for which the wallet has no tokens. */
 const EMPTY: Script = [
   [200, acked],
   [1_700, reverted('REVERTED', false)],
@@ -70,7 +70,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), afterMs: delay, share, downMs: delay }) },
 )
 
-test('every order ends once, executes at most once or sells at most the tokens held, and never before it is durable', () => {
+test('every order ends once, executes at most once or sells at most the tokens held, and is never sent before it is durable', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(
@@ -112,7 +112,7 @@ test('every order ends once, executes at most once or sells at most the tokens h
     ),
     { numRuns: runs(500) },
   )
-  // The runs must have reached every kind of end.
+  // The runs must have contained every kind of end.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {
     expect(seen.get(end), end).toBeGreaterThan(20)
   }
@@ -122,7 +122,7 @@ function acceptKeyLater(world: GatewayWorld): void {
   world.later(30_000, () => world.gateway.keyAccepted(world.limiter))
 }
 
-/** An attempt that executes if tokens are left, and once more after a fork if tokens are left then. */
+/** Returns an attempt that executes if tokens are left, and once more after a fork if tokens are left at that time. */
 function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   if (!chain.execute(attempt)) return EMPTY
   const [seen, end] = [FATES[fate].slice(0, -1), FATES[fate].at(-1)?.[0] ?? 0]
@@ -138,8 +138,10 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   return [...script, [end, () => (chain.execute(attempt) ? fillOf(attempt, true) : reverted('REVERTED', true))]]
 }
 
-/** Places an order as the engine would: into a free lane, or a full exit during a partial sale; no buy of a mint that
- *  an open full exit may still sell. */
+/**
+ * Places an order as the engine would: only while no other order of its token and side is open, or as a full exit
+ * during a partial sale, and no buy of a mint that an open full exit may still sell.
+ */
 function place(
   world: GatewayWorld,
   { mint, kind, ttlMs, fates }: Placed,
@@ -188,7 +190,7 @@ function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<s
   for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
 
-  /** Whether the attempt was sent while another attempt of the order was unproved. */
+  /** Returns whether the attempt was sent while another attempt of the order was unproved. */
   function isBeside(id: string): boolean {
     const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
     return (working?.unproved ?? 0) > 1

@@ -7,7 +7,7 @@ import { FILL, only, refused, unsent } from '../support/outcomes.ts'
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Runs `order` for `ms`, then continues in another process. */
+/** Runs `order` for `ms`, and then continues in another process. */
 function crashed(order: Order, ms: number, share: number, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.commitMs = 5
@@ -19,14 +19,14 @@ function crashed(order: Order, ms: number, share: number, ...scripts: Script[]):
   return world
 }
 
-test('after a restart an open attempt is looked up, not sent again', () => {
+test('after a restart, an open attempt is looked up and not sent again', () => {
   const order = anOrder()
   const world = crashed(order, 1_000, 0, FILL)
   expect(world.statesOf(order)).toEqual(['working', 'filled'])
   expect(world.executed).toHaveLength(1)
 })
 
-test('after a restart an attempt that was armed and not executed is looked up too', () => {
+test('after a restart, an attempt that was recorded and not sent is looked up as well', () => {
   const order = anOrder()
   const world = crashed(order, 4, 1, FILL)
   expect(world.statesOf(order)).toEqual(['working', 'not_executed ABSENT'])
@@ -39,7 +39,7 @@ test('after a restart the finality of a provisional fill is still awaited', () =
   expect(world.statesOf(order)).toEqual(FILLED)
 })
 
-test('a report that the engine did not take is delivered again', () => {
+test('a report that the engine did not take before the restart is delivered again', () => {
   const order = anOrder()
   const world = crashed(order, 1_506, 1, FILL) // the report is on disk, its commit has not returned
   expect(world.statesOf(order)).toEqual(FILLED)
@@ -57,7 +57,7 @@ test('after a restart an exit between two attempts continues at its slippage ste
   expect(world.stateOf(order)).toBe('filled')
 })
 
-test('after a restart an entry that is too old expires, an exit is sent', () => {
+test('after a restart, an entry that is too old expires and an exit is sent', () => {
   const world = new GatewayWorld(2)
   world.script = () => FILL
   for (let index = 0; index < 2; index++) world.submit(anOrder())
@@ -77,7 +77,7 @@ test('after a restart an entry that is too old expires, an exit is sent', () => 
   expect(late.statesOf(old)).toEqual(['expired TTL'])
 })
 
-test('a sale into a lane that a fork reopened before the restart is refused, if the engine has not heard of the fork', () => {
+test("if a fork reopened a sale before the restart, another sale of the token is refused until the engine has received the fork's report", () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const [order, next] = [anOrder(), anOrder()]

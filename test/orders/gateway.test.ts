@@ -6,7 +6,7 @@ import { absent, acked, FILL, lost, only, refused, reverted, unsent } from '../s
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Submits `order`; the scripts are the outcomes of its attempts, and the last script is repeated. */
+/** Submits `order`. The scripts are the outcomes of its attempts, and the last script is repeated. */
 function run(order: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
@@ -14,7 +14,7 @@ function run(order: Order, ...scripts: Script[]): GatewayWorld {
   return world
 }
 
-/** When each attempt was armed, ms after the first. */
+/** Returns when each attempt was recorded for sending, ms after the first. */
 function times(world: GatewayWorld): number[] {
   const first = world.executed[0]?.armedAt ?? 0
   return world.executed.map(({ armedAt }) => armedAt - first)
@@ -47,19 +47,19 @@ describe('the outcome of an order', () => {
   // biome-ignore format: one case on each line
   test.each<[string, Order, Script[], string, number[]]>([
     ['filled', anOrder(), [FILL], 'working, filled, filled', [0]],
-    ['final without a provisional fill', aBuy(), [final], 'working, filled', [0]],
+    ['a fill that is final at once', aBuy(), [final], 'working, filled', [0]],
     ['429 twice', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
     ['429 with Retry-After', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
     ['a buy with 429 until the end of its time to live', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
     ['unsent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
-    ['429, slippage, 429: the backoff starts again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
+    ['429, slippage, 429: the delays start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
     ['an exit is retried with each slippage, then ends', anOrder(), [slippage], climbs, [0, 100, 200]],
     ['a buy is not retried with more slippage', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
     ['a buy with several slippages is retried twice, after 0.5 and 1 s', mayClimb, [slippage], climbs, [0, 600, 1_700]],
     ['refused', aBuy(), [poor], 'working, failed INSUFFICIENT_BALANCE', [0]],
     ['a lost answer, then final', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
     ['a lost answer, then acked', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
-    ['a lost answer, then absent', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['a lost answer, then proof that the order did not execute', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
     ['an exit with a lost answer is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
     ['reverted', aBuy(), [reverts('REVERTED')], 'working, working REVERTED, failed REVERTED', [0]],
     ['an exit that reverted for slippage is retried once the revert is final', anOrder(), [reverts('SLIPPAGE_EXCEEDED'), FILL], 'working, working SLIPPAGE_EXCEEDED, accepted SLIPPAGE_EXCEEDED, working, filled, filled', [0, 13_000]],
@@ -92,7 +92,7 @@ describe('the outcome of an order', () => {
   })
 })
 
-test('an unsent request costs no slot', () => {
+test('a request that was not sent uses no place in the request limit', () => {
   const world = new GatewayWorld(1)
   world.script = (_attempt, number) => (number < 3 ? only(unsent) : FILL)
   world.submit(anOrder())
@@ -100,7 +100,7 @@ test('an unsent request costs no slot', () => {
   expect(times(world)).toEqual([0, 600, 1_700])
 })
 
-test('an order that the engine cancels when it hears of the failure is not retried', () => {
+test('an order that the engine cancels when it receives the failure is not retried', () => {
   const world = new GatewayWorld()
   const order = anOrder()
   world.script = () => only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
@@ -111,13 +111,13 @@ test('an order that the engine cancels when it hears of the failure is not retri
   expect(world.executed).toHaveLength(1)
 })
 
-test('with a free slot, accepting and arming are one commit', () => {
+test('if the request limit has room, accepting an order and recording its attempt are one commit', () => {
   const world = run(anOrder())
   expect(world.commits).toBe(1)
   expect(world.executed).toHaveLength(1)
 })
 
-test('an order that waits for a slot is durable on its own', () => {
+test('an order that waits for the request limit is made durable alone', () => {
   const world = new GatewayWorld(1)
   world.submit(anOrder())
   world.submit(anOrder())
@@ -145,7 +145,7 @@ test('an entry whose commit took longer than its time to live is not sent', () =
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('a second open order in a lane fails an assertion', () => {
+test('a second open order of the same token and side fails an assertion', () => {
   const world = run(anOrder({ mint: 'm' }))
   expect(() => world.submit(anOrder({ mint: 'm' }))).toThrow('second open order')
 })
@@ -155,7 +155,7 @@ test('an outcome after the end of an attempt fails an assertion', () => {
   expect(() => world.settle()).toThrow('had an outcome after its end')
 })
 
-test('the lane is free once the fill is provisional', () => {
+test('once a fill is provisional, another order of the same token and side may be sent', () => {
   const world = run(anOrder({ mint: 'm' }), FILL)
   world.settle(1_500)
   world.submit(anOrder({ mint: 'm' }))
@@ -163,7 +163,7 @@ test('the lane is free once the fill is provisional', () => {
   expect(world.executed).toHaveLength(2)
 })
 
-test('a lane that a fork reopened refuses orders until the engine hears of the fork', () => {
+test('if a fork reverses a fill, other orders of the token and side are refused until the engine receives the report', () => {
   const world = run(anOrder({ mint: 'm' }), [
     ...FILL.slice(0, 2),
     [3_000, lost],
@@ -179,7 +179,7 @@ test('a lane that a fork reopened refuses orders until the engine hears of the f
   world.submit(anOrder({ mint: 'm' })) // the lane is free again
 })
 
-test('an entry waits two seconds for a slot, an exit without limit; exits come first', () => {
+test('an entry waits two seconds for the request limit, an exit waits without limit, and exits come first', () => {
   const world = new GatewayWorld(2)
   world.script = () => FILL
   const [first, second] = [anOrder(), anOrder()]
@@ -212,7 +212,7 @@ test.each<[string, Script | undefined, string[]]>([
   expect(world.statesOf(buy)).toEqual(states)
 })
 
-test('while the key is refused, entries are refused, and exits wait at the head and try the key every 30 s', () => {
+test('while the API key is refused, entries are refused, and exits wait and try the key every 30 s', () => {
   const world = new GatewayWorld(4)
   const exit = anOrder()
   const [before, after] = [aBuy(), aBuy()]
@@ -234,7 +234,7 @@ test('while the key is refused, entries are refused, and exits wait at the head 
   expect(world.statesOf(exit).slice(4)).toEqual(FILLED)
 })
 
-test('a key that the feed reports as refused ends the entries that wait', () => {
+test('if the feed reports the key as refused, the waiting entries end', () => {
   const world = new GatewayWorld(1)
   world.submit(anOrder())
   const buy = aBuy()
@@ -243,7 +243,7 @@ test('a key that the feed reports as refused ends the entries that wait', () => 
   expect(world.statesOf(buy)).toEqual(['refused KEY_REFUSED'])
 })
 
-test('while the plan is refused, entries are refused, exits are tried once a minute, and an accepted one ends the refusal', () => {
+test('while the plan is refused, entries are refused and exits are tried once a minute, and an accepted exit ends this state', () => {
   const world = new GatewayWorld()
   const no = only(refused('PLAN_REFUSED', 'never'))
   const exit = anOrder()
@@ -262,7 +262,7 @@ test('while the plan is refused, entries are refused, exits are tried once a min
   expect(world.statesOf(next)).toEqual(FILLED)
 })
 
-test('the slot of a lost answer is held until the exchange cannot be under way any more', () => {
+test('a request with a lost answer counts in the request limit until the connection must have ended', () => {
   const world = run(anOrder(), [
     [10_000, lost],
     [200_000, absent],
@@ -273,7 +273,7 @@ test('the slot of a lost answer is held until the exchange cannot be under way a
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('a request without an order gets a durable slot', () => {
+test('a request without an order is counted durably in the request limit', () => {
   const world = new GatewayWorld(1)
   world.commitMs = 10
   const got: number[] = []

@@ -36,7 +36,7 @@ test('a halted buy that waits for its commit is not sent', () => {
   expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'HALTED' })
 })
 
-test('a halted buy that is out is not retried after a refusal, and is filled if it executed', () => {
+test('a halted buy that was already sent is not retried after a refusal, and is filled if it executed', () => {
   const world = new GatewayWorld()
   const [refusal, fill] = [bought(world, [[40_000, refused('RATE_LIMIT', 'wait')]]), bought(world, FILLED)]
   world.halt()
@@ -58,7 +58,7 @@ test('a halted buy that is being built may not be signed until entries continue'
 test.each([
   ['being built', 0],
   ['verified', 200],
-])('a halted buy that is %s when the process dies is not built again', (_what, ms) => {
+])('a halted buy that is %s when the process ends is not built again', (_what, ms) => {
   const world = new GatewayWorld(100, 'local')
   const buy = bought(world, [[100, verified]])
   world.settle(ms)

@@ -13,7 +13,7 @@ const late = (attempt: Attempt, signature = `late ${attempt.id}`): Fill => {
 const executed = (world: GatewayWorld, index = 0): Attempt => world.executed[index] as Attempt
 
 describe('a late execution', () => {
-  test('of an ended order is reported, and fills the order', () => {
+  test('a late execution of an ended order is reported, and fills the order', () => {
     const world = new GatewayWorld()
     world.script = () => only(absent)
     const order = aBuy()
@@ -26,7 +26,7 @@ describe('a late execution', () => {
     expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
   })
 
-  test('of an order that waits for its next attempt fills it, and it is not sent again', () => {
+  test('a late execution of an order that waits for its next attempt fills it, and the order is not sent again', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 5_000))
     const order = aBuy()
@@ -39,7 +39,7 @@ describe('a late execution', () => {
     expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
   })
 
-  test('while the next attempt is out fills the order, regardless of that attempt', () => {
+  test('a late execution fills the order while the next attempt is out, with any outcome of that attempt', () => {
     const world = new GatewayWorld()
     world.script = (_attempt, number) =>
       number === 1
@@ -93,7 +93,7 @@ describe('a late execution', () => {
     },
   )
 
-  test('fills the order after a crash too', () => {
+  test('a late execution fills the order after a crash as well', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
     const order = anOrder()
@@ -109,7 +109,7 @@ describe('a late execution', () => {
 })
 
 describe('after an execution of an attempt that was refused or proved dead, or a second execution', () => {
-  /** A gateway on which an order had a late or second execution. */
+  /** Returns a gateway on which an order had a late or a second execution. */
   const breached = (state: Attempt['state']): GatewayWorld => {
     const world = new GatewayWorld()
     const first = aBuy({ slippagePercents: [5] })
@@ -121,8 +121,10 @@ describe('after an execution of an attempt that was refused or proved dead, or a
     return world
   }
   const NO = refused('SLIPPAGE_EXCEEDED', 'never')
-  /** Submits a throttled buy, and a partial sale that is refused for slippage. Returns the number of attempts and both
-   *  ends. */
+  /**
+   * Submits a buy that is throttled, and a partial sale that is refused for slippage. Returns the number of attempts
+   * and how both orders ended.
+   */
   const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
     const before = world.executed.length
     world.script = (one) =>
@@ -136,17 +138,20 @@ describe('after an execution of an attempt that was refused or proved dead, or a
   }
   const ONCE = [2, 'expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED']
 
-  test.each<Attempt['state']>(['refused', 'absent', 'filled'])('%s: no refusal is retried at once', (state) => {
-    expect(tried(breached(state))).toEqual(ONCE)
-  })
-  test('the rule survives a restart, and ends when a person resumes', () => {
+  test.each<Attempt['state']>(['refused', 'absent', 'filled'])(
+    'after the order was %s and executed late, no refusal is retried at once',
+    (state) => {
+      expect(tried(breached(state))).toEqual(ONCE)
+    },
+  )
+  test('the stop of immediate retries survives a restart, and ends when the operator resumes', () => {
     const world = breached('absent')
     world.crash(1)
     expect(tried(world)).toEqual(ONCE)
     world.resume()
     expect(tried(world)[0]).toBeGreaterThan(4)
   })
-  test('the rule survives a restart before the engine has heard of the execution', () => {
+  test('the stop of immediate retries survives a restart before the engine has received the execution', () => {
     const world = breached('filled')
     world.commitMs = 5
     const attempt: Attempt = { ...executed(world), state: 'filled' }
@@ -156,25 +161,28 @@ describe('after an execution of an attempt that was refused or proved dead, or a
     world.commitMs = 0
     expect(tried(world)).toEqual(ONCE)
   })
-  test.each([false, true])('an order that waits for such a retry ends; after a restart: %s', (isRestarted) => {
-    const world = new GatewayWorld()
-    world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
-    const [waits, other] = [anOrder(), aBuy()]
-    world.submit(waits)
-    world.submit(other)
-    world.settle(1_000)
-    const attempt: Attempt = { ...executed(world, 1), state: 'refused' }
-    if (isRestarted) world.commitMs = 5
-    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
-    if (isRestarted) world.crash(0.5)
-    world.settle()
-    expect([world.statesOf(waits).at(-1), world.statesOf(other).at(-1)]).toEqual([
-      'expired RATE_LIMIT',
-      'filled LATE_FILL',
-    ])
-    expect(world.executed).toHaveLength(2)
-  })
-  test('an unsent attempt is retried', () => {
+  test.each([false, true])(
+    'after a late execution, an order that waits for an immediate retry ends; after a restart: %s',
+    (isRestarted) => {
+      const world = new GatewayWorld()
+      world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
+      const [waits, other] = [anOrder(), aBuy()]
+      world.submit(waits)
+      world.submit(other)
+      world.settle(1_000)
+      const attempt: Attempt = { ...executed(world, 1), state: 'refused' }
+      if (isRestarted) world.commitMs = 5
+      world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
+      if (isRestarted) world.crash(0.5)
+      world.settle()
+      expect([world.statesOf(waits).at(-1), world.statesOf(other).at(-1)]).toEqual([
+        'expired RATE_LIMIT',
+        'filled LATE_FILL',
+      ])
+      expect(world.executed).toHaveLength(2)
+    },
+  )
+  test('after a late execution, an attempt that was not sent is still retried', () => {
     const world = breached('refused')
     const order = anOrder({ size: { kind: 'percent', percent: 50 } })
     const before = world.executed.length
@@ -185,7 +193,7 @@ describe('after an execution of an attempt that was refused or proved dead, or a
   })
 })
 
-test('a failed transaction that may belong to an attempt books its fee and decides nothing', () => {
+test('a failed transaction that may belong to an attempt books its fee and ends no attempt', () => {
   const world = new GatewayWorld()
   world.script = () => [
     [10, lost],
@@ -205,7 +213,7 @@ test('a failed transaction that may belong to an attempt books its fee and decid
   ])
 })
 
-test('a held order is decided by later evidence or a person', () => {
+test('a held order is decided by later evidence or by the operator', () => {
   const world = new GatewayWorld()
   world.script = (attempt) => [
     [10, lost],

@@ -52,7 +52,7 @@ test.each([
   [1_000, 'exit', 300],
   [1_000, 'entry', 300],
 ] as const)(
-  '%i requests a minute, full load of one class (%s, %i ms): at least 97 %% of its slots are used, never too many',
+  'with %i requests a minute and full load of one class (%s, %i ms), at least 97 %% of its places are used, and never too many',
   (plan, kind, latencyMs) => {
     const { used, most } = load(plan, kind, latencyMs)
     expect(used).toBeGreaterThanOrEqual(0.97)

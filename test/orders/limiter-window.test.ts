@@ -46,8 +46,10 @@ const step: fc.Arbitrary<{ afterMs: number; step: Step }> = fc.record({
   ),
 })
 
-/** A request as the server counts it. `slots`: slots of the plan at that time; `plan`: number of changes to a smaller
- *  plan before it. */
+/**
+ * A request as the server counts it. `slots` is the number of requests that the plan allows at that time; `plan` is the
+ * number of changes to a smaller plan before it.
+ */
 interface Counted {
   readonly at: number
   readonly sent: number
@@ -57,15 +59,17 @@ interface Counted {
   readonly plan: number
 }
 
-/** Requests that exits may always send in a minute. */
+/** Returns the number of requests that exits may always send in a minute. */
 const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2))
 
 /** The service, our process and its log: times at which requests are counted, and the plan when each was sent. */
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
-  /** Starts with a lost log, or with a log of more requests than the plan allows. Contains the number of requests that
-   *  exits may still send at such a start. */
+  /**
+   * The starts with a lost log, or with a log of more requests than the plan allows, and the number of requests that
+   * exits may still send at each of them.
+   */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
   readonly waiting: Record<RequestClass, number[]> = { exit: [], reconcile: [], entry: [] }
@@ -161,8 +165,10 @@ class World {
   }
 }
 
-/** Upper bound of the log's requests that count in its last minute. A request without a recorded end may have ended as
- *  late as its connection. */
+/**
+ * Returns the largest number of the log's requests that may count in its last minute. A request without a recorded end
+ * may have ended when its connection ended.
+ */
 function heldAtTheEnd(rows: readonly Slot[]): number {
   const latest = Math.max(...rows.map(({ takenAt, doneAt }) => Number(doneAt ?? takenAt) / 1e6))
   const ends = rows.map(({ takenAt, doneAt }) =>
@@ -171,7 +177,7 @@ function heldAtTheEnd(rows: readonly Slot[]): number {
   return ends.filter((end) => end > latest - MINUTE).length
 }
 
-/** Complaint about the minute at the server that ends with this request. */
+/** Returns the problems of the minute at the server that ends with this request. */
 function complaintsOf(world: World, { at: end }: Counted): string[] {
   const inWindow = world.counted.filter(({ at }) => at > end - MINUTE && at <= end)
   const last = inWindow.reduce((a, b) => (a.sent > b.sent ? a : b))
@@ -191,7 +197,7 @@ function complaintsOf(world: World, { at: end }: Counted): string[] {
   return checks.filter(([isWrong]) => isWrong).map(([, what]) => `${inWindow.length} requests: ${what}`)
 }
 
-test('no window of a minute at the server holds more requests than the plan, and no request waits for ever', () => {
+test('no minute at the server contains more requests than the plan allows, and no request waits for ever', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), fc.array(step, { maxLength: 60 }), (slots, steps) => {
       const world = new World(slots)

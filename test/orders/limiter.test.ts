@@ -21,7 +21,7 @@ function limiterOf(clock: SimulatedClock, slots: number, more: Partial<Construct
   })
 }
 
-/** Requests a slot and records when it was granted. */
+/** Requests a place in the limit ("slot") and records when it was granted. */
 function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: string[] = []): { slot?: Slot } {
   const asked: { slot?: Slot } = {}
   limiter.request(kind, (slot) => {
@@ -31,14 +31,14 @@ function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: s
   return asked
 }
 
-/** Takes up to `count` free slots. */
+/** Takes up to `count` free places. */
 function take(limiter: Limiter, count: number, kind: RequestClass = 'exit'): Slot[] {
   const slots: Slot[] = []
   for (let index = 0; index < count; index++) limiter.request(kind, (slot) => slots.push(slot))?.()
   return slots
 }
 
-test('a slot is free a minute after its request completed, not a minute after it was sent', () => {
+test('a place in the limit is free a minute after its request was complete, not a minute after it was sent', () => {
   const clock = new SimulatedClock(1_000_000)
   const limiter = limiterOf(clock, 1)
   const [slot] = take(limiter, 1)
@@ -51,7 +51,7 @@ test('a slot is free a minute after its request completed, not a minute after it
   expect(next.slot).toBeDefined()
 })
 
-test('a fifth of the slots is reserved for exits and reconciliation', () => {
+test('a fifth of the places is reserved for exits and reconciliation', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 10)
   expect(take(limiter, 9, 'entry')).toHaveLength(8)
@@ -59,7 +59,7 @@ test('a fifth of the slots is reserved for exits and reconciliation', () => {
   expect(take(limiter, 1, 'exit')).toHaveLength(0)
 })
 
-test.each([1, 2, 3, 4])('a plan of %i requests still lets entries through', (slots) => {
+test.each([1, 2, 3, 4])('a plan of %i requests a minute still lets entries through', (slots) => {
   const clock = new SimulatedClock()
   expect(take(limiterOf(clock, slots), slots, 'entry')).toHaveLength(slots)
 })
@@ -80,7 +80,7 @@ test('exits go before reconciliation, reconciliation before entries, each in ord
   expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // the last slot is reserved
 })
 
-test('a request at the moment at which a slot becomes free does not overtake a waiting request', () => {
+test('a request that comes when a place becomes free does not overtake a waiting request', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 1)
   const got: string[] = []
@@ -91,7 +91,7 @@ test('a request at the moment at which a slot becomes free does not overtake a w
   expect(got).toEqual(['early'])
 })
 
-test('an unsent request gives its slot back at once, and the log records it', () => {
+test('a request that was not sent gives its place back at once, and the log records this', () => {
   const clock = new SimulatedClock(200_000)
   const log: Slot[] = []
   const limiter = limiterOf(clock, 1, { write: (slot) => log.push(slot) })
@@ -107,7 +107,7 @@ test('an unsent request gives its slot back at once, and the log records it', ()
 })
 
 test.each(['entry', 'reconcile'] as const)(
-  'after a change to a smaller plan, a request for %s waits until enough slots are free; a larger plan gives more at once',
+  'after a change to a smaller plan, a request for %s waits until enough places are free, and a larger plan gives more at once',
   (kind) => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 4)
@@ -128,7 +128,7 @@ test.each(['entry', 'reconcile'] as const)(
 )
 
 describe('exits have a share of their own', () => {
-  test('after a change to a smaller plan, at once, even if requests of the larger plan hold all slots', () => {
+  test('exits have their share right after a change to a smaller plan, even if requests of the larger plan use all places', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     for (const slot of take(limiter, 300, 'entry')) limiter.done(slot)
@@ -141,7 +141,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('within the larger plan: no window holds more than that plan', () => {
+  test('within the larger plan, exits have their share, and no minute has more requests than that plan', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 95)) limiter.done(slot)
@@ -149,7 +149,7 @@ describe('exits have a share of their own', () => {
     expect(take(limiter, 10)).toHaveLength(5)
   })
 
-  test('after a restart under a smaller plan', () => {
+  test('exits have their share after a restart with a smaller plan', () => {
     const clock = new SimulatedClock(150_000)
     const past = Array.from({ length: 300 }, (_, index) => slot(index + 1, 149_000, 149_500))
     const limiter = limiterOf(clock, 100, { past })
@@ -157,7 +157,7 @@ describe('exits have a share of their own', () => {
     expect(take(limiter, 30)).toHaveLength(20)
   })
 
-  test('while the requests of the minute before the start are unknown, and the hold has that code', () => {
+  test('exits have their share while the requests of the minute before the start are unknown, and the wait has that code', () => {
     const clock = new SimulatedClock(150_000)
     const limiter = limiterOf(clock, 100, { past: [] })
     expect(limiter.status()).toMatchObject({ held: 0, holds: [{ code: 'HISTORY_UNKNOWN', until: 150_000 + MINUTE }] })
@@ -168,7 +168,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('after a 429 with the budget in use', () => {
+  test('exits have their share after a 429 while all places are used', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     const slots = take(limiter, 80, 'entry')
@@ -181,7 +181,7 @@ describe('exits have a share of their own', () => {
 })
 
 describe('a 429', () => {
-  /** Sends requests one after the other. Each is answered within 50 ms, with 429 if `isRefused`. */
+  /** Sends requests one after the other. Each is answered within 50 ms, with 429 if `isRefused` returns true. */
   function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
     let sent = 0
     for (let index = 0; index < count; index++) {
@@ -216,7 +216,7 @@ describe('a 429', () => {
     expect(send(clock, limiter, 12_000, (index) => index % 33 === 0)).toBe(12_000)
   })
 
-  test('a burst of 429s is one signal: it cuts at most half of the rate', () => {
+  test('several 429s at the same time count as one, and reduce the rate at most by half', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const slots = take(limiter, 800, 'entry')
@@ -229,7 +229,7 @@ describe('a 429', () => {
     expect(allowed).toBeLessThanOrEqual(502)
   })
 
-  test('to all of the last ten requests cuts the rate to the accepted requests', () => {
+  test('429s to all of the last ten requests reduce the rate to the accepted requests', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const sent = send(clock, limiter, 200, (index) => index >= 100)
@@ -237,7 +237,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBeLessThanOrEqual(120)
   })
 
-  test('while the rate recovers halves it at once', () => {
+  test('a 429 while the rate recovers halves it at once', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -251,7 +251,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(30)
   })
 
-  test('with Retry-After stops all requests until then, and is displayed; the rate recovers in steps', () => {
+  test('a 429 with Retry-After stops all requests until then and is displayed, and the rate recovers in steps', () => {
     const clock = new SimulatedClock(100_000)
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot, 5_000)
@@ -270,7 +270,7 @@ describe('a 429', () => {
     expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
   })
 
-  test('on a small plan cuts the same part of a larger plan', () => {
+  test('429s on a small plan reduce a larger plan by the same fraction', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     for (const slot of take(limiter, 1)) limiter.throttled(slot)
@@ -280,7 +280,7 @@ describe('a 429', () => {
     expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
   })
 
-  test('cuts the same part of a smaller plan, and of the next larger one', () => {
+  test('429s on a plan reduce a smaller plan, and the next larger one, by the same fraction', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -291,7 +291,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(500)
   })
 
-  test('in a burst during which the plan grows is measured against the rate at the start of the burst', () => {
+  test('429s during which the plan grows are measured against the rate at the first of them', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     const slots = take(limiter, 2)
@@ -303,8 +303,10 @@ describe('a 429', () => {
   })
 })
 
-/** Requests entries at a steady rate for ten minutes, each for at most 2 s, from a service with a limit per minute of
- *  its own. Returns the number of 429s in each minute. */
+/**
+ * Requests entries at a steady rate for ten minutes. Each waits at most 2 s, and the service has its own limit per
+ * minute. Returns the number of 429s in each minute.
+ */
 function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, plan)
@@ -335,13 +337,16 @@ function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): 
 test.each([
   ['half', 500, 25],
   ['a tenth', 100, 25],
-])('a service whose true limit is %s of the plan answers 429 a few times, and then seldom', (_part, limit, most) => {
-  const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
-  expect(first).toBeLessThanOrEqual(most)
-  expect(Math.max(...others)).toBeLessThanOrEqual(8)
-})
+])(
+  'a service whose true limit is %s of the plan answers 429 a few times, and later only rarely',
+  (_part, limit, most) => {
+    const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
+    expect(first).toBeLessThanOrEqual(most)
+    expect(Math.max(...others)).toBeLessThanOrEqual(8)
+  },
+)
 
-test('after any number of refusals a tenth of the slots is left, and waiting requests get slots as the rate recovers', () => {
+test('after any number of 429s a tenth of the places is left, and waiting requests get places as the rate recovers', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 20)
   for (let time = 0; time < 20; time++) {
@@ -360,7 +365,7 @@ test('after any number of refusals a tenth of the slots is left, and waiting req
 test.each([
   ['is accepted', 20_000, 20_000],
   ['is tried again, after 30 s', 60_000, 30_000],
-])('no slot is granted while the key is refused, until it %s', (_when, opensAt, gets) => {
+])('no place is granted while the key is refused, until the key %s', (_when, opensAt, gets) => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   limiter.close()
@@ -399,8 +404,8 @@ test.each([
     [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)],
     [30_000, 59_000],
   ],
-  ['a request that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
-  ['a request that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
+  ['a request that had no answer yet', [slot(1, 149_000, null)], [0, MINUTE]],
+  ['a request of two minutes ago that had no answer', [slot(1, 20_000, null)], [0, 0]],
   [
     'a request of this boot after a request of another boot',
     [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)],
@@ -416,7 +421,7 @@ test.each([
   expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
 })
 
-test('entries of another boot are rewritten on the clock of this boot, so that a third start reads exact times', () => {
+test('requests of another boot are recorded again with the clock of this boot, so that a third start reads exact times', () => {
   const clock = new SimulatedClock(20_000)
   const log: Slot[] = []
   limiterOf(clock, 2, { past: [slot(1, 5_000, 6_000, 'earlier')], write: (row) => log.push(row) })
@@ -428,14 +433,14 @@ test('entries of another boot are rewritten on the clock of this boot, so that a
   expect(third.status()).toMatchObject({ held: 0 })
 })
 
-test('a lost request is written as done, so that the next start does not hold it again', () => {
+test('a request whose end was lost is recorded as complete, so that the next start does not wait for it again', () => {
   const clock = new SimulatedClock(150_000)
   const log: Slot[] = []
   limiterOf(clock, 2, { past: [slot(1, 149_000, null)], write: (row) => log.push(row) })
   expect(log).toEqual([slot(1, 149_000, 150_000)])
 })
 
-test('under load the slots open to a class are in use, and no timer is left afterwards', () => {
+test('under load all places of a class are used, and no timer is left at the end', () => {
   for (const [kind, open] of [
     ['exit', 50],
     ['entry', 40],
@@ -466,7 +471,7 @@ test('under load the slots open to a class are in use, and no timer is left afte
   }
 })
 
-test('no exit waits behind an entry: under any plan, during plan changes, with 429s, in any order of requests', () => {
+test('no exit waits for an entry, with any plan, changes of the plan, 429s, and any order of requests', () => {
   const event = fc.record({
     what: fc.constantFrom('entry', 'entry', 'exit', 'reconcile', 'done', 'throttled', 'plan'),
     ms: fc.constantFrom(0, 1, 40, 900, 61_000),

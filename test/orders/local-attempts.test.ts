@@ -8,7 +8,7 @@ import { absent, lost, only, refused } from '../support/outcomes.ts'
 const verified: Outcome = { kind: 'verified' }
 const signed: Outcome = { kind: 'signed', signature: 's' }
 const sent: Outcome = { kind: 'sent', signature: 's' }
-/** Built and verified within a second, then sent. */
+/** An attempt that is built and verified within a second, and then sent. */
 const OUT: Script = [
   [800, verified],
   [810, signed],
@@ -30,7 +30,7 @@ const attemptStates = (world: GatewayWorld): string[] =>
   world.attempts.map(({ state, code }) => (code === '' ? state : `${state} ${code}`))
 
 describe('a locally signed attempt', () => {
-  test('starts as built, and is filled', () => {
+  test('a locally signed attempt starts as built, and is filled', () => {
     const world = local(FILLED)
     const order = aBuy({ time: 1_000 })
     world.submit(order)
@@ -43,13 +43,13 @@ describe('a locally signed attempt', () => {
   test.each<[string, Script, string[], string[]]>([
     ['expires', [...OUT, [60_000, absent]], ['working', 'not_executed ABSENT'], ['expired ABSENT']],
     [
-      'is reversed by a fork and expires',
+      'a locally signed attempt is reversed by a fork and expires',
       [...FILLED.slice(0, 4), [5_000, lost], [60_000, absent]],
       ['working', 'filled', 'working REVERSED', 'working ANSWER_LOST', 'not_executed ABSENT'],
       ['expired ABSENT'],
     ],
     [
-      'is refused by the verifier',
+      'a locally signed attempt is refused by the verifier',
       only(refused('AUTHORITY_CHANGE', 'never')),
       ['working', 'failed AUTHORITY_CHANGE'],
       ['refused AUTHORITY_CHANGE'],
@@ -65,7 +65,7 @@ describe('a locally signed attempt', () => {
     expect(attemptStates(world)).toEqual(states)
   })
 
-  test('is built again after a silent builder within its time to live; the silent request counts until its time limit', () => {
+  test('if the builder does not answer, a locally signed attempt is built again within its time to live, and the unanswered request counts until its time limit', () => {
     const silent = only(refused('BUILDER_SILENT', 'wait'))
     const world = local(silent, FILLED)
     const sale = anOrder()
@@ -93,7 +93,7 @@ describe('a locally signed attempt', () => {
       expect(world.statesOf(sale).at(-1)).toBe('failed PRIORITY_FEE')
     })
 
-    test('is filled with the next fee, at the same slippage', () => {
+    test('an exit whose priority fee is refused is filled with the next fee, at the same slippage', () => {
       const world = local(refusedFee, FILLED)
       const sale = anOrder({ priorityFeeLamports: lamports(100_000) })
       world.submit(sale)
@@ -102,7 +102,7 @@ describe('a locally signed attempt', () => {
       expect(world.attempts.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 5])
     })
 
-    test('tries no fee twice, raises its fee step by step, and remembers refused fees over a restart', () => {
+    test('an exit tries no fee twice, raises its fee step by step, and remembers refused fees over a restart', () => {
       const world = local(refusedFee, [], refusedFee)
       const sale = anOrder({ priorityFeeLadder: [lamports(10_000), lamports(20_000)] })
       world.submit(sale)
@@ -112,7 +112,7 @@ describe('a locally signed attempt', () => {
       expect(feesOf(world)).toEqual([10_000, null, null])
     })
 
-    test('is the only kind of order that is retried: a buy fails', () => {
+    test('only an exit is retried with another fee; a buy fails', () => {
       const world = local(refusedFee)
       const buy = aBuy({ time: 1_000, priorityFeeLamports: lamports(100_000) })
       world.submit(buy)
@@ -122,7 +122,7 @@ describe('a locally signed attempt', () => {
     })
   })
 
-  test('is retried after a refusal by the local verifier, even if the service has broken its word', () => {
+  test('an exit is retried after a refusal by the local verifier, even if the service ignored the requested fee', () => {
     const world = local(only(refused('SLIPPAGE_EXCEEDED', 'slippage')), FILLED)
     world.gateway.trust('a', false)
     const sale = anOrder()
@@ -133,7 +133,7 @@ describe('a locally signed attempt', () => {
 })
 
 describe('queries of an executor', () => {
-  test('an order may be sent during its time to live until an execution is seen; open orders count with their reservations', () => {
+  test('an order may be sent within its time to live until an execution is seen, and open orders count with their reservations', () => {
     const world = local(FILLED)
     const { outgoing } = world.gateway
     const reserve = { reserveLamports: 7 as never }
@@ -161,7 +161,7 @@ describe('queries of an executor', () => {
   })
 })
 
-describe('an orderly shutdown waits until it is known which attempts are out', () => {
+describe('an orderly stop waits until it is known which attempts were sent', () => {
   const acked: Script = [
     [500, { kind: 'acked', signature: 's' }],
     [60_000, absent],
@@ -187,7 +187,7 @@ describe('an orderly shutdown waits until it is known which attempts are out', (
   })
 })
 
-describe('a buy that is being built as a full exit of its mint is accepted', () => {
+describe('a buy that is being built when a full exit of its mint is accepted', () => {
   const built = (): { world: GatewayWorld; buy: Order } => {
     const buy = aBuy({ mint: 'scaled', notAfter: 1e9 })
     const world = local()
@@ -197,7 +197,7 @@ describe('a buy that is being built as a full exit of its mint is accepted', () 
     return { world, buy }
   }
 
-  test('may not be sent, also after the end of the exit; another mint is not affected', () => {
+  test('the buy may not be sent, even after the end of the exit, and a buy of another mint is not affected', () => {
     const { world, buy } = built()
     const other = aBuy({ notAfter: 1e9 })
     world.submit(other)
@@ -210,7 +210,7 @@ describe('a buy that is being built as a full exit of its mint is accepted', () 
   test.each([
     ['while the exit is out', 1_000],
     ['after the exit', 60_000],
-  ])('is not built again if the process dies %s', (_what, ms) => {
+  ])('the buy is not built again if the process ends %s', (_what, ms) => {
     const { world, buy } = built()
     world.settle(ms)
     world.crash(1)
@@ -227,18 +227,21 @@ describe('the process dies', () => {
   test.each([
     ['being built', 0, 'unsent CRASHED'],
     ['verified', 805, 'unsent CRASHED'],
-  ])('while an attempt is %s: it could not execute, and the order is retried', (_what, ms, state) => {
-    const world = local([[800, verified]], FILLED)
-    const order = anOrder()
-    world.submit(order)
-    world.settle(ms)
-    world.crash(1)
-    world.settle()
-    expect(world.statesOf(order)).toEqual(['working', 'working', 'filled', 'filled'])
-    expect(attemptStates(world)).toEqual([state, 'filled'])
-  })
+  ])(
+    'if the process ends while an attempt is %s, it could not execute, and the order is retried',
+    (_what, ms, state) => {
+      const world = local([[800, verified]], FILLED)
+      const order = anOrder()
+      world.submit(order)
+      world.settle(ms)
+      world.crash(1)
+      world.settle()
+      expect(world.statesOf(order)).toEqual(['working', 'working', 'filled', 'filled'])
+      expect(attemptStates(world)).toEqual([state, 'filled'])
+    },
+  )
 
-  test('while an attempt is out: it is looked up, not built again', () => {
+  test('if the process ends after an attempt was sent, it is looked up and not built again', () => {
     const world = local(OUT)
     world.commitMs = 1
     const order = anOrder()

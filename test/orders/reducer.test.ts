@@ -15,7 +15,7 @@ const SLOT: Slot = { key: 'k', id: 1, boot: 'b', takenAt: 0n, doneAt: null }
 
 /** The reducer alone. The test fails if the reducer calls an executor or a limiter. */
 function reducer() {
-  const called = (): never => expect.fail('a step calls nothing outside the state')
+  const called = (): never => expect.fail('a step of the reducer calls nothing outside of the state')
   const executor: Executor = { execute: called, resume: called }
   const clock = new SimulatedClock(NOW)
   const limiter = new Limiter({
@@ -45,7 +45,7 @@ const kinds = (effects: readonly Effect[]): string[] =>
 const whenDurable = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'commit' ? kinds(effect.whenDurable) : []))
 
-test('an accepted order requests a slot; without a free one it is committed alone', () => {
+test('an accepted order requests a place in the request limit, and without a free place it is committed alone', () => {
   const { orders, take } = reducer()
   const order = aBuy()
   expect(kinds(take({ kind: 'submitted', order }))).toEqual(['failpoint', 'requestSlot'])
@@ -64,7 +64,7 @@ test('an attempt executes after the commit that arms it, and after its report', 
   expect(kinds(take({ kind: 'attemptDurable', working, open }))).toEqual(['failpoint', 'execute', 'failpoint'])
 })
 
-test('a cancel from inside the report of a failure is seen before the next attempt is decided on', () => {
+test("if the engine cancels an order while it receives the failure's report, this is seen before the next attempt is decided", () => {
   const { take, submit, grant } = reducer()
   const working = submit(anOrder())
   grant(working)
@@ -79,7 +79,7 @@ test('a cancel from inside the report of a failure is seen before the next attem
   expect(take(retry.event)).toEqual([])
 })
 
-test('entries that a halt ends are ended one by one, each reported before the next', () => {
+test('entries that a halt ends are ended one by one, each with its report before the next', () => {
   const { take, submit } = reducer()
   const waiting = [submit(aBuy()), submit(aBuy())]
   submit(anOrder())

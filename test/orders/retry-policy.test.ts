@@ -87,6 +87,6 @@ test.each<[Failure, string]>([
   [{ kind: 'absent', code: 'CRASHED' }, 'CRASHED'],
   [refused('AUTHENTICATION_FAILED', 'never'), 'KEY_REFUSED'],
   [slippage, 'SLIPPAGE_EXCEEDED'],
-])('the code of %o', (failure, code) => {
+])('the code of the failure %o', (failure, code) => {
   expect(codeOf(failure)).toBe(code)
 })

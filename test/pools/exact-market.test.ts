@@ -11,7 +11,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     market = playMarket({ seed: SEED, minutes: 5 })
   })
 
-  test('without an own trade every pool passes through exactly its recorded states', () => {
+  test('if no own trade is added, every pool passes through exactly its recorded states', () => {
     for (const pool of market.pools.values()) {
       const displaced = new DisplacedPool(pool, Number.NEGATIVE_INFINITY)
       const times = new Set(pool.events.map(({ time }) => time))
@@ -22,7 +22,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     }
   })
 
-  test('every print that no router distorts is the trade of its pool', () => {
+  test('every print that is not distorted by a router is the trade of its pool', () => {
     const trades = [...market.pools.values()].flatMap(({ mint, events }) =>
       events.map(({ time, kind, after }) => `${mint} ${time} ${kind} ${after.virtualSol}`),
     )
@@ -41,7 +41,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     expect(exact / prints).toBeGreaterThan(0.85)
   })
 
-  test('it has honeypots, migrations, whales, withdrawn liquidity and plain pools', () => {
+  test('the market contains honeypots, migrations, whales, withdrawn liquidity and plain pools', () => {
     const pools = [...market.pools.values()]
     const all = pools.flatMap(({ events }) => events)
     expect(pools.some(({ isHoneypot }) => isHoneypot)).toBe(true)
@@ -59,7 +59,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
       }
   })
 
-  test('no row lies within a gap of the feed, and trading goes on there', () => {
+  test('no row is within a gap of the feed, and trading continues during the gap', () => {
     for (const { from, to } of market.gaps) {
       expect(market.rows.filter(({ time }) => time > from && time < to)).toEqual([])
       const lost = [...market.pools.values()].flatMap(({ events }) =>
@@ -69,7 +69,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     }
   })
 
-  test('the same seed gives the same market, another seed another one', () => {
+  test('the same seed gives the same market, and another seed gives another market', () => {
     const digest = ({ rows }: ExactMarket): string =>
       rows
         .slice(-20)

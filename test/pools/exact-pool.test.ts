@@ -5,7 +5,7 @@ import { CURVE_START, POOL_START } from '../../src/solana/constants.ts'
 
 const SOL = 1_000_000_000n
 const TOKEN = 1_000_000n
-/** 100 SOL against a million tokens. */
+/** A pool of 100 SOL and a million tokens. */
 const POOL: Reserves = { virtualSol: 100n * SOL, virtualTokens: 1_000_000n * TOKEN, realTokens: 0n, complete: true }
 
 function poolOf(start: Reserves, events: readonly Omit<PoolEvent, 'after'>[] = []): ExactPool {
@@ -22,7 +22,7 @@ function solOf(pool: DisplacedPool): number {
   return Number(pool.reserves.virtualSol) / 1e9
 }
 
-test('a buy of 10 SOL and its fee gets a tenth of the pool, less its own impact', () => {
+test('a buy of 10 SOL plus its fee gets a tenth of the pool, less its own price impact', () => {
   const pool = new DisplacedPool(poolOf(POOL), 0)
   const { sol, fee, tokens } = pool.buy(10_125_000_000n)
   expect(Number(sol) / 1e9).toBeCloseTo(10, 8)
@@ -30,43 +30,43 @@ test('a buy of 10 SOL and its fee gets a tenth of the pool, less its own impact'
   expect(Number(tokens) / 1e6).toBeCloseTo(90_909.0909, 3)
 })
 
-test('an own buy stays in the pool while the trades of others go on', () => {
+test('our own buy stays in the pool while others trade', () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'buy', time: 1, amount: 10n * SOL }]), 0)
   const { tokens } = pool.buy(10_125_000_000n)
   pool.advance(1)
   expect(solOf(pool)).toBeCloseTo(120, 7)
-  // 90,909.09 tokens into 120 SOL against 833,333.33.
+  // The pool has 120 SOL and 833,333.33 tokens, and receives 90,909.09 tokens.
   expect(Number(pool.sell(tokens)?.sol) / 1e9).toBeCloseTo(11.80328, 4)
 })
 
-test('a buy and its sale at once lose both fees and nothing else', () => {
+test('a buy and an immediate sale lose both fees and nothing else', () => {
   const pool = new DisplacedPool(poolOf(POOL), 0)
   const { tokens } = pool.buy(10_125_000_000n)
   const { sol, fee } = pool.sell(tokens) ?? { sol: 0n, fee: 0n }
   expect(Number(sol - fee) / 1e9).toBeCloseTo(10 * 0.9875, 7)
 })
 
-test('a sale of others brings in the same tokens, not the same SOL', () => {
+test('a sale of another trader brings in the same number of tokens, but not the same SOL', () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'sell', time: 1, amount: 1_000_000n * TOKEN }]), 0)
   pool.buy(10_125_000_000n)
   pool.advance(1)
   expect(solOf(pool)).toBeCloseTo(110 * (909_090.909 / 1_909_090.909), 4)
 })
 
-test('events up to the landing, and none after it, come before an order', () => {
+test('events up to the time of landing come before an order, and later events do not', () => {
   const buys = [5, 6, 7].map((time) => ({ kind: 'buy' as const, time, amount: 10n * SOL }))
   const pool = new DisplacedPool(poolOf(POOL, buys), 4)
   pool.advance(6)
   expect(solOf(pool)).toBeCloseTo(120, 7)
 })
 
-test('withdrawn liquidity leaves the price and takes the depth', () => {
+test('withdrawn liquidity does not change the price, and reduces the depth', () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'withdraw', time: 1, amount: 40n }]), 0)
   pool.advance(1)
   expect(pool.reserves).toMatchObject({ virtualSol: 4n * SOL, virtualTokens: 40_000n * TOKEN })
 })
 
-test('a curve pays its sellers no more than was paid in', () => {
+test('a bonding curve pays its sellers no more than was paid in', () => {
   const pool = new DisplacedPool(poolOf({ ...CURVE_START, complete: false }), 0)
   const { sol } = pool.buy(2n * SOL)
   expect(pool.sell(10n ** 15n)?.sol).toBe(sol)
@@ -80,7 +80,7 @@ test('a buy that completes the curve pays for its remaining tokens and opens the
   expect(pool.reserves).toEqual({ ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true })
 })
 
-test('a honeypot takes no sale', () => {
+test('a honeypot accepts no sale', () => {
   const pool = new DisplacedPool({ ...poolOf(POOL), isHoneypot: true }, 0)
   expect(pool.sell(pool.buy(SOL).tokens)).toBeUndefined()
 })

@@ -6,7 +6,7 @@ import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
 import type { Fill } from '../../src/engine/order.ts'
 
 const SOL = 1_000_000_000n
-/** 100 SOL against a million tokens. */
+/** A pool of 100 SOL and a million tokens. */
 const START = { virtualSol: 100n * SOL, virtualTokens: 10n ** 12n, realTokens: 10n ** 12n, complete: true }
 
 /** Returns a pool in which other traders buy 10 SOL at each of these times. */
@@ -45,7 +45,7 @@ const options = (place: EntryPlace = 'end') => ({ place, serviceFeePercent: 1, e
 /** 10 SOL go into the pool after 1 % for the service and 1.25 % on top for the venue. */
 const SPENT = 10.125 / 0.99
 
-test('a trip through an unmoved pool costs both fees twice and its own impact once', () => {
+test('a round trip through a pool without other trades costs both fees twice and its own price impact once', () => {
   const fills = [fill('buy', 10_000, 90_000, SPENT), fill('sell', 20_000, 90_000, 9)]
   const {
     fills: [bought, sold],
@@ -62,7 +62,7 @@ test.each([
   ['start', 100],
   ['middle', 110],
   ['end', 120],
-] as const)('at the %s of the slot the order meets a pool of %i SOL', (place, solBefore) => {
+] as const)('at the %s of the slot, the order finds a pool of %i SOL', (place, solBefore) => {
   const { fills } = ledgerOf(poolOf([9_700, 9_900]), [fill('buy', 10_000, 1, SPENT)], options(place))
   const tokensBefore = 1e8 / solBefore
   expect(Number(fills[0]?.exactTokens) / 1e6).toBeCloseTo((10 * tokensBefore) / (solBefore + 10), 1)
@@ -80,13 +80,13 @@ test('a partial sale sells the same share of the exact balance', () => {
   expect(simulatedTokens).toBe(25_000_000_000n)
 })
 
-test('open positions count at their sale after all recorded trades', () => {
+test('open positions count with a sale after all recorded trades', () => {
   const { exactValueLamports } = ledgerOf(poolOf([50_000]), [fill('buy', 10_000, 1, SPENT)], options())
-  // 90,909.09 tokens into 120 SOL against 833,333.33, less 1.25 % and 1 %.
+  // The pool has 120 SOL and 833,333.33 tokens, and receives 90,909.09 tokens; deducted are 1.25 % and 1 %.
   expect(exactValueLamports / 1e9).toBeCloseTo(11.80328 * 0.9875 * 0.99, 4)
 })
 
-test('a simulated sale of a honeypot brings nothing and no rent, and its tokens stay without value', () => {
+test('a simulated sale of a honeypot brings nothing and no rent, and the tokens are worth nothing', () => {
   const fills = [fill('buy', 10_000, 90_000, SPENT), fill('sell', 20_000, 90_000, 9)]
   const {
     fills: [, sold],

@@ -5,16 +5,16 @@ import { expect, test } from 'vitest'
 import { modelCode } from '../../bench/pools/record.ts'
 import { EXACT_POOLS } from '../../src/backtest/report/exact-pools.ts'
 
-test('the fill model is the one that was measured: otherwise run npm run pools -- --record', () => {
+test('the recorded measurement is that of the present fill model; otherwise run npm run pools -- --record', () => {
   expect(modelCode()).toBe(EXACT_POOLS.code)
 })
 
-test('the figures are those of at least 20 seeds and 15 bots', () => {
+test('the recorded measurement has at least 20 seeds and 15 bots', () => {
   expect(EXACT_POOLS.seeds).toBeGreaterThanOrEqual(20)
   expect(EXACT_POOLS.bots).toBeGreaterThanOrEqual(15)
 })
 
-test('the hash of the model changes with its code, and not with its comments', () => {
+test('the hash of the fill model changes with its code, and does not change with its comments', () => {
   const root = `${mkdtempSync(join(tmpdir(), 'sluice-model-'))}/`
   cpSync('src', `${root}src`, { recursive: true })
   const file = `${root}src/simulation/own-impact.ts`

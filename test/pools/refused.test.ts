@@ -20,13 +20,13 @@ const REFUSED: Attempt = {
 }
 const TERMS = { holdMs: 1_000, serviceFeePercent: 0 }
 
-test('a refused buy within the slippage of the exact pool would have cost both fees', () => {
+test('a buy that was refused, although the exact pool was within its slippage, would have cost both fees', () => {
   const { refused, fillable, resultLamports } = refusedBuys(new Map([['m', POOL]]), [REFUSED], TERMS)
   expect({ refused, fillable }).toEqual({ refused: 1, fillable: 1 })
   expect(resultLamports / 1e9).toBeCloseTo(0.9875 / 1.0125 - 1, 6)
 })
 
-test('a buy beyond its slippage in the exact pool, too, is refused rightly', () => {
+test('a buy that exceeds its slippage in the exact pool as well is refused rightly', () => {
   // The price rose by 44 % between sending and landing.
   const rightly = refusedBuys(new Map([['m', POOL]]), [{ ...REFUSED, slippagePercent: 40 }], TERMS)
   expect(rightly).toEqual({ refused: 1, fillable: 0, resultLamports: 0 })
@@ -37,7 +37,7 @@ test('a honeypot takes the whole amount of a refused buy', () => {
   expect(refusedBuys(pools, [REFUSED], TERMS).resultLamports).toBe(-1e9)
 })
 
-test('only buys that failed for their slippage count', () => {
+test('only buys that failed for their slippage count as refused', () => {
   expect(isRefusedBuy(REFUSED)).toBe(true)
   expect(isRefusedBuy({ ...REFUSED, side: 'sell' })).toBe(false)
   expect(isRefusedBuy({ ...REFUSED, state: 'filled', code: '' })).toBe(false)

@@ -5,7 +5,7 @@ import { misses, roughMisses, summaryOf } from '../../bench/pools/summary.ts'
 
 const NONE = { refused: 0, fillable: 0, resultLamports: 0 }
 
-/** Runs of a bot with these differences of simulated and exact profit, SOL a seed, and 100 SOL traded. */
+/** Returns runs of a bot with these differences of simulated and exact profit, SOL per seed, and 100 SOL traded. */
 function runsOf(bot: string, differences: readonly number[]): Comparison[] {
   return differences.map((difference, seed) => ({
     ...{ bot, seed, place: 'middle', fills: 10, tradedLamports: 100e9, ledgers: new Map(), refusals: NONE },
@@ -15,20 +15,21 @@ function runsOf(bot: string, differences: readonly number[]): Comparison[] {
 
 const spread = (middle: number): number[] => Array.from({ length: 20 }, (_, at) => middle + (at % 2 === 0 ? 1 : -1))
 
-test('the upper bound is the end of the interval of Student over the seeds', () => {
+test("the upper bound is the end of the interval of Student's t-distribution over the seeds", () => {
   const [summary] = summaryOf(runsOf('a', spread(-0.3)))
   expect(summary?.differenceSol).toBeCloseTo(-0.3, 9)
-  // 2.0930 deviations of the mean at 19 degrees of freedom; the deviation of one seed is sqrt(20 / 19).
+  // The interval has 2.0930 standard deviations of the mean at 19 degrees of freedom; one seed deviates by sqrt(20 /
+  // 19).
   expect(summary?.upperSol).toBeCloseTo(-0.3 + (2.093 * Math.sqrt(20 / 19)) / Math.sqrt(20), 3)
   expect(summary?.pessimismPercent).toBeCloseTo(0.3, 9)
 })
 
-test('a bot whose upper bound is above 0 misses the goal, although its mean is below it', () => {
+test('a bot whose upper bound is above 0 misses the goal, even if its mean is below 0', () => {
   expect(misses(summaryOf(runsOf('a', spread(-0.3))))).toHaveLength(1)
   expect(misses(summaryOf(runsOf('a', spread(-0.6))))).toEqual([])
 })
 
-test('the pessimism of the random bot alone is bounded at 3 %', () => {
+test('only the pessimism about the random bot is limited, to 3 %', () => {
   expect(misses(summaryOf(runsOf('random-entries', spread(-3.1))))).toEqual([
     'random-entries, middle of the slot: the model is too pessimistic by 3.10 % of the SOL traded; 3 % are allowed',
   ])
@@ -36,7 +37,7 @@ test('the pessimism of the random bot alone is bounded at 3 %', () => {
   expect(misses(summaryOf(runsOf('a', spread(-50))))).toEqual([])
 })
 
-test('two seeds have a rough bound: 3 % of the SOL traded', () => {
+test('with two seeds the bound is rough: 3 % of the SOL traded', () => {
   expect(roughMisses(summaryOf(runsOf('a', [4, 3])))).toHaveLength(1)
   expect(roughMisses(summaryOf(runsOf('a', [3, 2])))).toEqual([])
 })

@@ -55,7 +55,7 @@ export default defineStrategy({
       return count
     }
 
-    /** Returns why a token may not be bought; undefined if it may. */
+    /** Returns the reason why a token may not be bought; undefined if it may be bought. */
     function objection(event: NewToken, launchesOfCreator: number): string | undefined {
       const ageMs = bot.now() - event.timestamp
       const liquidity = event.initialLiquidity
@@ -91,7 +91,7 @@ export default defineStrategy({
         if (why !== undefined) return bot.note(event.mint, why)
         if (token.state.until > 0) return // announced twice
         if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is no key')
-        // A timestamp in the future must not make the token young forever.
+        // A timestamp in the future must not make the token count as young for longer.
         token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
         waiting.push(token)
       },

@@ -36,7 +36,7 @@ export default defineStrategy({
 })
 `
 
-/** Two starts on paper with a gap of the feed, and the facts of a live wallet. */
+/** Records two starts on paper with a gap of the feed, and the facts of a live wallet. */
 beforeAll(async () => {
   const strategy = folder.write('busy.ts', STRATEGY)
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
@@ -106,8 +106,10 @@ async function replayed(path: string, strict = false): Promise<Replayed> {
   return { code, text: lines.join('\n') }
 }
 
-/** A copy of the journal, changed as any program with SQLite could change it. Triggers of the journal do not run,
- *  unless the change is meant to use them. */
+/**
+ * Returns a copy of the journal, changed as any program with SQLite could change it. Triggers of the journal do not
+ * run, unless the change needs them.
+ */
 function tampered(change: (db: Database.Database) => void, triggers = false): string {
   copyFileSync(recorded, changed)
   const db = new Database(changed)
@@ -133,7 +135,7 @@ const one = (table: string, where = 'true') => `rowid = (SELECT rowid FROM ${tab
 const FILL = '(signature, order_id) = (SELECT signature, order_id FROM fill LIMIT 1)'
 const LATE_BLOCK = 'last_seq = (SELECT max(last_seq) FROM block)'
 
-/** Name of the change, the change, the table that the message names, and a part of the row's name. */
+/** The name of the change, the change, the table that the message names, and a part of the row's name. */
 type Kind = readonly [name: string, change: (db: Database.Database) => void, table: string, row?: RegExp]
 
 const KINDS: readonly Kind[] = [
@@ -363,18 +365,18 @@ const KINDS: readonly Kind[] = [
   ['digits that the views decode with', sql(`UPDATE digits SET text = 'zz' WHERE code = '00A'`), 'digits', /00A/],
 ]
 
-test('an honest journal has no findings, and every segment is equal', async () => {
+test('an unchanged journal has no findings, and the replay of every segment is equal', async () => {
   const { code, text } = await replayed(recorded, true)
   expect(text).toMatch(/^segment 1: \d+ rows, \d+ decisions, all equal\nsegment 2: \d+ rows, \d+ decisions, all equal$/)
   expect(code).toBe(0)
 })
 
-test('the columns that the wall clock wrote are named in the document', () => {
+test('docs/journal.md names the columns with times of the wall clock', () => {
   const text = readFileSync(new URL('../../../docs/journal.md', import.meta.url), 'utf8')
   expect(WALL_CLOCK.filter((column) => !text.includes(`\`${column}\``))).toEqual([])
 })
 
-test('every table of a journal is covered, and every column of a sealed table by its checksum', () => {
+test('the proof covers every table of a journal, and a checksum covers every column of a sealed table', () => {
   const db = new Database(recorded, { readonly: true })
   const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).pluck().all() as string[]
   expect([...tables, 'reserve'].sort()).toEqual(Object.keys(COVERAGE).sort())
@@ -386,7 +388,7 @@ test('every table of a journal is covered, and every column of a sealed table by
   db.close()
 })
 
-describe(`${KINDS.length} kinds of tampering are noticed, each with its table and row`, () => {
+describe(`the command replay --verify finds each of ${KINDS.length} kinds of tampering, with its table and row`, () => {
   test.each(KINDS.map((kind) => ({ kind })))('$kind.0', async ({ kind: [, change, table, row = /./] }) => {
     const { code, text } = await replayed(tampered(change))
     expect(code, text).toBe(1)
@@ -397,14 +399,14 @@ describe(`${KINDS.length} kinds of tampering are noticed, each with its table an
     ).toBe(true)
   })
 
-  test('an edit whose triggers rewrite the ledger is noticed, too', async () => {
+  test('`replay --verify` also finds a change whose triggers rewrite the ledger', async () => {
     const { code, text } = await replayed(tampered(sql(`UPDATE fill SET tokens = tokens || '0' WHERE ${FILL}`), true))
     expect(code).toBe(1)
     expect(text).toMatch(/table fill, .*: tokens is \d+0, but the recorded inputs and decisions imply \d+/)
   })
 })
 
-test('a skipped segment is named with its reason, and with --strict the exit code is 1', async () => {
+test('a segment that was skipped is named with its reason, and with --strict the exit code is 1', async () => {
   const path = tampered((db) => {
     addRowChecksum(db)
     db.exec(`UPDATE segment SET code = 'another', json = json_set(json, '$.code', 'another') WHERE number = 1;

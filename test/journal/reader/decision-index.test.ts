@@ -5,7 +5,7 @@ import { type JournalReader, openReader } from '../../../src/journal/reader/read
 import { FileJournal } from '../../support/file-journal.ts'
 import { attempt, journalPath, keyOf, order, position, report, timeOf } from '../../support/journal-samples.ts'
 
-/** Returns the data of the history about an order and its token. */
+/** Returns what the history contains about an order and its token. */
 function knownOf(history: History, one: Order) {
   const { id, mint, account } = one
   return {

@@ -38,7 +38,7 @@ test("a position row gives the exit's reason and its number of attempts", async 
   reader.close()
 })
 
-test('rows for commands are in SOL and whole tokens', async () => {
+test('the rows for commands have amounts in SOL and whole tokens', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
@@ -134,7 +134,7 @@ test('segments count their own rows; imported rows belong to no segment', async 
   reader.close()
 })
 
-test('a replay may stop anywhere, and the journal can be closed then', async () => {
+test('a replay may stop at any row, and the journal can be closed after that', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
@@ -147,7 +147,7 @@ test('a replay may stop anywhere, and the journal can be closed then', async () 
   reader.close()
 })
 
-test('two reads of the tape may interleave, as a replay reads the warm-up', async () => {
+test('two readings of the tape may take turns, as when a replay also reads the warm-up', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))

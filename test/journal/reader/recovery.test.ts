@@ -27,7 +27,7 @@ import {
   timeOf,
 } from '../../support/journal-samples.ts'
 
-/** State that a start restores after these writes. */
+/** Returns the state that a start restores after these writes. */
 async function after(write: (journal: OpenJournal) => void): Promise<Recovered> {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
@@ -53,7 +53,7 @@ test('a new journal restores an empty state', async () => {
   })
 })
 
-test('restored money is that of the last outputs', async () => {
+test('the restored money equals the money of the last outputs', async () => {
   const bot = (sum: number): BotMoney => ({
     ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum } },
     ...{ ...NO_RESULTS, day: 20_600, dayRealizedLamports: lamports(sum), losses: 2, pausedUntil: 7 },
@@ -142,7 +142,7 @@ test('orders that are open or may still execute are restored with their states',
   expect(recovered.money.nextOrder).toBe(11)
 })
 
-test('amounts requested by buys of the last hour are restored, and no older ones', async () => {
+test('the amounts that buys of the last hour requested are restored, and no older amounts', async () => {
   const HOUR = 3_600_000
   const asked = (number: number, time: number, more: Partial<Order> = {}): Output => {
     return { kind: 'order', order: order(number, { time, ...more }) }
@@ -172,7 +172,7 @@ test('amounts requested by buys of the last hour are restored, and no older ones
   ])
 })
 
-test('a position is restored with its highest price; a closed one is history, and the mint may be bought again', async () => {
+test('a position is restored with its highest price, and a closed position is only history, so its mint may be bought again', async () => {
   const { money } = await after((journal) => {
     outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: position(2) })
     journal.write({ kind: 'mark', mark: { account: ACCOUNT, mint: keyOf(1), highPrice: 0.09 } })
@@ -183,7 +183,7 @@ test('a position is restored with its highest price; a closed one is history, an
   expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2, MARKS)])
 })
 
-test('a mark narrows neither the best nor the worst profit of a position', async () => {
+test('a mark never reduces the best profit or raises the worst profit of a position', async () => {
   const wide = { best: { lamports: 90, percent: 9 }, worst: { lamports: -90, percent: -9 } }
   const { money } = await after((journal) => {
     outputs(journal, { kind: 'position', position: position(1, wide) })
@@ -233,7 +233,7 @@ test('a position reopened by a fork before the restart is restored as open', asy
   expect(money.positions).toEqual([position(1)])
 })
 
-test('a position whose closing sale was reversed in an untaken report is restored as closed', async () => {
+test('a position is restored as closed if the reversal of its closing sale is in a report that the engine had not taken', async () => {
   const { money } = await after((journal) => {
     sold(false)(journal)
     journal.write({
@@ -255,7 +255,7 @@ test('a position closed twice by provisional sales is restored in its last close
 })
 
 for (const owed of [{ oversold: 5n }, { soldEarly: { tokens: 5n, slot: 9 } }])
-  test(`a position closed by a sale of more than was booked is restored in its last closed state with ${Object.keys(owed)[0]}`, async () => {
+  test(`a position that was closed by a sale of more than the booked tokens is restored in its last closed state with ${Object.keys(owed)[0]}`, async () => {
     const owing = position(1, { state: 'closed', tokens: 0n, ...owed })
     const { money } = await after((journal) => outputs(journal, ...closings(owing)))
     expect(money.positions).toEqual([owing])
@@ -280,7 +280,7 @@ test('a position closed by a provisional sale is reopened by the engine with its
   expect(book.positions.all()).toEqual([expect.objectContaining({ tokens: sale(1).tokens })])
 })
 
-test('a fill reported again with other amounts is restored as the engine took it', async () => {
+test('a fill that was reported again with other amounts is restored with the amounts that the engine took', async () => {
   const filled = report(1, { state: 'filled', fill: fill(1) })
   const other = fill(1, { tokens: 2_000_000n, walletLamports: lamports(-7) })
   const write = (journal: OpenJournal): void => {
@@ -313,7 +313,7 @@ test('a fill whose reversal the engine took is not restored', async () => {
   expect(recovered).toMatchObject({ untaken: [], nextReport: 4 })
 })
 
-test('slots of the last two minutes of this boot are restored exactly', async () => {
+test('the used requests of the last two minutes of this boot are restored exactly', async () => {
   const slot = (id: number, takenAt: bigint, boot = 'this') => ({ key: 'k', id, boot, takenAt, doneAt: takenAt + 5n })
   const minute = 60_000_000_000n
   const { slots } = await after((journal) => {
@@ -328,7 +328,7 @@ test('slots of the last two minutes of this boot are restored exactly', async ()
   expect(slots[2]?.doneAt).toBe(null)
 })
 
-test('the cost of a recovery grows with open state, not with the age of the journal', async () => {
+test('the cost of a recovery grows with the open orders and positions, not with the age of the journal', async () => {
   const path = journalPath()
   const journal = openJournal(path, { ...JOURNAL_OPTIONS, durable: false })
   for (let number = 1; number <= 6_000; number++) {
@@ -368,7 +368,7 @@ test('the cost of a recovery grows with open state, not with the age of the jour
   db.close()
 })
 
-/** Counts the rows of a statement. */
+/** Counts the rows that a statement returns. */
 function counted(statement: Database.Statement, count: (rows: number) => void): Database.Statement {
   return new Proxy(statement, {
     get: (_statement, name) => {
@@ -393,7 +393,7 @@ function* eachCounted(rows: Iterable<unknown>, count: (rows: number) => void): G
   }
 }
 
-/** Query plan, step by step. */
+/** Returns the query plan, step by step. */
 function planOf(db: Database.Database, sql: string): string[] {
   const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 1)
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]

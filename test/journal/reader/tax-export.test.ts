@@ -13,7 +13,7 @@ const at = (minute: number): number => Date.UTC(2026, 0, 2, 3, minute)
 let path = ''
 let csv = ''
 
-/** A fill of whole tokens with 2 decimals. */
+/** Returns a fill of whole tokens with 2 decimals. */
 function trade(number: number, side: Fill['side'], tokens: number, sol: number, more: Partial<Fill> = {}): Fill {
   return fill(number, {
     ...{ side, mint: MINT, bot: '=cmd()', tokens: BigInt(tokens * 100), decimals: 2, slot: number, time: at(number) },
@@ -50,7 +50,7 @@ beforeAll(async () => {
   csv = join(dirname(path), 'tax.csv')
 })
 
-test('the tax export is first in, first out, one line per lot, exact, and only of final fills with real money', () => {
+test('the tax export uses first in, first out, has one line per lot with exact amounts, and contains only final fills with real money', () => {
   expect(exportTax([path, path], csv)).toEqual({ file: csv, disposals: 5, notFinal: 1, sandbox: 2, unknownCost: 1 })
   const [header, ...lines] = readFileSync(csv, 'utf8').trimEnd().split('\n')
   expect(header).toMatch(/^Date Acquired,Date Sold,Asset,Amount,Proceeds,Cost Basis,Fees,Gain,Currency,Wallet,Bot,/)
@@ -59,8 +59,8 @@ test('the tax export is first in, first out, one line per lot, exact, and only o
     [
       '2026-01-02T03:01:00Z 2026-01-02T03:03:00Z 10 3 1 0.000005 1.999995',
       '2026-01-02T03:02:00Z 2026-01-02T03:03:00Z 5 1.5 1.5 0.0000025 -0.0000025',
-      // A third party took the two oldest of the 9 tokens. 3 tokens of the second buy and the 4 adopted tokens are
-      // left.
+      // A third party took the two oldest of the 9 tokens. Left are 3 tokens of the second buy and the 4 adopted
+      // tokens.
       '2026-01-02T03:02:00Z 2026-01-02T03:07:00Z 3 0.6 0.9 0.0000018 -0.3000018',
       '2026-01-02T03:04:00Z 2026-01-02T03:07:00Z 4 0.8 2 0.0000012 -1.2000012',
       ' 2026-01-02T03:07:00Z 3 0.6 0 0.0000009 0.5999991',
@@ -69,7 +69,7 @@ test('the tax export is first in, first out, one line per lot, exact, and only o
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
 })
 
-test('adopted tokens are one lot, with any other position outputs', () => {
+test('adopted tokens are one lot, no matter which other outputs a position has', () => {
   const reader = openReader(path)
   const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
   reader.close()
@@ -83,7 +83,7 @@ test('an existing file is kept; a file that cannot be written is named', () => {
   expect(() => exportTax([path], '/dev/null/tax.csv')).toThrow('/dev/null/tax.csv cannot be written')
 })
 
-test('a sale in an old copy and in the journal itself is exported once, in either order', async () => {
+test('a sale that is in an old copy and in the journal itself is exported once, with the two in either order', async () => {
   const sale = trade(3, 'sell', 5, 4)
   const written = async (name: string, last: Fill): Promise<string> => {
     const file = join(dirname(path), name)

@@ -26,7 +26,7 @@ type Row = Record<string, unknown>
 
 const CLI = 'sqlite3'
 
-/** Independent SQLite clients. Each returns the rows of a query as objects, through JSON. */
+/** SQLite clients that are independent of Sluice. Each returns the rows of a query as objects, through JSON. */
 const clients: { name: string; query: (path: string, sql: string) => Row[]; missing: boolean }[] = [
   {
     name: 'better-sqlite3',

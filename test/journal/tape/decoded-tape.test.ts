@@ -10,7 +10,7 @@ const T0 = 1_780_000_000_000
 test.each([
   ['a short tape is decoded once', 2 ** 22, 1],
   ['a longer tape is decoded in every pass', 0, 3],
-])('%s, and all passes are equal', async (_, mostKept, expected) => {
+])('%s, and all passes give equal rows', async (_, mostKept, expected) => {
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(2_000, 5, T0) }])
   const reader = openReader(path)

@@ -24,7 +24,7 @@ function recorded(): { path: string; writer: Writer } {
   return { path, writer }
 }
 
-/** Releases mapped pages after every few blocks. */
+/** Opens a scan that releases mapped pages after every few blocks. */
 function mapped(path: string, windowBytes = 10_000) {
   const db = openForReading(path)
   const scan = new MappedScan(db, windowBytes)
@@ -32,7 +32,7 @@ function mapped(path: string, windowBytes = 10_000) {
   return { db, tape }
 }
 
-test('a mapped scan reads the same blocks as a statement, in two places at once and in part', () => {
+test('a memory-mapped scan reads the same blocks as an SQL statement, also at two places at the same time, and of a part of the tape', () => {
   const { path } = recorded()
   const reader = openReader(path)
   const { db, tape } = mapped(path)
@@ -50,7 +50,7 @@ test('a mapped scan reads the same blocks as a statement, in two places at once 
   reader.close()
 })
 
-test('a mapped scan is a snapshot although a writer merges blocks meanwhile', () => {
+test('a memory-mapped scan shows the tape at one moment although a writer merges blocks during the scan', () => {
   const { path, writer } = recorded()
   const { tape, db } = mapped(path)
   const mints = new Mints()
@@ -64,7 +64,7 @@ test('a mapped scan is a snapshot although a writer merges blocks meanwhile', ()
   db.close()
 })
 
-test('a mapped scan that stops early leaves no transaction open', () => {
+test('a memory-mapped scan that stops early leaves no transaction open', () => {
   const { path } = recorded()
   const { tape, db } = mapped(path)
   const [first] = tape.rows(new Mints(), ALL)
@@ -76,7 +76,7 @@ test('a mapped scan that stops early leaves no transaction open', () => {
   expect(() => blocks.return()).not.toThrow()
 })
 
-test('a market ends where it ended when it was opened, regardless of later records and merges', () => {
+test('a tape that was opened ends where it ended at that time, even if records are added or blocks are merged later', () => {
   const { path, writer } = recorded()
   const tape = openTape([path])
   for (let n = BLOCKS; n < BLOCKS + 20; n++) {

@@ -84,7 +84,7 @@ test('rows come in order, cut only at events of the feed', async () => {
   expect(history).toEqual(items.filter((item) => !item.startsWith('rows')))
 })
 
-test('after a drop of old tape the market begins at the first kept row, with the state of the feed at that time', async () => {
+test('after old tape was deleted, the market begins at the first row that was kept, with the state of the feed at that time', async () => {
   const path = journalPath()
   await recorded(path)
   const db = new Database(path)
@@ -107,7 +107,7 @@ test('after a drop of old tape the market begins at the first kept row, with the
   ])
 })
 
-test('the confirmed keys are known wherever the tape begins, although rows hold changes only', async () => {
+test('the confirmed keys are known at any place at which the tape begins, although rows contain only changes', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const rows = trades(150)
@@ -132,7 +132,7 @@ test('the confirmed keys are known wherever the tape begins, although rows hold 
   db.close()
 })
 
-test('a segment whose whole tape was dropped is left out', async () => {
+test('a segment whose whole tape was deleted is left out', async () => {
   const path = journalPath()
   await recorded(path)
   const db = new Database(path)
@@ -141,7 +141,7 @@ test('a segment whose whole tape was dropped is left out', async () => {
   expect(told(path).items).toEqual(['began 2', 'rows 300 to 599', 'ended 2'])
 })
 
-test('rows lost on a full disk are a gap', async () => {
+test('rows that were lost on a full disk count as a gap', async () => {
   const path = journalPath()
   const journal = openJournal(path, { ...options, space: { ...NO_LIMITS, tapeBytes: Number.MAX_SAFE_INTEGER } })
   journal.input(1, timeOf(0), start(1))
@@ -167,7 +167,7 @@ test('imported rows come before the first segment', async () => {
   })
 })
 
-test('a journal without rows has no stretches', async () => {
+test('a journal without rows has no recorded times', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0), start(1))

@@ -8,7 +8,7 @@ import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
 const T0 = 1_780_000_000_000
 const KEYS = ['trades']
 
-/** Two starts. The feed is down for a while during the first. */
+/** Records two starts. The feed is down for some time during the first one. */
 async function tape(): Promise<string> {
   const path = journalPath()
   const rows = noisyMarket(300, 3, T0)
@@ -59,20 +59,23 @@ test.each<[string, number, number, string[]]>([
   ],
   ['between two', 16_000, 19_000, []],
   ['before all', -9_000, -1, []],
-])('a window %s has the rows of that time and the state of the feed', async (_what, first, last, expected) => {
-  const reader = openReader(await tape())
-  const whole: Market = reader.market()
-  const window = windowOf(whole, T0 + first, T0 + last)
-  const all = timesOf(whole.items(new Mints()))
-  const inside = all.filter((time) => time >= T0 + first && time <= T0 + last)
-  expect(timesOf(window.items(new Mints()))).toEqual(inside)
-  expect(window.rows).toBe(inside.length)
-  expect(told(window.items(new Mints()))).toEqual(told(window.history()))
-  if (expected.length > 0) expect(told(window.history())).toEqual(expected)
-  const before = all.filter((time) => time < T0 + first)
-  const since = (before.at(-1) ?? 0) - 4_000
-  expect([...(window.warmup?.(new Mints(), 4) ?? [])].flatMap((block) => [...block.time])).toEqual(
-    before.filter((time) => time >= since),
-  )
-  reader.close()
-})
+])(
+  'the part of a tape %s has the rows of that time and the state of the feed',
+  async (_what, first, last, expected) => {
+    const reader = openReader(await tape())
+    const whole: Market = reader.market()
+    const window = windowOf(whole, T0 + first, T0 + last)
+    const all = timesOf(whole.items(new Mints()))
+    const inside = all.filter((time) => time >= T0 + first && time <= T0 + last)
+    expect(timesOf(window.items(new Mints()))).toEqual(inside)
+    expect(window.rows).toBe(inside.length)
+    expect(told(window.items(new Mints()))).toEqual(told(window.history()))
+    if (expected.length > 0) expect(told(window.history())).toEqual(expected)
+    const before = all.filter((time) => time < T0 + first)
+    const since = (before.at(-1) ?? 0) - 4_000
+    expect([...(window.warmup?.(new Mints(), 4) ?? [])].flatMap((block) => [...block.time])).toEqual(
+      before.filter((time) => time >= since),
+    )
+    reader.close()
+  },
+)

@@ -10,7 +10,7 @@ const mint = fc.oneof(
   fc.constantFrom('', '"', '\\', ',', '","', 'a', 'ab'),
 )
 
-test('a list is numbered as its mints would be one by one', () => {
+test('a list of mints gets the same numbers as its mints one by one', () => {
   fc.assert(
     fc.property(fc.array(fc.array(mint, { maxLength: 20 }), { maxLength: 10 }), (lists) => {
       const [one, other] = [new Mints(), new Mints()]
@@ -24,7 +24,7 @@ test('a list is numbered as its mints would be one by one', () => {
 })
 
 test.each<[what: string, count: number, mintOf: (number: number) => string]>([
-  ['more mints than the table begins with', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
+  ['more mints than the initial size of the table', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
   ['mints with equal hashes', 500, keyOf],
 ])('%s', (_what, count, mintOf) => {
   const mints = new Mints()
@@ -34,7 +34,7 @@ test.each<[what: string, count: number, mintOf: (number: number) => string]>([
   expect([...numbersOf(mints, Buffer.from(JSON.stringify(list.toReversed())))]).toEqual(expected.toReversed())
 })
 
-/** Returns a text that differs from the others in its first characters, as mints do. */
+/** Returns a text that differs from the other texts in its first characters, as mints do. */
 function encoded(number: number): string {
   return keyOf(number, 8)
 }

@@ -13,7 +13,7 @@ const feed = (confirmed: readonly string[], status: 'live' | 'down' = 'live'): I
 })
 const keys = (want: readonly string[]): Output => ({ kind: 'keys', want })
 
-test('key lists are read as written, in any sequence of rows, also by a new reader after a start', () => {
+test('lists of keys are read unchanged, in any sequence of rows, also by a new reader after a start', () => {
   const list = fc.uniqueArray(fc.constantFrom('trades', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6'))
   const step = fc.oneof(
     fc.record({
@@ -43,7 +43,7 @@ test('key lists are read as written, in any sequence of rows, also by a new read
   )
 })
 
-test('a row holds the change of a key list, and every so often the complete list', () => {
+test('a row contains the change of a list of keys, and at regular intervals the complete list', () => {
   const writer = new RowWriter()
   const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
   const rows = Array.from({ length: 200 }, (_, number) => writer.output(keys([...many, `new${number}`])))

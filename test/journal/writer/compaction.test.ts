@@ -19,7 +19,7 @@ import {
 const plenty = () => 1e12
 const writerOf = (path: string): Writer => new Writer(openForWriting(path), { space: NO_LIMITS }, {}, plenty)
 
-/** Blocks of `size` rows; some seqs between them belong to inputs. */
+/** Writes blocks of `size` rows; some sequence numbers between them belong to inputs. */
 function record(writer: Writer, { blocks, size, segment = 1, from = 0 }: Record<string, number>): void {
   const mints = new Mints()
   mints.intern(keyOf(segment as number))
@@ -76,7 +76,7 @@ test('small blocks become large ones with the same content', () => {
   expect(read(path)).toEqual(before)
 })
 
-test('a block ends with its segment, and a single small block stays', () => {
+test('a block ends with its segment, and a single small block is not merged', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 1, size: 10 })
@@ -107,7 +107,7 @@ test('a reader keeps its blocks during a merge, and finds their texts in the mer
   writer.close()
 })
 
-test('a merged segment replays the same rows, inputs and outputs at the same seqs', async () => {
+test('a replay of a merged segment has the same rows, inputs and outputs at the same sequence numbers', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   journal.input(1, timeOf(0), start(1))

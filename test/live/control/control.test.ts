@@ -34,7 +34,7 @@ async function serve(handle: ControlHandler = (command) => ({ got: command })): 
   stop = await serveControl({ journalPath, handle, warn: (message) => warnings.push(message) })
 }
 
-/** The answer to one line of the wire. */
+/** Sends one line to the control socket and returns the answer. */
 function say(line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(controlPath(journalPath), () => socket.write(line))
@@ -66,12 +66,12 @@ test.each<ControlCommand>([
   { command: 'resolve', order: 'o12', verdict: 'not-executed' },
   { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },
   { command: 'adopt', mint: MINT, bot: 'dips' },
-])('%j reaches the process and is answered', async (command) => {
+])('the command %j reaches the process and is answered', async (command) => {
   await serve(async (got) => ({ got }))
   expect(await sendCommand(journalPath, command)).toEqual({ got: command })
 })
 
-test('a refusal reaches the sender with its exit code', async () => {
+test('the sender of a refused command receives the refusal with its exit code', async () => {
   await serve(() => {
     throw new SluiceError('not now', ExitCode.unsafe)
   })
@@ -124,7 +124,7 @@ test('a socket file that a crash left behind is replaced', async () => {
   expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
 })
 
-test('a socket path that is too long moves to the runtime directory, one for each journal', async () => {
+test('a socket path that is too long is replaced by a path in the runtime directory, one for each journal', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', folder)
   const deep = join(folder, 'd'.repeat(90))
   mkdirSync(deep)
@@ -139,7 +139,7 @@ test('a socket path that is too long moves to the runtime directory, one for eac
   expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
 })
 
-test('a runtime directory that other users may enter is refused', () => {
+test('a runtime directory that other users may use is refused', () => {
   const open = join(folder, 'open')
   mkdirSync(open)
   chmodSync(open, 0o755)
@@ -157,7 +157,7 @@ test('SIGUSR2 halts', async () => {
   expect(await got.promise).toEqual({ command: 'halt' })
 })
 
-test('the file HALT halts, and resume is refused while it exists', async () => {
+test('the file HALT stops entries, and resume is refused while the file exists', async () => {
   const got = Promise.withResolvers<ControlCommand>()
   writeFileSync(haltPath(journalPath), '')
   await serve((command, by) => {
@@ -171,7 +171,7 @@ test('the file HALT halts, and resume is refused while it exists', async () => {
   expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({ by: 'terminal' })
 })
 
-test('a HALT that is not a regular file of this user does not halt, and a warning names it', async () => {
+test('a HALT that is not a regular file of this user does not stop entries, and a warning names it', async () => {
   mkdirSync(haltPath(journalPath))
   await serve(() => expect.unreachable())
   expect(warnings).toEqual([expect.stringContaining('is not a regular file of this user')])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { watchHaltFile } from '../../../src/live/control/halt-file.ts'
 
-test('each appearance of the file halts once', () => {
+test('each time the file HALT appears, entries are halted once', () => {
   vi.useFakeTimers()
   const folder = mkdtempSync(join(tmpdir(), 'halt-'))
   const path = join(folder, 'HALT')

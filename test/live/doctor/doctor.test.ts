@@ -37,7 +37,7 @@ import { signaturePathOf } from '../../../src/venues/token-service/wire/answers.
 
 type Row = [what: string, verdict: Check, says: RegExp]
 
-/** Tests status and text of each verdict. Every verdict except `ok` has advice. */
+/** Tests the status and the text of each verdict. Every verdict except `ok` has advice. */
 function verdicts(rows: readonly Row[]): void {
   test.each(rows)('%s', (_what, { status, found, fix }, says) => {
     expect(`${status}: ${found}`).toMatch(says)
@@ -292,7 +292,7 @@ describe('the chain', () => {
   ])
 })
 
-test('nodes asked in turn while the chain advances: only the lagging node is reported as behind', async () => {
+test('if the chain advances while nodes are asked one after the other, only a node that really lags is reported as behind', async () => {
   let head = 1_000
   const node = (lag: number) => async () => {
     head += 100
@@ -311,7 +311,7 @@ test.each([
   expect(exitCodeOf(checks)).toBe(code)
 })
 
-test('a check is wrapped within its column on a terminal, and not wrapped elsewhere', () => {
+test('a check is wrapped within its column on a terminal, and not wrapped in other outputs', () => {
   const check = warn('files', 'one two three four five six seven eight', 'do it')
   expect(checkLine(check, 0)).toBe(`  warn  files          ${check.found}\n${' '.repeat(23)}-> do it`)
   expect(checkLine(check, 60).split('\n')).toEqual([
@@ -343,7 +343,7 @@ describe('proof of a probe', () => {
     [40n, 100n, 40, true],
     [41n, 100n, 40, false],
     [0n, 0n, 40, false],
-  ])('%d of %d is %d %%: %s', (sold, held, percent, is) => {
+  ])('%d of %d is a sale of %d %% of the balance: %s', (sold, held, percent, is) => {
     expect(isShare(sold, held, percent)).toBe(is)
   })
 
@@ -353,7 +353,7 @@ describe('proof of a probe', () => {
     [1, 150, false],
     [1, undefined, false],
     [0, 1, false],
-  ])('a fill at %d agrees with a feed price of %s: %s', (fill, feed, is) => {
+  ])('a fill at price %d agrees with a feed price of %s: %s', (fill, feed, is) => {
     expect(agrees(fill, feed)).toBe(is)
   })
 
@@ -371,7 +371,7 @@ test.each([
   [{ one: SIGNATURE, two: SIGNATURE }, ''],
   [{ error: 'no' }, ''],
   ['text', ''],
-])('the path of the only signature in an answer: %#', (body, path) => {
+])('doctor finds the path of the only signature in an answer: %#', (body, path) => {
   expect(signaturePathOf(JSON.stringify(body))).toBe(path)
 })
 
@@ -400,7 +400,7 @@ test.each([
     { knows: [], stranger: OTHER },
   ],
   [{ tokens: [{ owner: 'nobody' }] }, { knows: [], stranger: '' }],
-])('own values recognized in a record: %#', (value, expected) => {
+])('doctor recognizes our own values in a record: %#', (value, expected) => {
   expect(knownIn(value, { key: WALLET, lamports: 1_500_000_000 })).toEqual(expected)
 })
 
@@ -414,6 +414,6 @@ test.each([
     ['b list', 'b[] object', 'b[].d number'],
     ['-b[].c number', '+b[].d number'],
   ],
-])('changed fields since the last examination: %#', (before, now, drift) => {
+])('doctor reports the fields that changed since the last examination: %#', (before, now, drift) => {
   expect(driftOf(before, now)).toEqual(drift)
 })

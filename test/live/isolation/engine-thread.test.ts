@@ -43,7 +43,7 @@ const start = startInput([
   ),
 ])
 
-/** Drives one engine: records its outputs as lines, and its orders until they are answered. */
+/** Runs one engine, and records its outputs as lines, and its orders until they are answered. */
 function world() {
   const lines: string[] = []
   const orders: Order[] = []
@@ -65,8 +65,10 @@ function world() {
   return { lines, orders, options }
 }
 
-/** A market of two tokens that falls and rises, among tokens that come and go. Every order is filled or refused at
- *  once. */
+/**
+ * Plays a market of two tokens that falls and rises, among tokens that come and go. Every order is filled or refused at
+ * once.
+ */
 async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => Promise<void>): Promise<void> {
   const random = seededRandom(5)
   const held = new Map<string, bigint>()
@@ -81,8 +83,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // Frees the numbers of all tokens, because nothing else holds numbers in this test. The second token then appears
-    // after the first, under a reused number.
+    // Frees the numbers of all tokens, because no other code uses the numbers in this test. The second token then
+    // appears after the first, under a reused number.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)
@@ -166,7 +168,7 @@ test('an engine in a thread makes the same decisions as one in this process, byt
 test.each<[string, number[]]>([
   ['no rows', [1, 1]],
   ['rows that are not there', [0, 9]],
-])('both runners assert: no %s', async (_what, [from, to]) => {
+])('the runner in this process and the runner with a thread fail on an assertion: no %s', async (_what, [from, to]) => {
   const block = blockOf([{ time: 1, mint: MINT, price: 1 }])
   for (const sink of [
     inProcess(new Mints()).sink,

@@ -5,7 +5,7 @@ import { HighMarks } from '../../../src/live/isolation/isolated-segment.ts'
 const owner = { account: 'a', bot: 'b', mint: 'm' }
 const mark = (highPrice: number, mint = 'm') => ({ account: 'a', mint, highPrice })
 
-test('the last mark of each position is returned once', () => {
+test('the last highest price of each position is returned once', () => {
   const marks = new HighMarks()
   marks.add([mark(1), mark(2, 'n')])
   marks.add([mark(3)])
@@ -13,7 +13,7 @@ test('the last mark of each position is returned once', () => {
   expect(marks.take()).toEqual([])
 })
 
-test('a closed position takes its mark with it, so that the next position in its mint starts without one', () => {
+test('the highest price of a closed position is forgotten, so the next position in its mint starts without one', () => {
   const marks = new HighMarks()
   const position = newPosition(owner, 0, {})
   marks.add([mark(9)])

@@ -7,7 +7,7 @@ import { botSettings } from '../../support/engine-rig.ts'
 const names = ['a', 'b', 'c', 'd']
 const bots = names.map((name, index) => botSettings(index < 2 ? 'same' : name, { name }))
 
-test('the bot whose handler ran is stopped once; a second loss in its absence has an unknown cause', () => {
+test('the bot whose handler ran when the engine was lost is stopped, and the next loss without this bot has an unknown cause', () => {
   const stopped = new StoppedBots(bots)
   expect(stopped.died({ bot: 2, reason: 'hung' }, true, 0)).toEqual(['c'])
   expect(stopped.list()).toEqual([{ bot: 'c', reason: 'hung', told: false }])
@@ -19,14 +19,14 @@ test('a strategy that cannot be loaded or started is stopped for all of its bots
   expect(new StoppedBots(bots).died({ bot: 1, reason: 'hung' }, false, 0)).toEqual(['a', 'b'])
 })
 
-test('after losses of unknown cause all bots continue, then none, then the process ends', () => {
+test('after engines were lost for unknown causes, all bots continue first, then none of them, and then the process ends', () => {
   const stopped = new StoppedBots(bots)
   expect(stopped.died({ bot: -1, reason: 'lost' }, true, 0)).toEqual([])
   expect(stopped.died({ bot: -1, reason: 'lost' }, true, 599_999)).toEqual(names)
   expect(stopped.died({ bot: -1, reason: 'lost' }, true, 600_000)).toBeUndefined()
 })
 
-test('a loss of unknown cause is forgotten after ten minutes', () => {
+test('a lost engine with unknown cause no longer counts after ten minutes', () => {
   const stopped = new StoppedBots(bots)
   for (const time of [0, 600_000, 1_200_000]) expect(stopped.died({ bot: -1, reason: 'lost' }, true, time)).toEqual([])
 })

@@ -53,7 +53,7 @@ class SlowEngine implements EngineLink {
 
 const orderOn = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
 
-/** A runner whose journal is a list of words with their seq. */
+/** Returns a runner whose journal is a list of words with their sequence numbers. */
 function rig() {
   const clock = new SimulatedClock(1_000)
   const written: { seq: number; time: number; text: string }[] = []
@@ -92,7 +92,7 @@ function rowsFrom(first: number, count: number, time: number): LiveBlock {
 }
 
 test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
-  'engines that die at any instant lose nothing and double nothing (seed %i)',
+  'if engines end at any moment, no item is lost and none is handled twice (seed %i)',
   (seed) => {
     const random = seededRandom(seed)
     const { clock, runner, written, sent, shown } = rig()
@@ -136,7 +136,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
   },
 )
 
-test('items that arrive without an engine wait, operator commands first, and standing inputs are sent again', () => {
+test('items that arrive while there is no engine wait, commands of the operator first, and inputs about lasting conditions are sent again', () => {
   const { clock, runner, written } = rig()
   const random = seededRandom(1)
   const first = new SlowEngine(runner, random)
@@ -158,7 +158,7 @@ test('items that arrive without an engine wait, operator commands first, and sta
   ])
 })
 
-test('the lag is the waiting time of the oldest unanswered item', () => {
+test('the lag is the time for which the oldest unanswered item has waited', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   const { runner } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
@@ -180,7 +180,7 @@ test('the lag is the waiting time of the oldest unanswered item', () => {
   now.mockRestore()
 })
 
-test('an operator command overtakes the rows of a flood', () => {
+test('a command of the operator is handled before many waiting rows', () => {
   const { clock, runner, written } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
   runner.begin(engine, start)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Cell } from '../../../src/live/isolation/engine-thread.ts'
 import { type ThreadUsage, threadId, threadUsage, Watchdog } from '../../../src/live/isolation/watchdog.ts'
 
-/** Returns the verdict of a watchdog on a thread after this many polls. `show` sets the state before each poll. */
+/** Returns the verdict of a watchdog about a thread after this many polls. `show` sets the state before each poll. */
 function watched(
   looks: number,
   show: (cells: Int32Array, look: number) => void,
@@ -24,19 +24,24 @@ function watched(
 }
 
 test.each<[string, number, (cells: Int32Array, look: number) => void, string[]]>([
-  ['one that waits for work is never late', 1_000, () => {}, []],
-  ['one that makes progress is not', 1_000, (cells, look) => cells.set([0, look >> 3, 500]), []],
+  ['a thread that waits for work is never late', 1_000, () => {}, []],
+  ['a thread that makes progress is not late', 1_000, (cells, look) => cells.set([0, look >> 3, 500]), []],
   [
-    'one that makes none is, once, and the bot whose handler runs is named',
+    'a thread that makes no progress is reported once, with the bot whose handler runs',
     200,
     (cells) => cells.set([2, 5, 500]),
     ['2 500'],
   ],
-  ['each stage has a deadline of its own', 110, (cells) => cells.set([1, 5, 2_000]), ['1 2000']],
-  ['the bot that is seen most is named', 40, (cells, look) => cells.set([look % 3 === 0 ? 1 : 0, 5, 500]), ['0 500']],
-  ['nobody is, where none of them was seen', 40, (cells) => cells.set([-1, 5, 500]), ['-1 500']],
+  ['each stage of the work has a deadline of its own', 110, (cells) => cells.set([1, 5, 2_000]), ['1 2000']],
   [
-    'what was seen before the last progress does not count',
+    'the verdict names the bot that was seen most often',
+    40,
+    (cells, look) => cells.set([look % 3 === 0 ? 1 : 0, 5, 500]),
+    ['0 500'],
+  ],
+  ['the verdict names no bot if none was seen', 40, (cells) => cells.set([-1, 5, 500]), ['-1 500']],
+  [
+    'bots that were seen before the last progress do not count',
     60,
     (c, look) => c.set([look < 20 ? 1 : 2, look < 20 ? 5 : 6, 500]),
     ['2 500'],
@@ -49,15 +54,19 @@ test.each<[string, number, (cells: Int32Array, look: number) => void, string[]]>
 const stuck = (cells: Int32Array) => cells.set([2, 5, 500])
 
 test.each<[string, (look: number) => ThreadUsage, string[]]>([
-  ['one that runs all the time is late at its deadline', (look) => ({ cpuMs: look * 20, sleeps: false }), ['2 500']],
-  ['one that sleeps through it, too', () => ({ cpuMs: 70, sleeps: true }), ['2 500']],
   [
-    'one that is hardly let run is given time until it has run',
+    'a thread that runs all the time is late at its deadline',
+    (look) => ({ cpuMs: look * 20, sleeps: false }),
+    ['2 500'],
+  ],
+  ['a thread that sleeps until its deadline is late as well', () => ({ cpuMs: 70, sleeps: true }), ['2 500']],
+  [
+    'a thread that gets little processor time has more time',
     (look) => ({ cpuMs: look * 5, sleeps: false }),
     ['2 1020'],
   ],
-  ['but not for ever', () => ({ cpuMs: 70, sleeps: false }), ['2 5000']],
-])('with the thread usage of the system: %s', (_name, usageOf, said) => {
+  ['a thread that gets little processor time is late in the end', () => ({ cpuMs: 70, sleeps: false }), ['2 5000']],
+])('with the processor time that the system reports: %s', (_name, usageOf, said) => {
   expect(watched(400, stuck, usageOf)).toEqual(said)
 })
 

@@ -8,7 +8,7 @@ const MINT = VIEW.positions[0]?.mint as string
 const STRANGER = 701
 const served = (): TelegramRig => new TelegramRig({}, { operators: [OPERATOR] }).serve(VIEW)
 
-/** A rig whose operator has written a command and been shown its preview. */
+/** Returns a rig whose operator has written a command and seen its preview. */
 async function asked(text: string): Promise<TelegramRig> {
   const rig = served()
   rig.api.write(OPERATOR, text)
@@ -21,7 +21,7 @@ async function press(rig: TelegramRig, user: number, button: string): Promise<vo
   await rig.pass(2_000)
 }
 
-/** Data of a button of the last message that has buttons. */
+/** Returns the data of a button of the last message that has buttons. */
 function dataOf(rig: TelegramRig, index: number): { data: string; message: number } {
   const message = rig.api.sent.findLast(({ buttons }) => buttons.length > 0)
   return { data: message?.buttons[index]?.data as string, message: message?.id as number }
@@ -34,7 +34,7 @@ describe('an operator', () => {
     ['/FLATTEN@sluice_bot', { command: 'flatten' }],
     [`/sell ${MINT.slice(0, 6)}...`, { command: 'sell', mint: MINT }],
     ['/sell So11111111111111111111111111111111111111112', expect.objectContaining({ command: 'sell' })],
-  ])('who writes %s is shown the preview, and confirms it with a button', async (text, command) => {
+  ])('an operator who writes %s gets a preview, and confirms it with a button', async (text, command) => {
     const rig = await asked(text)
     expect(rig.shownTo(OPERATOR)).toEqual([
       expect.stringMatching(/preview of \w+\nNote: at the market\nConfirm within 60 seconds\.$/),
@@ -51,7 +51,7 @@ describe('an operator', () => {
     ['/halt side', { command: 'halt', wallet: 'side' }],
     ['/flatten main', { command: 'flatten', wallet: 'main' }],
     [`/sell ${MINT.slice(0, 6)} side`, { command: 'sell', mint: MINT, wallet: 'side' }],
-  ])('who writes %s steers only this wallet', async (text, command) => {
+  ])('an operator who writes %s controls only this wallet', async (text, command) => {
     const rig = new TelegramRig({}, { operators: [OPERATOR] }).serve(viewOfWallets())
     rig.api.write(OPERATOR, text)
     await rig.pass(2_000)
@@ -59,7 +59,7 @@ describe('an operator', () => {
     expect(rig.commands).toMatchObject([{ command }])
   })
 
-  test('who presses "Do nothing" ends the question', async () => {
+  test('if an operator presses "Do nothing", the question ends', async () => {
     const rig = await asked('/flatten')
     const { data, message } = dataOf(rig, 0)
     await press(rig, OPERATOR, 'Do nothing')
@@ -69,7 +69,7 @@ describe('an operator', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('learns why a command is refused', async () => {
+  test('the operator receives the reason why a command is refused', async () => {
     const rig = served()
     rig.handle = () => {
       throw new SluiceError('the file HALT is there')
@@ -84,13 +84,13 @@ describe('an operator', () => {
     ['/sell', 'send /sell and the mint'],
     ['/sell abc', 'send /sell and the mint'],
     ['/sell Nothing9', 'send /sell and the mint'],
-  ])('who writes %s reads which part is missing', async (text, answer) => {
+  ])('an operator who writes %s receives a message about the missing part', async (text, answer) => {
     const rig = await asked(text)
     expect(rig.shownTo(OPERATOR)).toEqual([expect.stringContaining(answer)])
     expect(rig.api.sent.at(-1)?.buttons).toEqual([])
   })
 
-  test('reads the commands of operators in /help, which a viewer does not', async () => {
+  test('/help shows an operator the commands for operators, and does not show them to a viewer', async () => {
     const rig = await asked('/help')
     rig.api.write(VIEWER, '/help')
     await rig.pass(2_000)
@@ -109,7 +109,7 @@ describe('a button works', () => {
     expect(rig.shownTo(OPERATOR).at(-1)).toContain('This press had no effect')
   })
 
-  test('for 60 seconds, also if Telegram delivers the press an hour later', async () => {
+  test('a button can be pressed for 60 seconds, even if Telegram delivers the press an hour later', async () => {
     const rig = await asked('/flatten')
     rig.instead = () => ({ kind: 'unsent', reason: 'connect ECONNREFUSED' })
     await rig.pass(30_000) // the poll that is open ends
@@ -126,7 +126,7 @@ describe('a button works', () => {
   test.each<[who: string, user: number]>([
     ['a viewer', VIEWER],
     ['a stranger', STRANGER],
-  ])('not for %s, and the operator can still use it', async (_who, user) => {
+  ])('a button cannot be used by %s, and the operator can still use it', async (_who, user) => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     rig.api.pressData(user, data, message)
@@ -136,7 +136,7 @@ describe('a button works', () => {
     expect(rig.commands).toHaveLength(1)
   })
 
-  test('not for another operator, whose press uses it up', async () => {
+  test('another operator cannot use a button, and such a press makes it invalid', async () => {
     const rig = new TelegramRig({}, { operators: [OPERATOR, 602] }).serve(VIEW)
     rig.api.write(OPERATOR, '/halt')
     await rig.pass(2_000)
@@ -148,7 +148,7 @@ describe('a button works', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('not in a group', async () => {
+  test('a button cannot be used in a group', async () => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     const chat = { id: -5, type: 'group' }
@@ -157,7 +157,7 @@ describe('a button works', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('not after a restart; a command that the journal has is reported as carried out', async () => {
+  test('after a restart a button cannot be used, and a command that is in the journal is reported as carried out', async () => {
     const rig = await asked('/flatten')
     const { data, message } = dataOf(rig, 0)
     const second = served()
@@ -182,7 +182,7 @@ describe('a button works', () => {
     7,
     null,
     {},
-  ])('not with the data %j', async (data) => {
+  ])('a button cannot be used with the data %j', async (data) => {
     const rig = await asked('/halt')
     rig.api.pressData(OPERATOR, data, 1)
     await rig.pass(3_000)
@@ -191,13 +191,16 @@ describe('a button works', () => {
 })
 
 describe('no command is taken', () => {
-  test.each(['/halt', '/resume', '/flatten', `/sell ${MINT}`])('from a viewer who writes %s', async (text) => {
-    const rig = served()
-    rig.api.write(VIEWER, text)
-    await rig.pass(3_000)
-    expect(rig.shownTo(VIEWER)).toEqual([expect.stringContaining('only the users in telegram.operators')])
-    expect(rig.api.sent.every(({ buttons }) => buttons.length === 0)).toBe(true)
-  })
+  test.each(['/halt', '/resume', '/flatten', `/sell ${MINT}`])(
+    'a viewer who writes %s cannot give a command',
+    async (text) => {
+      const rig = served()
+      rig.api.write(VIEWER, text)
+      await rig.pass(3_000)
+      expect(rig.shownTo(VIEWER)).toEqual([expect.stringContaining('only the users in telegram.operators')])
+      expect(rig.api.sent.every(({ buttons }) => buttons.length === 0)).toBe(true)
+    },
+  )
 
   const flatten = (fields: object, from: object = {}) => ({
     message: {
@@ -217,7 +220,7 @@ describe('no command is taken', () => {
     ['that was forwarded', flatten({ forward_origin: { type: 'user' } }), 1],
     ['by another bot', flatten({ via_bot: { id: 9 } }), 1],
     ['that is two minutes old', flatten({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 }), 1],
-  ])('from a message %s', async (_what, update, answers) => {
+  ])('no command is accepted from a message %s', async (_what, update, answers) => {
     const rig = served()
     rig.api.receive(update as Record<string, unknown>)
     await rig.pass(3_000)
@@ -226,7 +229,7 @@ describe('no command is taken', () => {
   })
 })
 
-test('/why and /report read the journal for a viewer; other text never becomes an argument', async () => {
+test('for a viewer, /why and /report read the journal, and no other text is passed to the command', async () => {
   const rig = served()
   for (const text of ['/why o12', '/why c3', `/why ${'1'.repeat(32)}`, '/report', '/why', '/why --json', '/why o1;x'])
     rig.api.write(VIEWER, text)
@@ -235,7 +238,7 @@ test('/why and /report read the journal for a viewer; other text never becomes a
   expect(rig.shownTo(VIEWER).filter((text) => text.includes('send the id of an order'))).toHaveLength(3)
 })
 
-test('garbage is logged once, and later updates are read', async () => {
+test('invalid updates are logged once, and later updates are read', async () => {
   const rig = served()
   for (const update of [{ message: 7 }, { callback_query: { id: 7 } }, { message: { from: 'x', date: 1 } }])
     rig.api.receive(update)
@@ -245,7 +248,7 @@ test('garbage is logged once, and later updates are read', async () => {
   expect(rig.shownTo(OPERATOR)).toHaveLength(1)
 })
 
-test('a press or a question that fails is logged, and later messages are answered', async () => {
+test('if a press or a question fails, this is logged, and later messages are answered', async () => {
   const rig = served()
   rig.isRecorded = () => {
     throw new Error('the disk cannot be read')
@@ -259,7 +262,7 @@ test('a press or a question that fails is logged, and later messages are answere
   expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed; the log contains the reason', expect.any(String)])
 })
 
-test('updates are answered once, also after Telegram has begun to count from a lower number', async () => {
+test('updates are answered once, even after Telegram starts to count from a lower number', async () => {
   const rig = served()
   const offsets: number[] = []
   const update = (update_id: number) => ({

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** A journal whose questions this program answers. */
+/** Returns a journal whose questions this program answers. */
 function journalWith(program: string): OwnJournal {
   const path = join(folder, 'program.mjs')
   writeFileSync(path, program)
@@ -24,7 +24,7 @@ test('an answer that is too long is cut, and its last line names the command', a
   expect(lines.at(-1)).toBe('the answer is longer: run `sluice report` in a terminal')
 })
 
-test('the process of a question has a low priority and no environment', async () => {
+test('the process that answers a question has a low priority and no environment', async () => {
   vi.stubEnv('SLUICE_SECRET', 'secret')
   const own = journalWith(
     "import os from 'node:os'\nsetTimeout(() => console.log(os.getPriority(), process.env.SLUICE_SECRET, ...process.argv.slice(2)), 500)",
@@ -33,7 +33,7 @@ test('the process of a question has a low priority and no environment', async ()
   expect(await own.run(['why', 'o1'])).toEqual([answer])
 })
 
-test('`close` ends the process of a question, even one that ignores SIGTERM, and starts none of those that wait', async () => {
+test('`close` ends the process that answers a question, even one that ignores SIGTERM, and starts none that waits', async () => {
   const own = journalWith(
     `import { writeFileSync } from 'node:fs'\nprocess.on('SIGTERM', () => {})\nwriteFileSync(${JSON.stringify(join(folder, 'pid'))} + process.argv[3], '')\nsetInterval(() => {}, 1_000)`,
   )

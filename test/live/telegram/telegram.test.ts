@@ -15,7 +15,7 @@ test.each([
   ['/budget', '97 of 100 requests left in this minute, 1 waiting'],
   ['/help', '/status     feed, plan'],
   ['sell everything', '/status     feed, plan'],
-])('a viewer who writes %s is answered: %s', async (command, text) => {
+])('a viewer who writes %s receives the answer %s', async (command, text) => {
   const rig = new TelegramRig().serve(VIEW)
   rig.api.write(VIEWER, command)
   await rig.pass(5_000)
@@ -42,7 +42,7 @@ test.each<[what: string, update: object]>([
   ['without a text', message({ text: undefined })],
   ['that is null', { message: null }],
   ['of another kind', { edited_message: message({}).message }],
-])('a message %s is not answered, and later ones are', async (_what, update) => {
+])('a message %s is not answered, and later messages are', async (_what, update) => {
   const rig = new TelegramRig().serve(VIEW)
   rig.api.receive(update as Record<string, unknown>)
   await rig.pass(3_000)
@@ -52,7 +52,7 @@ test.each<[what: string, update: object]>([
   expect(rig.texts).toHaveLength(1)
 })
 
-test('strangers are logged at most once a minute, however much they write', async () => {
+test('messages of strangers are logged at most once a minute, no matter how many there are', async () => {
   const rig = new TelegramRig().serve(VIEW)
   for (let count = 0; count < 100; count++) rig.api.write(502, 'x'.repeat(4_000))
   await rig.pass(59_000)
@@ -61,7 +61,7 @@ test('strangers are logged at most once a minute, however much they write', asyn
   ])
 })
 
-test('events of two seconds are one message; off is not sent, and only silent ones make no sound', async () => {
+test('the events of two seconds are one message, an event that is off is not sent, and a message makes no sound if all its events are silent', async () => {
   const rig = new TelegramRig({ message: 'off', disk: 'silent' })
   const raise = (kind: 'disk' | 'held' | 'message', text: string) => rig.telegram.raise({ kind, bot: 'dips', text })
   raise('disk', 'nearly full')
@@ -82,7 +82,7 @@ test('events of two seconds are one message; off is not sent, and only silent on
   ])
 })
 
-test('hostile text is one preformatted block without control characters, and never too long', async () => {
+test('hostile text is shown in a preformatted block without control characters, and never exceeds the limit', async () => {
   const rig = new TelegramRig()
   for (let count = 0; count < 150; count++)
     rig.telegram.raise({
@@ -99,7 +99,7 @@ test('hostile text is one preformatted block without control characters, and nev
   expect(rig.api.sent[0]?.isBlock).toBe(true)
 })
 
-test('an outage is waited out: logged once, events stay bounded, and the last message counts those that did not fit', async () => {
+test('an outage is logged once, the stored events are limited, and the last message has the number of events that did not fit', async () => {
   const rig = new TelegramRig().serve(VIEW)
   rig.instead = () => REFUSED
   for (let minute = 0; minute < 60; minute++) {
@@ -121,7 +121,7 @@ test('an outage is waited out: logged once, events stay bounded, and the last me
   ])
 })
 
-test('a 429 is waited out for as long as the API asks', async () => {
+test('after a 429, requests pause for as long as the API asks', async () => {
   const rig = new TelegramRig()
   rig.api.floods = 2
   rig.telegram.raise({ kind: 'held', bot: '', text: 'one' })
@@ -133,7 +133,7 @@ test('a 429 is waited out for as long as the API asks', async () => {
 
 const CONFLICT = /^telegram: questions are not answered: 409 Conflict: .* another program answers .*Trading continues$/
 
-test('two processes with one token report it once, in the log and to their users, and report its end', async () => {
+test('if two processes use one token, this and its end are reported once, in the log and to their users', async () => {
   const one = new TelegramRig().serve(VIEW)
   await one.pass(60_000)
   const other = new TelegramRig({}, { beside: one }).serve(VIEW)
@@ -152,7 +152,7 @@ test('two processes with one token report it once, in the log and to their users
   expect(one.shownTo(VIEWER)).toHaveLength(3)
 })
 
-test('a webhook of the bot is reported with the way to delete it', async () => {
+test('a webhook of the bot is reported, with the way to delete it', async () => {
   const rig = new TelegramRig()
   rig.api.setWebhook(true)
   rig.serve(VIEW)
@@ -167,7 +167,7 @@ test.each([
   [401, 'Unauthorized', 'check telegram.token'],
   [502, 'Bad Gateway', 'it is tried again'],
 ])(
-  'a poll that is refused with %i is logged once with its remedy, and repeated',
+  'a poll that is refused with %i is logged once with its remedy, and is tried again',
   async (status, description, remedy) => {
     const rig = new TelegramRig()
     let polls = 0
@@ -184,7 +184,7 @@ test.each([
   },
 )
 
-test('a user who has blocked the bot is logged once and holds up no other message', async () => {
+test('a user who has blocked the bot is logged once and delays no other message', async () => {
   const rig = new TelegramRig()
   rig.api.blockedBy.add(VIEWER)
   for (const text of ['one', 'two']) {
@@ -200,7 +200,7 @@ test('a user who has blocked the bot is logged once and holds up no other messag
   expect(rig.texts).toEqual(['held: three'])
 })
 
-test('the summary is sent at the end of each UTC day, while the results are still those of the day', async () => {
+test('the summary is sent at the end of each UTC day, before the results of the day are reset', async () => {
   const rig = new TelegramRig().serve(VIEW)
   await rig.pass(11.9 * 3_600_000)
   expect(rig.texts).toEqual([])
@@ -210,7 +210,7 @@ test('the summary is sent at the end of each UTC day, while the results are stil
   expect(rig.texts).toHaveLength(2)
 })
 
-test('after the stop nothing is asked', async () => {
+test('after the stop, no request is sent', async () => {
   const rig = new TelegramRig().serve(VIEW)
   rig.telegram.stop()
   rig.api.write(VIEWER, '/pnl')

@@ -4,7 +4,7 @@ import { viewOf, viewOfWallets } from '../../support/view-sample.ts'
 
 const told = (command: string, view = viewOfWallets()): string => answerTo(command, view, true).join('\n')
 
-test('wallets are shown by name, and only those of one mode are added up', () => {
+test('wallets are shown with their names, and only wallets of the same mode are added up', () => {
   expect(told('/status').match(/^.*wallet.*$/gm)).toEqual([
     'wallet main (live): 2.5000 SOL, and positions worth 0.2500 SOL',
     'wallet side (live): 1.1000 SOL, and positions worth 0.2000 SOL',
@@ -24,7 +24,7 @@ test('a position is shown with its own wallet after its bot moved to another one
   expect(told('/positions', { ...view, positions }).match(/^\w+ \(\w+\)/gm)).toEqual(['dips (trial)', 'rises (trial)'])
 })
 
-test('without names the answers do not speak of several wallets', () => {
+test('if wallets have no names, the answers do not mention several wallets', () => {
   expect(told('/status', viewOf()).match(/^.*wallet.*$/gm)).toEqual([
     'wallet (paper): 9.5000 SOL, and positions worth 0.0620 SOL',
   ])
@@ -32,8 +32,11 @@ test('without names the answers do not speak of several wallets', () => {
   expect(told('/help', viewOf())).not.toContain('only for this wallet')
 })
 
-test.each([498, 499, 500])('a line is never cut within a character: Telegram refuses such a text (%i)', (length) => {
-  const text = textOf([`${'a'.repeat(length)}${'\u{1f4a9}'.repeat(300)}`])
-  expect(text.isWellFormed()).toBe(true)
-  expect(text.length).toBeGreaterThan(490)
-})
+test.each([498, 499, 500])(
+  'a line is never cut inside a character, because Telegram refuses such a text (%i)',
+  (length) => {
+    const text = textOf([`${'a'.repeat(length)}${'\u{1f4a9}'.repeat(300)}`])
+    expect(text.isWellFormed()).toBe(true)
+    expect(text.length).toBeGreaterThan(490)
+  },
+)
