@@ -10,7 +10,7 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const T0 = 1_780_000_000_000
 const HELD = { account: 'paper|a', tokens: 1_000_000_000_000n, decimals: 6 }
 
-/** A journal that holds MINT, with a tape of prints at these prices, 0.1 s apart. */
+/** Returns a journal that holds MINT, with a tape of prints at these prices, 0.1 s apart. */
 function journalWith(prices: readonly number[], exits: ExitRules): JournalReader {
   const rows = [
     { kind: 'newToken', time: T0, mint: MINT },
@@ -32,7 +32,7 @@ const into = (price: number): number => solFor(1e6, reservesAt(price)) * 0.99 * 
 
 test.each<[string, ExitRules, readonly number[], number]>([
   [
-    'a rise of the robust price that the exits have not followed',
+    'a rise of the robust price that the price of the exits has not followed',
     {},
     [...Array(90).fill(1e-7), ...Array(5).fill(2e-7)],
     1e-7,
@@ -49,12 +49,12 @@ test.each<[string, ExitRules, readonly number[], number]>([
     [...Array(90).fill(2e-7), ...Array(5).fill(1.2e-7)],
     1.2e-7,
   ],
-])('a held token is valued at the lower price: %s', (_what, exits, prices, at) => {
+])('a held token is valued at the lower of robust price and exit price: %s', (_what, exits, prices, at) => {
   const worth = liquidationOf(journalWith(prices, exits))
   expect((worth({ ...HELD, mint: MINT }) ?? 0) / into(at)).toBeCloseTo(1, 1)
 })
 
-test('a token that no position holds has no price of exits', () => {
+test('a token that no position holds has no exit price', () => {
   const worth = liquidationOf(journalWith([...Array(90).fill(1e-7), ...Array(7).fill(2e-7)], {}))
   expect((worth({ ...HELD, mint: MINT_2 }) ?? 0) / into(2e-7)).toBeCloseTo(1, 1)
 })

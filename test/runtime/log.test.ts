@@ -23,7 +23,7 @@ describe('redaction by value', () => {
     expect(redacted).not.toContain(Buffer.from(KEY).toString('base64').slice(0, 8))
   })
 
-  // Encodings that a hostile peer may echo.
+  // Encodings of a secret that a hostile peer may send back.
   const bytes = [...Buffer.from(KEY)]
   test.each([
     ['every character URL-encoded', bytes.map((byte) => `%${byte.toString(16).toUpperCase()}`).join('')],
@@ -43,13 +43,13 @@ describe('redaction by value', () => {
     ['as one number', BigInt(`0x${Buffer.from(KEY).toString('hex')}`).toString()],
     ['in base64 within a header', Buffer.from(`Bearer ${KEY}`).toString('base64')],
     ['in base64url within something longer', Buffer.from(`x${KEY} and more`).toString('base64url')],
-  ])('%s: no part of the secret remains', (_how, text) => {
+  ])('the log redacts every part of a secret %s', (_how, text) => {
     expect(redactor([KEY])(`before ${text} behind`)).toMatch(
       /^before \S{0,12}\[redacted\]\S{0,14} behind$|^before \[\[redacted\]\] behind$/,
     )
   })
 
-  test('other text stays unchanged, numbers too', () => {
+  test('other text is not changed, and neither are numbers', () => {
     const text = '115, 107, 45 and 0x73 %73 are no secret; neither is 1154565'
     expect(redactor([KEY])(text)).toBe(text)
   })
@@ -59,16 +59,16 @@ describe('redaction by value', () => {
     ['its path', 'POST /v2/9f8e7d6c5b4a/ failed'],
     ['its query', 'token=tttttttttttt'],
     ['its password', 'auth user:p%40ssword'],
-  ])('of a URL %s', (_what, text) => {
+  ])('a secret that is part of a URL %s', (_what, text) => {
     expect(redactor([RPC])(text)).not.toMatch(/9f8e|tttt|ssword/)
   })
 
-  test('the longer secret wins, and a text too short to be a secret stays', () => {
+  test('of two overlapping secrets the longer one is redacted, and a text too short to be a secret stays', () => {
     expect(redactor(['secret', 'secret-two', 'abc', ''])('secret-two abc secret')).toBe('[redacted] abc [redacted]')
     expect(redactor([])('nothing to hide')).toBe('nothing to hide')
   })
 
-  test('every secret is redacted at any place', () => {
+  test('every secret is redacted wherever it occurs', () => {
     const secret = fc.string({ minLength: 4, maxLength: 40 })
     fc.assert(
       fc.property(
@@ -94,7 +94,7 @@ describe('the log', () => {
   }
   const failure = new Error(`could not reach it with ${KEY}`, { cause: new Error(`inner ${KEY}`) })
 
-  test('writes JSON without secrets, and text of a third party cannot start a new line', () => {
+  test('the log writes JSON without secrets, and text of a third party cannot start a new line', () => {
     const line = logged('json', (log) =>
       log.warn({ err: failure, deep: { a: { b: { c: KEY } } }, name: 'x\u001b[31m\n\u202e' }, 'no'),
     )
@@ -106,13 +106,13 @@ describe('the log', () => {
     expect(new Date(time).getTime()).toBeGreaterThan(0)
   })
 
-  test('writes one readable line', () => {
+  test('the log writes one readable line for each message', () => {
     const line = logged('text', (log) => log.error({ bot: 'dips', count: 3, mint: 'evil\n' }, 'refused'))
     expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} ERROR refused bot=dips count=3 mint=evil\\u000a\n$/)
     expect(logged('text', (log) => log.info({ err: failure }, 'x'))).not.toContain('ABC')
   })
 
-  test('drops lines below its level', () => {
+  test('the log drops lines below its level', () => {
     expect(logged('json', (log) => log.trace('not this'))).toBe('')
   })
 })

@@ -10,7 +10,7 @@ import { anOrder } from '../support/gateway-world.ts'
 const block = (...times: number[]): Block =>
   ({ time: Float64Array.from(times), length: times.length }) as unknown as Block
 
-/** A runner around an engine that emits the outputs of `decide`. Every step is recorded as a word, in order. */
+/** A runner around an engine that emits the outputs of `decide`. Every step is stored as a word, in order. */
 function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
   const clock = new SimulatedClock(1_000)
   const log: string[] = []
@@ -66,14 +66,14 @@ const timer = (id: number, at: number, everyMs = 0): Output => ({
   timer: { id, bot: 'b', name: 't', owner: 'strategy', at, everyMs },
 })
 
-test('rows without outputs are one run, numbered and timed by their arrival', () => {
+test('rows without outputs are handled together, and are numbered and timed by their arrival', () => {
   const { runner, log } = rig()
   expect(runner.rows(block(5, 5, 6), 0, 3)).toBe(3)
   expect(log).toEqual(['row 0 #7 @5', 'row 1 #8 @5', 'row 2 #9 @6', 'journal rows 0-3 #7', 'observe 0-3'])
   expect(runner.nextSeq).toBe(10)
 })
 
-test('a row with outputs ends the run; it is observed and its outputs are written before any is carried out', () => {
+test('a row with outputs ends the group, and its outputs are written before any of them is carried out', () => {
   const decided = [note, order('a'), order('b'), { kind: 'cancel', orderId: 'o1', code: 'CHASED' } as const]
   const { runner, log } = rig((what) => (what === 'row 2' ? decided : []))
   expect(runner.rows(block(1, 2, 3, 4), 1, 4)).toBe(3)
@@ -86,7 +86,7 @@ test('a row with outputs ends the run; it is observed and its outputs are writte
   expect(runner.rows(block(1, 2, 3, 4), 3, 4)).toBe(4)
 })
 
-test('an item that is posted while another one is handled waits for its turn', () => {
+test('an item that is posted while another item is handled waits for its turn', () => {
   const { runner, log, gateway } = rig((what) => (what === 'row 0' || what === 'feed' ? [order(what)] : []))
   let posted = 0
   gateway.submit = ({ reason }) => {
@@ -107,7 +107,7 @@ test('inputs that change an account reach the gateway', () => {
   expect(log.slice(-2)).toEqual(['trust a true', 'halt a true'])
 })
 
-test('rows that were read before an input was stamped take its time, also in the block', () => {
+test("rows that were read before an input got its time take the input's time, also in the block", () => {
   const { runner, log } = rig()
   const late = block(998, 999, 1_001)
   runner.post(feed)
@@ -116,7 +116,7 @@ test('rows that were read before an input was stamped take its time, also in the
   expect(log.filter((line) => line.startsWith('row'))).toEqual(['row 0 #8 @1000', 'row 1 #9 @1000', 'row 2 #10 @1001'])
 })
 
-test('inputs are timed by the clock, and never before the previous item', () => {
+test('inputs have the time of the clock, and never a time before the previous item', () => {
   const { runner, log, clock } = rig(undefined, 1_500)
   runner.post(feed)
   clock.advanceTo(3_000)
@@ -126,26 +126,26 @@ test('inputs are timed by the clock, and never before the previous item', () => 
 
 test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
   ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'no rows'],
-  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'does not contain'],
+  ['rows that are not in the block', ({ runner }) => runner.rows(block(1), 0, 2), 'does not contain'],
   [
-    'outputs that were left behind',
+    'outputs that were not carried out',
     ({ runner, engine }) => {
       engine.outputs.push(note)
       runner.post(feed)
     },
     'not carried out',
   ],
-])('it asserts: no %s', (_what, run, message) => {
+])('the runner fails on an assertion: no %s', (_what, run, message) => {
   expect(() => run(rig())).toThrow(message)
 })
 
-test('rows from inside a handler are a bug', () => {
+test('posting rows from inside a handler is an error', () => {
   const rigged = rig((what) => (what === 'feed' ? [order('')] : []))
   rigged.gateway.submit = () => rigged.runner.rows(block(1), 0, 1)
   expect(() => rigged.runner.post(feed)).toThrow('from inside a handler')
 })
 
-test('timers come back as inputs at their time; cleared timers do not; a timer that is set again replaces the first', () => {
+test('timers return as inputs at their time, cleared timers do not, and a timer that is set again replaces the first one', () => {
   const { runner, log, clock } = rig((what) => {
     if (what === 'feed') return [timer(1, 2_000), timer(2, 3_000), timer(3, 4_000), timer(4, 500)]
     return what === 'timer 1' ? [{ kind: 'timerCleared', id: 2 }, timer(3, 5_000), { kind: 'timerCleared', id: 9 }] : []
@@ -174,7 +174,7 @@ test('a repeating timer keeps its period until it is cleared', () => {
   ])
 })
 
-test('periods that a late event loop missed fire once; the next firing is on the original period', () => {
+test('periods that a late event loop missed cause one firing, and the next firing has the original rhythm', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000, 1_000)] : []))
   const now = clock.now.bind(clock)
   clock.now = () => (now() >= 3_000 && now() < 7_400 ? 7_400 : now()) // the event loop is blocked from 3.0 s to 7.4 s
@@ -188,7 +188,7 @@ test('periods that a late event loop missed fire once; the next firing is on the
   ])
 })
 
-test('a timer does not fire before its time, even if its delay is over', () => {
+test('a timer does not fire before its time, even if its delay has passed', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
   let setBack = 0
   const now = clock.now.bind(clock)
@@ -201,7 +201,7 @@ test('a timer does not fire before its time, even if its delay is over', () => {
   expect(log.some((line) => line.startsWith('timer'))).toBe(true)
 })
 
-test('after stop no timer fires', () => {
+test('after the stop no timer fires', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
   runner.post(feed)
   runner.stop()
@@ -209,7 +209,7 @@ test('after stop no timer fires', () => {
   expect(log.some((line) => line.startsWith('timer'))).toBe(false)
 })
 
-test('keys reach the source, and alarms the operator', () => {
+test('wanted keys are passed to the source, and alarms to the operator', () => {
   const alarm: Output = { kind: 'alarm', bot: 'b', code: 'STRATEGY_THREW', reason: 'oops' }
   const { runner, log } = rig(() => [{ kind: 'keys', want: ['trades', 'm'] }, alarm])
   runner.post(feed)

@@ -18,7 +18,7 @@ const still = defineStrategy({
   ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
-/** Starts on an order that was refused for its slippage and has a next step, and returns the attempts and reports. */
+/** Starts with an order that was refused for its slippage and has a next step, and returns the attempts and reports. */
 function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []
@@ -67,7 +67,7 @@ function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mi
   return { sent, told, mints }
 }
 
-test('a refused order is retried after a restart if refusals are trusted', () => {
+test('after a restart, a refused order is retried if refusals are trusted', () => {
   const { sent, told } = startOn(false)
   expect([sent, told]).toEqual([['o1.2'], ['working']])
 })
@@ -83,7 +83,7 @@ test('a halt takes effect before open orders are resumed', () => {
   expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
 })
 
-test('reports about wallets that no bot has now wait in the journal', () => {
+test('reports about wallets that no bot uses any more wait in the journal', () => {
   const gateway = { resume: vi.fn() }
   const [own, other] = [account.id, accountOf('live', 'test', 'genesis', 'removed').id]
   const orders = [own, other].map((of, index) => ({
@@ -103,7 +103,7 @@ test('reports about wallets that no bot has now wait in the journal', () => {
   expect(resumed.fills.map((one) => one.account)).toEqual([own])
 })
 
-test('a mint that its engine needs keeps its number', () => {
+test("a mint that the segment's engine needs keeps its number", () => {
   const { mints } = startOn(false)
   const [number] = [mints.find(MINT), mints.intern('nobody needs it')]
   mints.giveBack(() => false)
@@ -111,7 +111,7 @@ test('a mint that its engine needs keeps its number', () => {
   expect(mints.list).not.toContain('nobody needs it')
 })
 
-test('and ends if the journal holds an execution of a refused order', () => {
+test('a refused order ends if the journal contains an execution of an order that was refused', () => {
   const { sent, told } = startOn(true)
   expect([sent, told]).toEqual([[], ['failed SLIPPAGE_EXCEEDED']])
 })

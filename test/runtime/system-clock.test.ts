@@ -4,7 +4,7 @@ import { bootId, monotonicMs, SystemClock } from '../../src/runtime/system-clock
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('time follows the wall clock forward and never falls: after a step back it runs at half speed until the wall clock has caught up', () => {
+test('the clock follows the wall clock forward and never goes back: after the wall clock is set back, it runs at half speed until the wall clock has caught up', () => {
   let wall = 10_000
   let monotonic = 500
   const clock = new SystemClock(
@@ -28,7 +28,7 @@ test('time follows the wall clock forward and never falls: after a step back it 
   expect(pass(100)).toBe(3_611_200)
 })
 
-test('time is never before the last time in the journal, and always whole', () => {
+test('the time is never before the last time in the journal, and is a whole number', () => {
   const clock = new SystemClock(
     5_000,
     () => 1_000.7,
@@ -38,7 +38,7 @@ test('time is never before the last time in the journal, and always whole', () =
   expect(Number.isInteger(new SystemClock().now())).toBe(true)
 })
 
-test('delays may have any length', () => {
+test('a delay may have any length', () => {
   const clock = new SystemClock()
   const fired: string[] = []
   const month = 30 * 24 * 3_600_000
@@ -54,7 +54,7 @@ test('delays may have any length', () => {
   expect(fired).toEqual(['10 ms', 'month'])
 })
 
-test('after stop no timer keeps the process alive', () => {
+test('after the stop no timer keeps the process running', () => {
   const clock = new SystemClock()
   clock.after(10, () => expect.unreachable())
   clock.stop()
@@ -62,14 +62,14 @@ test('after stop no timer keeps the process alive', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a boot has an id; without one every process counts as a boot of its own', () => {
+test('a boot has an id, and without one every process counts as a boot of its own', () => {
   vi.useRealTimers()
   expect(bootId('/nowhere')).not.toBe(bootId('/nowhere'))
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)
   expect(monotonicMs()).toBeGreaterThan(0)
 })
 
-test('the monotonic clock counts from the boot of the machine, as in every other process', () => {
+test('the monotonic clock counts from the boot of the machine, so it is equal in every process', () => {
   vi.useRealTimers()
   const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6
   for (let reading = 0; reading < 3; reading++) {

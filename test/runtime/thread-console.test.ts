@@ -5,7 +5,7 @@ import { takeConsole } from '../../src/runtime/harden.ts'
 const { ...own } = console
 afterEach(() => void Object.assign(console, own))
 
-test('each call is one short line, at most 20 lines per second pass, and dropped lines are counted', () => {
+test('each call of the console is one short line, at most 20 lines are written per second, and dropped lines are counted', () => {
   const said: string[] = []
   let now = 500
   takeConsole(

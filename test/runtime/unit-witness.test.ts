@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { UnitWitness } from '../../src/runtime/unit-witness.ts'
 import { blockOf, RIGHT, type Row, sandboxRows, trades, WRONG } from '../support/unit-rows.ts'
 
-/** Real trades and launches, if the variable names their file: they are not part of the repository. */
+/** A file of real trades and launches, if the variable names one. It is not part of the repository. */
 const REAL = process.env.SLUICE_REAL_DATA ?? ''
 
 function realRows(): Row[] {
@@ -26,7 +26,7 @@ function unitOf(rows: readonly Row[]) {
 describe('a tape of the sandbox, whose tokens trade from their launch on', () => {
   const rows = sandboxRows()
 
-  test.each(WRONG)('%s: recognised by its name', (_name, change, unit) => {
+  test.each(WRONG)('%s: the unit is recognised, with its name', (_name, change, unit) => {
     const found = unitOf(rows.map(change))
     expect(found.unit).toBe('other')
     expect(found.text).toMatch(unit)
@@ -36,14 +36,14 @@ describe('a tape of the sandbox, whose tokens trade from their launch on', () =>
     expect(unitOf(rows.map(change)).unit).toBe('sol')
   })
 
-  test('without launches the unit is assumed, and a strange level of prices is named', () => {
+  test('if there are no launches, the unit is assumed, and an unusual level of prices is reported', () => {
     const bought = rows.filter(({ type }) => type === 'trade')
     expect(unitOf(bought)).toEqual({ unit: 'assumed', text: expect.stringMatching(/not enough launches/) })
     expect(unitOf(bought.map(trades(1, 1e6, 1))).text).toMatch(/base units/)
     expect(unitOf([]).unit).toBe('assumed')
   })
 
-  test('launches at the price of another kind of curve are no contradiction', () => {
+  test('launches at the price of another kind of curve do not contradict the unit', () => {
     expect(unitOf(rows.map(trades(0.2, 1, 0.2))).unit).toBe('assumed')
   })
 })
@@ -51,7 +51,7 @@ describe('a tape of the sandbox, whose tokens trade from their launch on', () =>
 describe.skipIf(!existsSync(REAL))(
   `real data (SLUICE_REAL_DATA is ${REAL === '' ? 'not set, so this is skipped' : REAL})`,
   () => {
-    test('is in SOL, and is never taken for SOL in another unit', () => {
+    test('real data are recognised as SOL, and data in another unit are never taken for SOL', () => {
       const rows = realRows()
       expect(unitOf(rows).unit).toBe('sol')
       for (const [name, change] of WRONG) expect(unitOf(rows.map(change)).unit, name).not.toBe('sol')

@@ -6,7 +6,7 @@ import { StillMarket } from './still-market.ts'
 
 const SLOT_MS = 400
 
-/** Body of an answer. Its type is loose, because every dialect has another shape. */
+/** The body of an answer. Its type is loose, because every variant of the protocol (dialect) has another shape. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Answered = any
 
@@ -59,7 +59,7 @@ export function post(sandbox: Sandbox, path: string, body: unknown, apiKey = san
   })
 }
 
-/** `result` of a JSON-RPC call, or its `error`. */
+/** Returns the `result` of a JSON-RPC call, or its `error`. */
 export async function rpc(sandbox: Sandbox, method: string, ...params: unknown[]): Promise<Answered> {
   const init = {
     method: 'POST',

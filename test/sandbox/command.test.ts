@@ -51,7 +51,7 @@ async function eventually<T>(ask: () => Promise<T | null | undefined | false>): 
   }
 }
 
-test('one JSON line has everything that a client needs, and the service trades at once', async () => {
+test("the sandbox's JSON line has everything that a client needs, and the service trades at once", async () => {
   const sandbox = await start('--slot-ms', '20')
   expect(Object.keys(sandbox)).toEqual([
     'baseUrl',

@@ -4,7 +4,7 @@ import { SOL_USD } from '../../src/sandbox/market/market.ts'
 import { type Answered, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 
-test('dialect 0 is plain, a seed gives the same dialect every time, and every answer occurs', () => {
+test('variant (dialect) 0 of the protocol is plain, a seed gives the same variant every time, and every answer occurs', () => {
   for (const [question, variants] of Object.entries(dialectQuestions)) {
     expect(dialectOf(0)[question as keyof Dialect]).toBe(variants[0])
     const drawn = new Set(Array.from({ length: 200 }, (_none, seed) => dialectOf(seed)[question as keyof Dialect]))
@@ -14,7 +14,7 @@ test('dialect 0 is plain, a seed gives the same dialect every time, and every an
   expect(new Set(Array.from({ length: 20 }, (_none, seed) => JSON.stringify(dialectOf(seed)))).size).toBe(20)
 })
 
-/** Runs `look` on a sandbox with this dialect and closes the sandbox. */
+/** Runs `look` on a sandbox with this variant of the protocol, and closes the sandbox. */
 async function under<T>(dialect: Partial<Dialect>, look: (rig: Rig) => Promise<T>): Promise<T> {
   const rig = await openRig({ dialect })
   try {
@@ -33,7 +33,7 @@ describe('answers', () => {
     [{ signatureField: 'txid' }, ['txid']],
     [{ signatureField: 'hash', signatureNesting: 'data' }, ['data', 'hash']],
     [{ signatureNesting: 'data.transaction' }, ['data', 'transaction', 'signature']],
-  ])('the signature of an answer: %j', async (dialect, path) => {
+  ])('the signature in an answer may be at %j', async (dialect, path) => {
     const body = await under(dialect, async (rig) => (await buy(rig)).body)
     expect(path.reduce<Answered>((value, name) => value[name], body)).toMatch(/^\w{86,88}$/)
   })
@@ -44,14 +44,14 @@ describe('answers', () => {
     [{ errorBody: 'named', errorStatus: 'ok' }, 200, { success: false, error: 'INVALID_MINT' }],
     [{ errorBody: 'list', errorStatus: 'specific' }, 404, { errors: [{ code: 'INVALID_MINT' }] }],
     [{ errorBody: 'problem' }, 400, { status: 400, code: 'INVALID_MINT' }],
-  ])('the body of an error: %j', async (dialect, status, body) => {
+  ])('the body of an error may be %j', async (dialect, status, body) => {
     const reply = await under(dialect, (rig) => buy(rig, { mint: 'x' }))
     expect(reply.status).toBe(status)
     expect(reply.body).toMatchObject(body)
   })
 
   test.each<[keyof Dialect & ('errorStatus' | 'errorBody')]>([['errorStatus'], ['errorBody']])(
-    'documented statuses are the same for every %s',
+    'the documented HTTP statuses are the same for every %s',
     async (question) => {
       for (const variant of dialectQuestions[question]!) {
         await under({ [question]: variant }, async (rig) => {
@@ -149,7 +149,7 @@ describe('trades', () => {
   }
   const spent = ({ meta }: Answered): number => meta.preBalances[0] - meta.postBalances[0] - meta.fee - 2_039_280
 
-  test('the slippage may be checked on chain only', async () => {
+  test('the slippage may be checked only on the chain', async () => {
     expect((await run({ slippage: 'build' }, { amount: 5, slippage: 1 })).error.code).toBe('SLIPPAGE_EXCEEDED')
     expect((await run({ slippage: 'chain' }, { amount: 5, slippage: 1 })).meta.err).toBeNull()
     const reverted = await run({ slippage: 'chain', buyExact: 'out' }, { amount: 1, slippage: 1 }, (rig) =>

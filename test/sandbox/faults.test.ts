@@ -3,7 +3,7 @@ import { type Fault, Faults } from '../../src/sandbox/faults.ts'
 import { type Answered, call, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 
-test('a fault counts down, respects its target, and strikes with its probability', () => {
+test('a fault occurs the given number of times, only for its target, and with its probability', () => {
   const faults = new Faults(1)
   faults.set({ kind: 'delay', count: 2, target: '/trade/sell' })
   expect(faults.strike('delay', '/api/trade/buy')).toBeUndefined()
@@ -38,7 +38,7 @@ describe('faults', () => {
     [{ kind: 'notLanded' }, 200, 0],
     [{ kind: 'reverted' }, 200, 1],
     [{ kind: 'delay', target: '/trade/sell' }, 200, 1],
-  ])('a request with the fault %j', async (fault, answer, count) => {
+  ])('a request during the fault %j has the expected status and number of trades', async (fault, answer, count) => {
     rig = await openRig()
     rig.faults.set(fault)
     const reply = await buy().catch(() => ({ status: 'lost' }))
@@ -83,7 +83,7 @@ describe('faults', () => {
     expect(states).toEqual(['nothing', 'processed', 'nothing', 'processed', 'confirmed'])
   })
 
-  test('no message arrives during a silence, and the stream works afterwards', async () => {
+  test('no message arrives during a silence, and the stream continues afterwards', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'silence', ms: 10_000 })
@@ -96,7 +96,7 @@ describe('faults', () => {
     listener.close()
   })
 
-  test('events are duplicated, reordered and preceded by garbage', async () => {
+  test('events can be repeated, reordered and preceded by random messages', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'duplicate' })

@@ -52,13 +52,13 @@ const MUTATIONS: readonly ((
   (call) => (call.accounts = call.accounts.map((account) => ({ ...account, writable: !account.writable }))),
 ]
 
-/** A landed transaction must have the result of its simulation on the same state. */
+/** Expects that a landed transaction had the result of its simulation on the same state. */
 function compare(ledger: Ledger, signature: string, simulated: SimulatedTransaction): void {
   const landed = ledger.transaction(signature)
   const { error, logs } = simulated
   if (!landed) {
-    // The transaction was refused before its first instruction (for example, an invalid compute budget). It costs no
-    // fee and never lands.
+    // The transaction was refused before its first instruction, for example because of an invalid compute budget. It
+    // costs no fee and never lands.
     expect(error).not.toBeNull()
     expect(logs).toEqual([])
     return
@@ -73,7 +73,7 @@ function compare(ledger: Ledger, signature: string, simulated: SimulatedTransact
   ])
 }
 
-test(`${RUNS} mutated transactions: none ends the process, and each does what its simulation says`, async () => {
+test(`of ${RUNS} changed transactions none ends the process, and each has the result of its simulation`, async () => {
   const random = seededRandom(SEED)
   const draws: Draws = { ...random, pick: (list) => list[random.integer(list.length)]! }
   const clock = new SimulatedClock(1_700_000_000_000)

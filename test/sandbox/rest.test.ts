@@ -33,7 +33,7 @@ describe('REST', () => {
     ['an unknown mint', { mint: STRANGER }, 400, 'INVALID_MINT'],
     ['more than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
     ['a price impact above the slippage', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
-  ])('a buy with %s is answered', async (_what, changes, status, code) => {
+  ])('the service answers a buy with %s', async (_what, changes, status, code) => {
     const reply = await post(rig, '/trade/buy', buy(changes))
     expect([reply.status, reply.body.error?.code]).toEqual([status, code])
     if (status === 200) expect(reply.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/)
@@ -139,7 +139,7 @@ describe('trades', () => {
     expect(rig.still.token(MINT)!.curve.price).toBeGreaterThan(before)
   })
 
-  test('a buy costs its amount, the fees and the rent, and the lamports add up', async () => {
+  test('a buy costs its amount, the fees and the rent, and all lamports add up', async () => {
     rig = await openRig()
     const { meta, transaction } = await land((await trade('/trade/buy', { amount: 0.5, priorityFee: 0.001 })).signature)
     expect(transaction.message.accountKeys[0]).toMatchObject({ pubkey: rig.wallet, signer: true })
@@ -192,7 +192,7 @@ describe('trades', () => {
     expect(await held()).toBe(0n)
   })
 
-  test('a price that moves away before landing reverts the trade, which costs its fees', async () => {
+  test('if the price moves too far before landing, the trade reverts and costs its fees', async () => {
     rig = await openRig()
     const { signature } = await trade('/trade/buy', { amount: 0.5, slippage: 2 })
     rig.still.trade('buy', 3_000_000_000n)

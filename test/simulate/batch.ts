@@ -3,13 +3,13 @@ import { Journal } from './disk.ts'
 import { type Kind, scenarioOf } from './scenario.ts'
 import { type Figure, type Options, type Result, simulate } from './world.ts'
 
-/** Results of many seeds. */
+/** The results of many seeds. */
 export interface Batch {
   readonly seeds: number
   readonly kinds: Record<Kind, number>
   readonly figures: Record<Figure, number>
   readonly failed: Pick<Result, 'scenario' | 'complaints' | 'tail'>[]
-  /** Time to the proof of each lost request that did not execute, ms. */
+  /** For each lost request that did not execute, the time until this was proved, ms. */
   readonly settledMs: readonly number[]
   /** Hash of each run. */
   readonly hashes: (readonly [seed: number, hash: string])[]
@@ -41,7 +41,7 @@ function emptyBatch(): Batch {
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], settledMs: [], hashes: [] }
 }
 
-/** Simulates every `stride`-th seed from `first` on, below `end`; of one kind, or of all. */
+/** Which seeds a worker simulates: every `stride`-th seed from `first` on, below `end`, of one kind or of all. */
 export interface Share {
   readonly first: number
   readonly end: number
@@ -90,7 +90,7 @@ export function together(batches: readonly Batch[]): Batch {
   return { ...sum, seeds, settledMs: batches.flatMap(({ settledMs }) => settledMs) }
 }
 
-/** One hash of all traces; equal seeds give equal hashes. */
+/** Returns one hash of all traces. Equal seeds give equal hashes. */
 export function digestOf({ hashes }: Batch): string {
   return createHash('sha256').update(JSON.stringify(hashes)).digest('hex').slice(0, 16)
 }

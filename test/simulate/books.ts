@@ -20,8 +20,10 @@ interface FillRow {
   readonly final: number
 }
 
-/** Errors in the journal after every order is decided, and differences between journal and chain. `wallets`: public
- *  keys of the wallets. */
+/**
+ * Returns errors in the journal after every order was decided, and differences between journal and chain. `wallets` has
+ * the public keys of the wallets.
+ */
 export function audit(
   db: Database,
   chain: SimulatedChain,
@@ -48,8 +50,10 @@ export function audit(
   ]
 }
 
-/** No transaction is refused because its builder rounds. If a builder charges more than the named fee, exits are
- *  retried with another fee. */
+/**
+ * Checks that no transaction is refused because its builder rounds. If a builder charges more than the named fee, exits
+ * are retried with another fee.
+ */
 export function roundingComplaints(
   db: Database,
   { local: { rounding }, service }: Scenario,
@@ -78,7 +82,10 @@ interface Alarm {
   readonly reason: string
 }
 
-/** `alarms`: an execution without a matching order counts as known if it was reported as foreign. */
+/**
+ * Compares the fills with the executions. If `alarms` reported an execution without a matching order as foreign, it
+ * counts as known.
+ */
 function fillComplaints(
   fills: readonly FillRow[],
   truth: Truth,
@@ -102,7 +109,7 @@ function fillComplaints(
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
-  // A buy of a second process may be booked as a buy of this process, because the chain does not distinguish them.
+  // The trades of a second process may be booked as our own, because the chain does not distinguish them.
   for (const { signature } of accompanied) known.delete(signature)
   for (const signature of known.keys()) complaints.push(`${signature} is booked, but has not executed`)
   return complaints
@@ -121,14 +128,16 @@ function lineOf(transaction: LandedTransaction, wallet: string): string {
   return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
 }
 
-/** `mayHaveMore`: more executions than orders are possible. */
+/**
+ * Compares the fills with the states of the orders. `mayHaveMore` is true if there may be more executions than orders.
+ */
 function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: boolean): string[] {
   const complaints: string[] = []
   const orders = db.prepare(`SELECT 'o' || number AS id, state FROM "order"`)
   for (const { id, state } of orders.all() as { id: string; state: OrderState }[]) {
     const own = fills.filter(({ order_id }) => order_id === id)
     if (isOpen(state)) complaints.push(`${id} is still ${state} at the end`)
-    // Of two executions, a fork may reverse the one that filled the order; the other one has raised an alarm.
+    // Of two executions, a fork may reverse the one that filled the order. The other one has raised an alarm.
     const isExtra = mayHaveMore && own.length > 0
     if (state === 'filled' ? own.length === 0 : own.length > 0 && !isExtra)
       complaints.push(`${id} is ${state} with ${own.length} fills`)
@@ -141,7 +150,7 @@ function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: b
   return complaints
 }
 
-/** Every surplus execution must raise an alarm. */
+/** Checks that every execution beyond the orders raised an alarm. */
 function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): string[] {
   const byOrder = new Map<string, Execution[]>()
   for (const execution of truth.successes(truth.posts)) {
@@ -159,8 +168,10 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   return complaints
 }
 
-/** A second process that traded with the wallet must be reported, unless all of its trades were assigned to open
- *  orders. */
+/**
+ * Checks that a second process that traded with the wallet was reported, unless all of its trades were assigned to open
+ * orders.
+ */
 function companyComplaints(
   { accompanied }: SimulatedChain,
   fills: readonly FillRow[],
@@ -175,7 +186,7 @@ function companyComplaints(
   return unheard.map(({ signature }) => `a second process made ${signature}, but no alarm reported it`)
 }
 
-/** No execution costs more than its reservation. */
+/** Checks that no execution cost more than its reservation. */
 function spentComplaints(db: Database, truth: Truth): string[] {
   const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
   return truth.successes(truth.posts).flatMap(({ post, landed }) => {
@@ -186,15 +197,20 @@ function spentComplaints(db: Database, truth: Truth): string[] {
   })
 }
 
-/** Unbooked executions that were reported as foreign, by a dishonest service or a second process. */
+/**
+ * Returns unbooked executions that were reported as foreign. They come from a dishonest service or from a second
+ * process.
+ */
 function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: SimulatedChain): LandedTransaction[] {
   const booked = new Set(fills.map(({ signature }) => signature))
   const own = truth.successes(truth.posts).flatMap(({ landed }) => landed ?? [])
   return [...own, ...accompanied].filter(({ signature }) => !booked.has(signature))
 }
 
-/** Booked tokens equal the tokens of a wallet, except for tokens from strangers, who know the first wallet only, and
- *  for unbooked executions. */
+/**
+ * Checks that the booked tokens equal the tokens of a wallet. Exceptions are tokens from strangers, who know only the
+ * first wallet, and unbooked executions.
+ */
 function heldComplaints(
   db: Database,
   { ledger, gifts }: SimulatedChain,
@@ -219,7 +235,7 @@ function heldComplaints(
   })
 }
 
-/** Audit and ledger of a wallet equal its balance to the lamport. */
+/** Checks that the audit and the ledger of a wallet equal its balance to the lamport. */
 function lamportComplaints(db: Database, chain: SimulatedChain, wallet: string): string[] {
   const lamports = chain.lamportsOf(wallet)
   const own = `account LIKE '%|' || ?`
@@ -231,7 +247,7 @@ function lamportComplaints(db: Database, chain: SimulatedChain, wallet: string):
   ]
 }
 
-/** The ledger explains every lamport at every audit, and every posting balances. */
+/** Checks that the ledger explains every lamport at every audit, and that every posting balances. */
 function balanceComplaints(db: Database): string[] {
   const remainders = db.prepare('SELECT slot, remainder_lamports AS rest FROM audits WHERE rest <> 0').all()
   const unbalanced = db.prepare('SELECT posting FROM ledger GROUP BY posting HAVING sum(lamports) <> 0').pluck().all()
@@ -243,7 +259,9 @@ function balanceComplaints(db: Database): string[] {
   ]
 }
 
-/** Executions that are booked for another order than their own, because their evidence was ambiguous. */
+/**
+ * Returns the number of executions that are booked for another order than their own, because the evidence fitted both.
+ */
 export function misattributed(db: Database, truth: Truth): number {
   const rows = db.prepare('SELECT signature, order_id FROM fill WHERE reversed = 0').all() as FillRow[]
   return rows.filter((row) => truth.executions.get(row.signature)?.post.orderId !== row.order_id).length

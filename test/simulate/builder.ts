@@ -24,7 +24,7 @@ import type { Caller } from './service.ts'
 const HARD_LIMIT_MS = 60_000
 const PRIORITY_FEE_LAMPORTS = 100_000
 const UNIT_LIMIT = 200_000
-/** Longest time for which the verifier reads the chain before it refuses a share as too large. */
+/** The longest time for which the verifier reads the chain before it refuses the size of a sale as too large. */
 const CHECK_MS = 2_000
 
 /** Forbidden actions of a builder. The signer must never sign the result, unless it still matches the order. */
@@ -40,13 +40,13 @@ export interface BuilderParts {
   readonly isCalm: () => boolean
   readonly note: (what: string) => void
   readonly answered: () => void
-  /** A request has arrived. */
+  /** Called when a request has arrived. */
   readonly arrives: () => void
-  /** The refused key is accepted again. */
+  /** Called when the refused key is accepted again. */
   readonly acceptKey: () => void
 }
 
-/** The terms of a trade, as a builder computes them. */
+/** The terms of a trade as the builder computes them. */
 interface Draft {
   readonly side: 'buy' | 'sell'
   readonly mint: string
@@ -74,12 +74,15 @@ export class SimulatedBuilder {
     return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
   }
 
-  /** Last height at which a transaction with this blockhash may land; undefined if the builder never used it. */
+  /**
+   * Returns the last height at which a transaction with this blockhash may land; undefined if the builder never used
+   * the blockhash.
+   */
   lastHeightOf(blockhash: string): number | undefined {
     return this.#blockhashes.find((one) => one.blockhash === blockhash)?.lastValidBlockHeight
   }
 
-  /** Whether an attempt was built before this moment and is still being verified. */
+  /** Returns whether an attempt was built before this moment and is still being verified. */
   wasCheckedAt(attemptId: string, ms: number): boolean {
     const times = this.#times.get(attemptId)
     return times !== undefined && times.built <= ms && ms <= times.answered + CHECK_MS
@@ -144,7 +147,7 @@ export class SimulatedBuilder {
     return this.#built(draft, { ...(what === 'old' && first !== undefined && { blockhash: first }), offset })
   }
 
-  /** The requested trade at the present price; undefined if the wallet has no tokens to sell. */
+  /** Returns the requested trade at the present price; undefined if the wallet has no tokens to sell. */
   #draft(side: Draft['side'], body: Record<string, unknown>): Draft | undefined {
     const { market, scenario } = this.#parts
     const fee = typeof body.priorityFee === 'number' ? body.priorityFee : undefined
@@ -234,7 +237,7 @@ interface How {
   readonly offset?: number
 }
 
-/** Micro-lamports a unit, as a client in JavaScript computes them. */
+/** Returns the price of a compute unit in micro-lamports, as a client in JavaScript computes it. */
 function priceOf(
   { side, fee, units }: { side: Draft['side']; fee: number; units: number },
   { fees, overcharges }: Rounding,
@@ -259,7 +262,7 @@ function tradeCall({ side, mint, lamports, tokens }: Draft): Call {
   return poolInstruction(WALLET, mint, { side, exact: side === 'buy' ? 'in' : 'out', lamports, tokens })
 }
 
-/** Lets a stranger take the tokens of the wallet's account at any time. */
+/** Returns a call that lets a stranger take the tokens of the wallet's account at any time. */
 function approveCall(mint: string): Call {
   const data = Buffer.alloc(9)
   data[0] = 4

@@ -15,10 +15,10 @@ import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts
 import type { Scenario } from './scenario.ts'
 import type { Truth } from './truth.ts'
 
-/** Answers of unreachable nodes, as the clients of nodes report them. */
+/** The answer that the clients of nodes report if a node cannot be reached. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
 const TIMEOUT_MS = 10_000
-/** Blocks of its lifetime that must be left for a transaction to land again after a fork. */
+/** The number of blocks of its lifetime that a transaction must have left so that it can land again after a fork. */
 const LEAST_LIFE = 20
 
 export interface ChainParts {
@@ -26,7 +26,7 @@ export interface ChainParts {
   readonly draws: Draws
   readonly scenario: Scenario
   readonly market: Market
-  /** Solana's runtime, for local signing. */
+  /** Solana's runtime, which local signing needs; otherwise undefined. */
   readonly native: Native | undefined
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
@@ -72,8 +72,10 @@ export class SimulatedChain {
     })
   }
 
-  /** The nodes as a process reaches them; a process that has ended gets no answers. `leaves`: called before signed
-   *  bytes leave, base64. */
+  /**
+   * Returns the nodes as a process reaches them. A process that has ended gets no answers. `leaves` is called before
+   * signed bytes (base64) are sent.
+   */
   reach(isAlive: () => boolean, leaves: (bytes: string) => void): Pick<Rpcs, 'any' | 'each' | 'use'> {
     const each = this.#nodes.map(
       (_node, index): Rpc =>
@@ -84,7 +86,7 @@ export class SimulatedChain {
     return { any, each, use: [] }
   }
 
-  /** Trades of a second process with the wallet. */
+  /** Returns the trades that a second process made with the wallet. */
   get accompanied(): LandedTransaction[] {
     return [...this.company.values()].flatMap((one) => one?.landed ?? [])
   }
@@ -94,7 +96,7 @@ export class SimulatedChain {
     return this.ledger.account(wallet, 'finalized')?.lamports ?? 0
   }
 
-  /** Called once a second: draws the events of this second. */
+  /** Called once a second. Draws the events of this second. */
   tick(): void {
     const { draws, scenario } = this.#parts
     const { chain, rpc } = scenario
@@ -159,7 +161,7 @@ export class SimulatedChain {
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
   }
 
-  /** Stops using a node for a while after a failure, longer after each consecutive failure, as its client does. */
+  /** Stops using a node for a time after a failure, and longer after each further failure, as its client does. */
   #tire(index: number, answer: RpcResult): void {
     const isTired = !answer.ok && answer.code === -32_004
     const failures = isTired ? (this.#tired[index]?.failures ?? 0) + 1 : 0
@@ -171,7 +173,7 @@ export class SimulatedChain {
     return this.#parts.clock.now() < (this.#tired[index]?.until ?? 0)
   }
 
-  /** Slots until sent bytes land; Infinity if the network loses them. */
+  /** Returns the number of slots until sent bytes land; Infinity if the network loses them. */
   #landsAfter(): number {
     const { draws, scenario } = this.#parts
     if (this.#isWell) return 1 + draws.integer(4)

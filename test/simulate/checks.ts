@@ -15,23 +15,31 @@ export interface CheckParts {
   readonly leash: Leash
   /** Public keys of the wallets. */
   readonly wallets: readonly string[]
-  /** Landed trades of a second process with the wallet; empty if a fault may hide them from this process for long. */
+  /**
+   * Returns the landed trades of a second process with the wallet; empty if a fault may hide them from this process for
+   * long.
+   */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
   readonly now: () => number
   readonly complain: (what: string) => void
 }
 
-/** Maximum time until a landed transaction of another process is noticed. The transaction is confirmed within 1 s, and
- *  the process searches for it during the 5 s after its own landing, which may be later. The rest is for a slow
- *  disk. */
+/**
+ * The maximum time until a landed transaction of another process is noticed. The transaction is confirmed within 1 s.
+ * The process searches for it during the 5 s after its own transaction landed, which may be later. The rest is for a
+ * slow disk.
+ */
 const SEEN_MS = 10_000
 
-/** Invariants of every run. If the service or a node lies, invariants that rely on its answers are not checked. */
+/**
+ * The rules that every run must follow. If the service or a node lies, rules that depend on its answers are not
+ * checked.
+ */
 export class Checks {
   readonly #parts: CheckParts
   readonly #sent = new Set<string>()
   #alive: readonly Post[] = []
-  /** Time at which a person last resumed entries. */
+  /** The time at which the operator last resumed entries. */
   #releasedAt = Number.NEGATIVE_INFINITY
   #posts = 0
 
@@ -57,8 +65,10 @@ export class Checks {
     }
   }
 
-  /** Checks an attempt each time just before it is sent. No buy may be sent after a later full exit was accepted, after
-   *  a halt, or while the disk is short of space. */
+  /**
+   * Checks an attempt each time just before it is sent. No buy may be sent after a later full exit was accepted, after
+   * a halt, or while the disk lacks space.
+   */
   leaves({ id, orderId, account, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
     if (disk.isShort) this.#parts.complain(`${id} goes out although the process knows that the disk is short`)
@@ -76,8 +86,10 @@ export class Checks {
         this.#parts.complain(`${id} goes out after ${order.id}, which sells everything`)
   }
 
-  /** Called when a write failed because the disk is full and the reserve is used up. The reserve must have space for
-   *  every exit. */
+  /**
+   * Called if a write failed because the disk is full and the reserve is used up. The reserve must have space for every
+   * exit.
+   */
   stuck({ mirror }: Process): void {
     for (const { order } of mirror.open)
       if (order.class === 'exit')
@@ -86,12 +98,12 @@ export class Checks {
         )
   }
 
-  /** A person resumes entries. */
+  /** Called when the operator resumes entries. */
   released(): void {
     this.#releasedAt = this.#parts.now()
   }
 
-  /** Checks the invariants after every step. */
+  /** Checks the rules after every step. */
   step(process: Process | undefined): void {
     const { truth, complain } = this.#parts
     if (truth.posts.length !== this.#posts) {
@@ -117,7 +129,7 @@ export class Checks {
     return this.#parts.kind === 'honest'
   }
 
-  /** An order that is not a full exit has at most one execution. */
+  /** Checks that an order that is not a full exit has at most one execution. */
   #executedOnce(): void {
     const { truth, complain, kind } = this.#parts
     if (kind === 'service') return
@@ -129,7 +141,10 @@ export class Checks {
     }
   }
 
-  /** The reservation of each wallet equals the worst cost of its open orders. The first bots have different wallets. */
+  /**
+   * Checks that the reserved amount of each wallet equals the worst cost of its open orders. The first bots have
+   * different wallets.
+   */
   #reserved({ mirror }: Process): void {
     const { leash, complain, wallets } = this.#parts
     for (const [index, bot] of leash.bots.slice(0, wallets.length).entries()) {
@@ -140,7 +155,9 @@ export class Checks {
     }
   }
 
-  /** The order of an attempt that may still execute, or be reversed, is open, or filled by an execution that was seen.
+  /**
+   * Checks that the order of an attempt that may still execute, or be reversed, is open, or was filled by an execution
+   * that was seen.
    */
   #held({ mirror }: Process): void {
     const { complain, journal } = this.#parts

@@ -8,13 +8,13 @@ import type { Plan } from '../../src/engine/settings.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'
 
-/** Late wait of the configuration: how late a request may still execute. */
+/** How late a request may still execute, in the configuration of a run. */
 export const LATE_MS = 30_000
 
 /** Names of the wallets of a run with two wallets. */
 const NAMES = ['main', 'side']
 
-/** Bots that trade with one wallet, or with two in turn, as a configuration file would give them. */
+/** Returns the bots that trade with one wallet, or with two in turn, as a configuration file would define them. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const { rounding } = scenario.local
   const named = executor === 'local' && rounding !== undefined ? lamports(rounding.feeLamports) : null
@@ -62,7 +62,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    // No floor is set, because a floor would change the traces of the recorded seeds, too.
+    // No minimum balance is set, because it would also change the traces of the recorded seeds.
     wallets: (scenario.wallets > 1 ? NAMES : ['']).map((name) => ({
       ...{ name, caps: { perTransaction: null, perHour: null, perDay: null } },
       limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },

@@ -12,20 +12,24 @@ import type { Attempt } from '../../src/orders/attempt.ts'
 import { FilledDisk } from './filled-disk.ts'
 import type { Mutant } from './mutants.ts'
 
-/** Time after which writes become durable without a commit, as in the journal's thread. */
+/** The time after which writes become durable without a commit, as in the journal's thread. */
 const FLUSH_MS = 200
-/** Interval at which the journal's thread checks the disk and retries a refused write. */
+/** The interval at which the journal's thread checks the disk and tries a refused write again. */
 const TIDY_MS = 1_000
 const AGAIN_MS = 1_000
-/** Reserve for all writes of one run on a full disk. The real reserve is larger: it holds a thousand exits. */
+/**
+ * The reserve for all writes of one run on a full disk. The real reserve is larger: it has space for a thousand exits.
+ */
 const RESERVE_BYTES = 2 ** 20
-/** States in which entries are stopped. */
+/** The states of the disk in which entries are stopped. */
 const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
-/** Reserve for a disk with enough space: one byte, so that the table exists. */
+/** The reserve on a disk with enough space: one byte, so that the table exists. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
-/** The journal's tables in SQLite, reused by all runs, because creating them costs more than a run. The database is in
- *  memory; the next process reads the records that the one before has committed. */
+/**
+ * The journal's tables in SQLite. All runs use the same tables, because creating them costs more than a run. The
+ * database is in memory, and the next process reads the records that the earlier one committed.
+ */
 export class Journal {
   readonly db = new Database(':memory:')
   readonly disk: FilledDisk
@@ -65,7 +69,7 @@ export class Journal {
     return new JournalReader(this.db.name, this.db)
   }
 
-  /** Whether the file contains this attempt as one that may execute, and its order. */
+  /** Returns whether the file contains this attempt in a state in which it may execute, and its order. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
   }
@@ -93,7 +97,7 @@ export class Journal {
     if (compact) this.db.exec('VACUUM')
   }
 
-  /** For a mutant: releases the reserve, and the other program takes that space. */
+  /** For a mutant (a deliberate error): releases the reserve, and the other program takes this space. */
   giveReserveBack(): void {
     this.db.exec('DELETE FROM reserve')
     this.db.exec('VACUUM')
@@ -105,7 +109,7 @@ export class Journal {
   }
 }
 
-/** Cached, because preparing a statement costs more than running it. */
+/** Prepares each statement only once, because preparing it costs more than running it. */
 function keepStatements(db: Database.Database): void {
   const prepare = db.prepare.bind(db)
   const known = new Map<string, Statement>()
@@ -132,9 +136,11 @@ export interface DiskParts {
   readonly mutant: Mutant | undefined
 }
 
-/** The journal's writer on a real SQLite database, with the behaviour of its thread: all writes that wait at the end of
- *  a flush become durable together, and their callbacks run in a later turn. A process that ends leaves only flushed
- *  records. */
+/**
+ * The journal's writer on a real SQLite database, with the behaviour of its thread. All writes that wait at the end of
+ * a flush become durable together, and their callbacks run later. Of a process that ends, only flushed records are
+ * left.
+ */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
   /** Whether the process was informed that the disk has too little space for entries. */
@@ -172,7 +178,7 @@ export class SimulatedDisk extends GatheringJournal {
     this.#flushAfter(this.#parts.latencyMs())
   }
 
-  /** The process ends here. */
+  /** Called when the process ends. */
   die(): void {
     this.#isDead = true
   }
@@ -207,7 +213,7 @@ export class SimulatedDisk extends GatheringJournal {
     for (const then of waiting) if (!this.#isDead) then()
   }
 
-  /** Flushes all writes. Returns false on a full disk: the flush is retried later. */
+  /** Flushes all writes. Returns false on a full disk, where the flush is tried again later. */
   #write(): boolean {
     const { journal, mutant, clock, stuck } = this.#parts
     const batches = this.#handed.splice(0)
@@ -227,7 +233,7 @@ export class SimulatedDisk extends GatheringJournal {
     return !this.#isStuck
   }
 
-  /** Reports to the process later, as a message of the journal's thread does. */
+  /** Reports to the process after a delay, like a message of the journal's thread. */
   #changed(report: SpaceReport): void {
     const { clock, journal, mutant } = this.#parts
     if (mutant === 'reserveGivenBack' && report.state === 'noEntries') journal.giveReserveBack()

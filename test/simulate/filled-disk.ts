@@ -1,11 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3'
 
-/** Upper bound of SQLite. */
+/** The largest number of pages that SQLite allows. */
 const ANY_PAGES = 4_294_967_294
 
-/** The disk that holds the journal's database, and another program that fills it. SQLite refuses writes that would make
- *  the database larger than the disk allows. The database is in memory and has no log:
- *  `test/journal/full-disk.test.ts` fills a real file system. */
+/**
+ * The disk with the journal's database, and another program that fills the disk. SQLite refuses writes that would make
+ * the database larger than the disk allows. The database is in memory and has no log. `test/journal/full-disk.test.ts`
+ * fills a real file system.
+ */
 export class FilledDisk {
   readonly #db: Database
   readonly #pageBytes: number

@@ -1,8 +1,10 @@
 import type { Cancel, Clock } from '../../src/base/machine.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 
-/** The event loop of one process. While it is blocked, no timer fires. Afterwards all due timers fire in any order,
- *  even those with different due times, as Node's timer lists may do. */
+/**
+ * The event loop of one process. While it is blocked, no timer fires. After that, all timers that are due fire in any
+ * order, even if their due times differ, as with Node's lists of timers.
+ */
 export class SimulatedLoop {
   readonly #clock: Clock
   readonly #draws: Draws

@@ -3,7 +3,7 @@ import { digestOf, simulateAll } from './batch.ts'
 import { simulateOn } from './jobs.ts'
 import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 
-/** Number of failed seeds whose traces are printed. */
+/** The number of failed seeds whose traces are printed. */
 const SHOWN = 5
 
 /** Block times and clocks that apply to all seeds alike, so that the cost of each can be measured. */
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
 }
 
-/** Times of lost requests, from their end to the proof that they did not execute. */
+/** Formats the times from the end of lost requests to the proof that they did not execute. */
 function percentiles(settledMs: readonly number[]): string {
   const sorted = settledMs.toSorted((one, other) => one - other)
   const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1_000).toFixed(1)

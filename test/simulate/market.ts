@@ -20,7 +20,7 @@ export class WanderingMarket implements Market {
   readonly #tokens = new Map<string, MarketToken>()
   readonly #traded: (trade: CurveTrade) => void
 
-  /** `traded` is called for every trade of ours. */
+  /** `traded` is called for each of our trades. */
   constructor(draws: Draws, mints: number, traded: (trade: CurveTrade) => void) {
     this.#draws = draws
     this.#traded = traded
@@ -32,7 +32,7 @@ export class WanderingMarket implements Market {
     }
   }
 
-  /** Makes a foreign trade; returns the price after it, SOL a token. */
+  /** Makes a trade of another trader. Returns the price after it, SOL per token. */
   wander(mint: string): number {
     const { curve } = this.#tokens.get(mint) as MarketToken
     const size = this.#draws.chance(JUMP_SHARE) ? JUMP : STEP

@@ -8,7 +8,7 @@ import { walletIn } from './ledger.ts'
 import { Standing } from './standing.ts'
 import { TimerWatch } from './timer-watch.ts'
 
-/** State of a process, derived from the records on their way into its journal. */
+/** The state of a process, derived from the records that it writes into its journal. */
 export class Mirror {
   readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
   readonly attempts = new Map<string, Attempt['state']>()
@@ -25,14 +25,14 @@ export class Mirror {
   readonly timers = new TimerWatch((what) => this.complaints.push(what))
   /** Written reports that the engine has not taken. */
   readonly #untaken = new Set<number>()
-  /** Whether the process may buy, by account. */
+  /** For each account, whether the process may buy. */
   readonly #gates = new Map<string, boolean>()
   /** Accounts whose entries are halted until a person resumes. */
   readonly #halted = new Set<string>()
   readonly #note: (what: string) => void
   readonly #attempt: (attempt: Attempt) => void
 
-  /** `attempt`: called for each written attempt. */
+  /** `attempt` is called for each attempt that is written. */
   constructor(past: Recovered, note: (what: string) => void, attempt: (attempt: Attempt) => void) {
     const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
@@ -46,7 +46,7 @@ export class Mirror {
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
   }
 
-  /** Whether the process may buy with each of so many wallets. */
+  /** Returns whether the process may buy with each of this number of wallets. */
   isOpenFor(wallets: number): boolean {
     return this.#gates.size === wallets && [...this.#gates.values()].every((isOpen) => isOpen)
   }

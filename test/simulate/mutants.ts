@@ -3,7 +3,7 @@ import { COST } from '../../src/engine/bots/bot.ts'
 import { Timers } from '../../src/engine/timers.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Errors in the environment of the gateway; the simulation must detect each. */
+/** Deliberate errors in the environment of the gateway. The simulation must detect each of them. */
 export const MUTANTS = {
   lostCountsAsUnsent: 'the HTTP port reports a lost answer as unsent',
   oddCountsAsRefused: 'an answer without information counts as a refusal for slippage',
@@ -27,7 +27,7 @@ export const MUTANTS = {
   resumeEndsDiskLow: '`resume` restarts entries while the disk is short',
 } as const
 
-/** Mutants of locally signed orders. */
+/** Deliberate errors about locally signed orders. */
 export const LOCAL_MUTANTS = {
   signedCountsAsUnsent: 'attempts that an earlier process signed count as unsent',
   feeHeldExactly: 'a priority fee that a builder rounds up is refused for a single lamport',
@@ -37,8 +37,10 @@ export const LOCAL_MUTANTS = {
 
 export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS
 
-/** Scenarios in which a mutant can be detected, for mutants that most scenarios cannot detect. A search skips all other
- *  scenarios, whose runs are equal with and without the mutant. */
+/**
+ * The scenarios in which a mutant (a deliberate error) can be detected, for mutants that most scenarios cannot detect.
+ * A search skips the other scenarios, because their runs are equal with and without the mutant.
+ */
 const SHOWN_IN: Partial<Record<Mutant, (scenario: Scenario) => boolean>> = {
   lostCountsAsUnsent: ({ network, service }) => network.lost + service.odd > 0,
   limiterForgets: ({ crashes }) => crashes > 0,
@@ -62,7 +64,7 @@ export function canShow(mutant: Mutant, scenario: Scenario): boolean {
   return SHOWN_IN[mutant]?.(scenario) ?? true
 }
 
-/** Replaces a part that no port reaches by a defective one. Returns a function that restores the part. */
+/** Replaces a part that cannot be passed in by a defective one. Returns a function that restores the part. */
 export function sabotage(mutant: Mutant | undefined): () => void {
   const { clearAll } = Timers.prototype
   const { takeIfLeft } = Allowance.prototype

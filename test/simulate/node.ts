@@ -18,13 +18,13 @@ import { sendMethods } from '../../src/sandbox/rpc/send.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 import type { Times } from './scenario.ts'
 
-/** State of the chain by slot, so that a node can show an earlier state. */
+/** The state of the chain at each slot, so that a node can show an earlier state. */
 export class History {
   readonly #ledger: Ledger
   readonly #heights = new Map<number, number>()
   readonly #accounts = new Map<string, { slot: number; account: Account | undefined }[]>()
 
-  /** `watched`: accounts that nodes serve. */
+  /** `watched` has the accounts that nodes serve. */
   constructor(ledger: Ledger, watched: readonly string[]) {
     this.#ledger = ledger
     for (const address of watched) this.#accounts.set(address, [])
@@ -35,7 +35,7 @@ export class History {
     })
   }
 
-  /** A fork reversed everything from this slot on. */
+  /** Called when a fork has reversed everything from this slot on. */
   rewind(from: number): void {
     for (const [address, versions] of this.#accounts)
       this.#accounts.set(
@@ -44,7 +44,7 @@ export class History {
       )
   }
 
-  /** The newest recorded block at or below a slot; otherwise the ledger's. */
+  /** Returns the newest recorded block at or below a slot; `otherwise` if there is none. */
   blockAt(slot: number, otherwise: Head): Head {
     for (let at = slot; at > slot - 20; at--) {
       const height = this.#heights.get(at)
@@ -69,15 +69,15 @@ export class History {
   }
 }
 
-/** Present faults of a node. */
+/** The present faults of a node. */
 export interface NodeState {
-  /** Slots behind the chain. */
+  /** The number of slots by which the node is behind the chain. */
   lag: number
   /** Slot at which the node has stopped following the chain; 0 if it follows. */
   standsAt: number
-  /** Share of the calls that another machine behind the same address answers, without lag. */
+  /** The share of calls that another machine at the same address answers without lag. */
   freshShare: number
-  /** Shares of calls that fail, and that stay without an answer. */
+  /** The share of calls that fail. */
   errorShare: number
   silentShare: number
   /** Dishonest: a transaction that its index has lost, and the first slot of its history. */
@@ -205,7 +205,7 @@ class Behind implements Ledger {
   close(): void {}
 }
 
-/** Immediate answer of a node: a value, or the number of an error. */
+/** Returns the immediate answer of a node: a value, or the number of an error. */
 export function nodeOf(parts: NodeParts): Answer {
   const { ledger, history, times, state, isFresh } = parts
   let lag = 0
@@ -235,7 +235,7 @@ export function nodeOf(parts: NodeParts): Answer {
   }
 }
 
-/** Lag bound of A8 for a node without block times, unless it stands still. */
+/** Returns the largest lag that assumption A8 allows for a node without block times, unless the node has stopped. */
 function mostBehind({ untold, hasClock }: Times, standsAt: number): number {
   return untold === Number.POSITIVE_INFINITY && !hasClock && standsAt === 0 ? 150 : Number.POSITIVE_INFINITY
 }

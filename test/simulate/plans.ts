@@ -4,7 +4,8 @@ import type { Scenario } from './scenario.ts'
 
 const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
 const MINUTE = 60_000
-/** Longest time that a slot is held after its request was sent: a minute until the connection is closed, and one more.
+/**
+ * The longest time for which a request counts after it was sent: a minute until the connection is closed, and one more.
  */
 const LONGEST_HELD_MS = 2 * MINUTE
 const REACTION_MS = 2_000
@@ -20,8 +21,10 @@ interface PlansParts {
   readonly complain: (what: string) => void
 }
 
-/** The key's plan as the service names it, and the requests that it allows: computed independently of the limiter, to
- *  check it. */
+/**
+ * The plan of the key as the service names it, and the number of requests that it allows. It is computed independently
+ * of the limiter, to check the limiter.
+ */
 export class Plans {
   /** Plan that the service names at the next connection. */
   name = 'premium'
@@ -31,7 +34,9 @@ export class Plans {
   /** Past plans and starts, with the requests that each allows in a window. */
   readonly #past: { readonly until: number; readonly perMinute: number }[] = []
   readonly #starts: number[] = []
-  /** Time at which each attempt took its slot. A process that ends before it sends leaves the slot taken. */
+  /**
+   * The time from which each attempt counts as a request. If a process ends before it sends, the attempt still counts.
+   */
   readonly #takenAt = new Map<string, number>()
   #strayUntil = 0
   #refusals: number[] = []
@@ -74,7 +79,7 @@ export class Plans {
     return this.#parts.now() < this.#strayUntil
   }
 
-  /** Called when an attempt was written. An attempt takes its slot when it is armed. */
+  /** Called when an attempt was written. It counts as a request from the moment at which it is recorded for sending. */
   attempted({ id, state }: Attempt): void {
     if (state === 'armed') this.#takenAt.set(id, this.#parts.now())
   }
@@ -89,8 +94,10 @@ export class Plans {
     this.#rate = Math.max(0.1, this.#rate / 2)
   }
 
-  /** Upper bound of the requests in the present minute at the server: the largest plan within it, plus the share of
-   *  exits if a process could not know the earlier plan. */
+  /**
+   * Returns the maximum number of requests in the present minute at the server: those of the largest plan within it,
+   * plus the share of exits if a process could not know the earlier plan.
+   */
   get most(): number {
     const since = this.#parts.now() - LONGEST_HELD_MS
     const plans = this.#past.filter(({ until }) => until > since).map(({ perMinute }) => perMinute)
@@ -98,8 +105,10 @@ export class Plans {
     return Math.max(this.#perMinute, ...plans) + starts * Math.max(1, Math.floor(this.#perMinute / 5))
   }
 
-  /** Called when an entry ended with LIMIT_WAIT. All slots open to buys must then be in use, or withdrawn after
-   *  refusals. */
+  /**
+   * Called when an entry ended with LIMIT_WAIT. All requests that buys may use must be in use, or blocked
+   * after refusals.
+   */
   gaveUp(orderId: string, rebootedAt: number): void {
     const { now, complain } = this.#parts
     if (this.#share === 0 || now() < this.#pausedUntil + REACTION_MS || now() < rebootedAt + LONGEST_HELD_MS) return

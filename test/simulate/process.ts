@@ -33,10 +33,10 @@ import { POLICY, type SimulatedSigner } from './signer.ts'
 const ROWS_A_BLOCK = 256
 const NOTHING = (): void => {}
 
-/** The machine that processes run on. */
+/** The machine on which the processes run. */
 export interface Host {
   readonly time: Clock
-  /** Offset of the wall clock from the true time, ms. */
+  /** The offset of the wall clock from the true time, ms. */
   wallOffset(): number
   /** Time and name of the boot. */
   readonly bootedAt: number
@@ -48,29 +48,31 @@ export interface ProcessParts {
   readonly config: Config
   readonly chain: SimulatedChain
   readonly service: SimulatedService
-  /** Undefined if orders go through the service. */
+  /** The parts for local signing; undefined if orders are sent through the service. */
   readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
   readonly disk: Omit<DiskParts, 'clock' | 'monotonicMs' | 'stuck'>
-  /** A write failed because the disk is full and the reserve is used up. */
+  /** Called if a write failed because the disk is full and the reserve is used up. */
   readonly stuck: (process: Process) => void
   /** Whether the API key was used before, as its lock records. */
   readonly key: { isUsed: boolean }
   readonly seed: number
-  /** An entry found no slot in time. */
+  /** Called if the request limit had no room for an entry in time. */
   readonly gaveUp: (orderId: string) => void
   /** Plan that the service names; undefined if it names none. */
   readonly planName: () => string | undefined
   readonly mutant: Mutant | undefined
   /** Called before a request is sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
-  /** Called before signed bytes leave, base64. */
+  /** Called before signed bytes (base64) are sent. */
   readonly leaves: (bytes: string, process: Process) => void
   /** Called for each written attempt. */
   readonly attempted: (attempt: Attempt) => void
   readonly note: (what: string) => void
 }
 
-/** One start of a live process, connected as live/start-bots.ts does, from the journal's recovery to its end. */
+/**
+ * A start of a live process, from the recovery of the journal to its end. It is connected as live/start-bots.ts does.
+ */
 export class Process implements Caller {
   readonly disk: SimulatedDisk
   readonly mirror: Mirror
@@ -196,7 +198,7 @@ export class Process implements Caller {
     for (let at = length - 1; at < length; ) at = this.#segment.runner.rows(this.#block, at, length)
   }
 
-  /** `wallet`: the only wallet that the command concerns. */
+  /** Gives a command of the operator. `wallet` is the only wallet that the command concerns. */
   command(
     command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string },
     wallet?: string,
@@ -224,12 +226,12 @@ export class Process implements Caller {
     return this.#staleFrom === undefined
   }
 
-  /** Blocks its event loop. */
+  /** Blocks the event loop of the process. */
   stall(ms: number): void {
     this.#loop.stall(ms)
   }
 
-  /** The service names the plan, as at each connection. */
+  /** Called when the service names the plan, as at each connection. */
   planNamed(): void {
     const { planName, mutant } = this.#parts
     const name = planName()
@@ -242,7 +244,7 @@ export class Process implements Caller {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
 
-  /** Ends the process as kill -9 does: without further effects. */
+  /** Ends the process as kill -9 does, without further effects. */
   die(): void {
     if (!this.#isAlive) return
     this.#isAlive = false
@@ -262,7 +264,7 @@ export class Process implements Caller {
     return input.kind !== 'foreign' || this.#parts.mutant !== 'strangerUntold'
   }
 
-  /** For a mutant: undoes the stop after an alarm. */
+  /** For a mutant (a deliberate error): ends the stop after an alarm. */
   #resume(): void {
     const signatures = [...this.mirror.foreign]
     this.#clock.after(0, () => {
@@ -316,7 +318,7 @@ export class Process implements Caller {
   }
 }
 
-/** For a mutant: each 429 reduces the plan by half, without recovery. */
+/** For a mutant: each 429 halves the plan, and the plan does not recover. */
 function cutAgain({ limiter }: Trading): void {
   const throttled = limiter.throttled.bind(limiter)
   limiter.throttled = (slot, retryAfterMs) => {
@@ -325,7 +327,7 @@ function cutAgain({ limiter }: Trading): void {
   }
 }
 
-/** For a mutant: replaces the code of a refused fee by one that is not retried. */
+/** For a mutant: replaces the code of a refused fee by a code that is not retried. */
 function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => void {
   return (outcome) => {
     const isFee = outcome.kind === 'refused' && outcome.code === 'PRIORITY_FEE'
@@ -341,7 +343,7 @@ function inOtherWallet(record: JournalRecord): JournalRecord {
   return { ...record, fill: { ...record.fill, account } }
 }
 
-/** The recovered state, changed by the error of a mutant. */
+/** Returns the recovered state, changed by the error of a mutant. */
 function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
   if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
   if (mutant === 'limiterForgets') return { ...found, slots: [] }

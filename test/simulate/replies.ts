@@ -12,10 +12,10 @@ const answer = (status: number, body: string, headers = {}): Answered => ({ kind
 const refusal = (status: number, code: string, headers = {}): Answered =>
   answer(status, JSON.stringify({ error: { code, message: 'no' } }), headers)
 
-/** Refusals without a cause. */
+/** Refusals for which the order itself is not the cause. */
 export const TOO_MANY = refusal(429, 'RATE_LIMIT')
 
-/** Answers of a service that did not execute the order and will not. */
+/** Answers of a service that has not executed the order and will not execute it. */
 export const REFUSALS: readonly Answered[] = [
   refusal(400, 'SLIPPAGE_EXCEEDED'),
   refusal(400, 'SLIPPAGE_EXCEEDED'),

@@ -1,19 +1,25 @@
 import { draws } from '../../src/sandbox/draws.ts'
 
-/** honest: RPCs answer truthfully, or late, or not at all; the service executes a request at most once, within the late
- *  wait, and never after a refusal. service: the service breaks these rules. rpc: a node loses data. */
+/**
+ * honest: RPCs answer truthfully, or late, or not at all, and the service executes a request at most once, soon enough,
+ * and never after a refusal. service: the service breaks these rules. rpc: a node loses data.
+ */
 export type Kind = 'honest' | 'service' | 'rpc'
 
-/** regular: a few timers. storm: more firings than a bot is allowed. throws: the strategy throws in a timer. */
+/**
+ * regular: a few timers. storm: timers fire more often than a bot is allowed. throws: the strategy throws in a timer.
+ */
 export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
 
-/** Parameters of a run, all drawn from its seed. Shares are parts of the requests, calls or seconds that a fault could
- *  hit. */
+/**
+ * The parameters of a run, all drawn from its seed. A share is the part of the requests, calls or seconds in which a
+ * fault occurs.
+ */
 export interface Scenario {
   readonly seed: number
   readonly kind: Kind
   readonly bots: number
-  /** Wallets that the bots trade in turn. */
+  /** The number of wallets with which the bots trade in turn. */
   readonly wallets: 1 | 2
   readonly mints: number
   readonly requestsPerMinute: number
@@ -27,27 +33,32 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
-  /** The service names the plan, sometimes another one, and answers 429 without a reason; undefined if the
-   *  configuration names the plan. */
+  /**
+   * How the service names the plan, sometimes another one, and answers 429 without a reason; undefined if the
+   * configuration names the plan.
+   */
   readonly plans: NamedPlans | undefined
-  /** Whether strategies request conditional orders and their exits; seconds in which the feed becomes stale. */
+  /**
+   * Whether strategies request conditional orders and exits for them, and the share of seconds in which the feed
+   * becomes stale.
+   */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
-  /** Seconds in which an operator gives a command. */
+  /** The share of seconds in which an operator gives a command. */
   readonly operator: number
   readonly times: Times
-  /** Buys that a second process with the same wallet repeats. */
+  /** The share of buys that a second process with the same wallet repeats. */
   readonly company: number
-  /** Local signing: sends that the network loses, seconds in which the signer dies. */
+  /** With local signing: the share of sends that the network loses, and of seconds in which the signer ends. */
   readonly local: { readonly dropped: number; readonly signerDies: number; readonly rounding: Rounding | undefined }
-  /** Seconds in which the event loop of the process is blocked. */
+  /** The share of seconds in which the event loop of the process is blocked. */
   readonly stalls: number
-  /** Timers of one more bot, which never trades. */
+  /** The timers of one more bot, which never trades. */
   readonly timers: TimerUse
   /** Another program fills the journal's disk; undefined if none does. */
   readonly diskRoom: DiskRoom | undefined
 }
 
-/** Shares of the requests per minute, of the seconds with a change of the plan, and of those with stray 429s. */
+/** The requests per minute, and the shares of the seconds with a change of the plan and with 429s without a reason. */
 export interface NamedPlans {
   readonly share: number
   readonly changes: number
@@ -66,7 +77,7 @@ export interface DiskRoom {
   readonly operator: number
 }
 
-/** Rounding of a builder, and the priority fees of orders; undefined if the service chooses the fee. */
+/** How a builder rounds, and the priority fees of orders; undefined if the service chooses the fee. */
 export interface Rounding {
   readonly fees: 'round' | 'ceil' | 'floor'
   readonly amounts: 'round' | 'ceil' | 'floor'
@@ -88,10 +99,10 @@ export interface Times {
   readonly aheadMs: number
 }
 
-/** plain: without conditional orders and without an operator. */
+/** plain: without conditional orders and without commands of an operator. */
 export type Orders = 'plain' | 'any'
 
-/** A third of the runs have at most one kind of fault, so that each kind also occurs alone. */
+/** In a third of the runs there is at most one kind of fault, so that each kind also occurs alone. */
 export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const { chance, pick, between, integer } = draws(seed, 'scenario')
   const kind: Kind = chance(0.7) ? 'honest' : chance(0.6) ? 'service' : 'rpc'
@@ -141,10 +152,10 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     : scenario
 }
 
-/** Enough buys, for long enough, to use up a small plan. */
+/** Enough buys, for a long enough time, to use up a small plan. */
 const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
 
-/** Nothing but buys uses the plan, and nothing stops the buys. */
+/** Settings with which only buys use the plan, and nothing stops the buys. */
 const UNDISTURBED = {
   ...{ crashes: 0, operator: 0, diskRoom: undefined },
   disk: { fails: 0, slow: 0 },
@@ -156,7 +167,7 @@ function tightOf(seed: number): boolean {
 }
 
 const NO_COMPANY = { share: 0, isAlone: false }
-/** Many buys, and no fault that could blind a process for some seconds. */
+/** Many buys, and no fault that could hide the chain from a process for some seconds. */
 const NO_FAULTS = {
   ...{ requestsPerMinute: 100, tradingMs: 30_000, faultyMs: 30_000 },
   network: { lost: 0, slow: 0 },
@@ -165,7 +176,7 @@ const NO_FAULTS = {
   chain: { forks: 0, strangers: 0, byHand: 0 },
 } as const
 
-// Drawn from a separate generator, so that the other parameters of a seed stay the same.
+// These parameters are drawn from a separate generator, so that the other parameters of a seed stay the same.
 
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
@@ -206,12 +217,16 @@ function plansOf(seed: number): Scenario['plans'] {
 
 /** Names of plans; two are unknown to the framework. */
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
-/** With these names, a process must keep the larger plan when it receives an unknown name. Stray 429s would hide a
- *  violation. */
+/**
+ * With these names, a process must keep the larger plan when it receives an unknown name. 429s without a reason would
+ * hide an error.
+ */
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
-/** A second process with the same wallet. Most of these runs have no other faults, because only then is it known to the
- *  second when its trades become visible. */
+/**
+ * Returns how a second process uses the same wallet. Most of these runs have no other faults, because only then is it
+ * known to the second when its trades become visible.
+ */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')
   return chance(0.2) ? { share: between(0.5, 1), isAlone: chance(0.7) } : NO_COMPANY

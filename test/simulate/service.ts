@@ -21,7 +21,7 @@ const WINDOW_MS = 60_000
 export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
-  /** Random numbers for the actions of a second process with the same wallet. */
+  /** Random numbers for a second process with the same wallet. */
   readonly companyDraws: Draws
   /** Called for each transaction of the second process. */
   readonly accompanied: (signature: string) => void
@@ -35,14 +35,14 @@ export interface ServiceParts {
   readonly note: (what: string) => void
   readonly complain: (what: string) => void
   readonly answered: () => void
-  /** The refused key is accepted again. */
+  /** Called when the refused key is accepted again. */
   readonly acceptKey: () => void
 }
 
 /** The calling process. */
 export interface Caller {
   isAlive(): boolean
-  /** Attempt whose request is being sent. */
+  /** The attempt whose request is being sent. */
   readonly sending: Attempt | undefined
 }
 
@@ -59,7 +59,7 @@ interface Exchange {
 /** The service: the sandbox's trading desk behind a faulty network and a faulty HTTP server. */
 export class SimulatedService {
   arrived = 0
-  /** Number of forbidden acts that the service has committed. */
+  /** The number of forbidden actions of the service. */
   lies = 0
   readonly #parts: ServiceParts
   readonly #desk: TradingDesk
@@ -131,7 +131,7 @@ export class SimulatedService {
     )
   }
 
-  /** No window of a minute may have more requests than the plan. */
+  /** Checks that no minute has more requests than the plan allows. */
   arrives(): void {
     const { clock, scenario, complain, plans } = this.#parts
     const now = clock.now()
@@ -173,7 +173,9 @@ export class SimulatedService {
     exchange.afterwards = when === 'afterwards'
   }
 
-  /** `inTime`: within the late wait. */
+  /**
+   * Executes a request after `ms`. `inTime` is true if this is before the latest time at which a request may execute.
+   */
   #executeIn(exchange: Exchange, ms: number, inTime: boolean): void {
     const { clock } = this.#parts
     const { post } = exchange
@@ -240,7 +242,7 @@ export class SimulatedService {
     return result
   }
 
-  /** A second process acts on the same events, through the same service, and sells its tokens later. */
+  /** A second process trades on the same events, through the same service, and sells its tokens later. */
   #accompany({ mint }: Post, body: Record<string, unknown>): void {
     const { clock, companyDraws, scenario, isCalm } = this.#parts
     if (isCalm() || !companyDraws.chance(scenario.company)) return
@@ -282,7 +284,7 @@ export class SimulatedService {
     exchange.resolve(this.#told(result))
   }
 
-  /** Result of the HTTP port. */
+  /** Returns the result of the HTTP port, as the process receives it. */
   #told(result: HttpResult): HttpResult {
     const { mutant } = this.#parts
     if (mutant === 'lostCountsAsUnsent' && result.kind === 'lost') return { ...result, kind: 'unsent' }
@@ -291,7 +293,7 @@ export class SimulatedService {
     return result
   }
 
-  /** No answer can come any more. */
+  /** Called when no answer can arrive any more. */
   #over(exchange: Exchange): void {
     const { clock, draws } = this.#parts
     exchange.isOver = true

@@ -3,20 +3,22 @@ import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import { LATE_MS } from './configuration.ts'
 import type { Truth } from './truth.ts'
 
-/** Upper bound from the end of a request to the proof that it did not execute, with healthy nodes: the late wait, 200
- *  blocks, the blocks that are not final, and the audit's interval; plus the cost of an RPC without block times or with
- *  old ones, and of a wrong clock. Slots have 400 ms, and some are skipped. */
+/**
+ * The maximum time from the end of a request to the proof that it did not execute, with healthy nodes: the wait for a
+ * late execution, 200 blocks, the blocks that are not final, and the audit's interval. An RPC without block times or
+ * with old ones, and a wrong clock, add to it. Slots have 400 ms, and some are skipped.
+ */
 const MOST_MS = LATE_MS + 110_000 + 60_000
 
 /** Measures the time until lost requests are proved not to have executed. */
 export class Settling {
-  /** Time that each proof took, ms. */
+  /** The time that each proof took, ms. */
   readonly took: number[] = []
   readonly #answered = new Set<string>()
   readonly #lost = new Set<string>()
   readonly #truth: Truth
   readonly #complain: (what: string) => void
-  /** Time since which this process runs and the nodes are healthy. */
+  /** The time since which this process has run and the nodes have been healthy. */
   calmSince: Millis = Number.POSITIVE_INFINITY
   startedAt: Millis = 0
 

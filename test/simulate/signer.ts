@@ -22,7 +22,7 @@ export interface SignerParts {
   readonly answered: () => void
 }
 
-/** The process that holds the key: it is sometimes dead or slow. */
+/** The process that holds the key. It is sometimes not running, or slow. */
 export class SimulatedSigner {
   readonly #parts: SignerParts
   #isDown = false
@@ -31,7 +31,7 @@ export class SimulatedSigner {
     this.#parts = parts
   }
 
-  /** Called once a second: it may die or come back. */
+  /** Called once a second. The signer may end or start again. */
   tick(): void {
     const { draws, scenario, note } = this.#parts
     const isDown = this.#isDown ? draws.chance(0.8) : draws.chance(scenario.local.signerDies)

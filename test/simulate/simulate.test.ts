@@ -6,19 +6,21 @@ import { canShow, LOCAL_MUTANTS, MUTANTS, type Mutant } from './mutants.ts'
 import { scenarioOf } from './scenario.ts'
 import { simulate } from './world.ts'
 
-/** Number of seeds. CI runs 3,000 (.ci/run), and 100,000 were run by hand. */
+/** The number of seeds. CI runs 3,000 (.ci/run), and 100,000 were run by hand. */
 const SEEDS = 40
-/** Number of seeds with local signing. CI runs 200. Each takes ten times as long, because Solana's runtime executes
- *  it. */
+/**
+ * The number of seeds with local signing. CI runs 200. Each takes ten times as long, because Solana's runtime executes
+ * it.
+ */
 const LOCAL_SEEDS = 12
-/** Number of seeds within which each mutant must be detected. */
+/** The number of seeds within which each mutant (a deliberate error) must be detected. */
 const FEW = 40
 const LONG_MS = 600_000
 
 const journal = new Journal()
 afterAll(() => journal.close())
 
-/** Failed seeds with their first complaint. */
+/** Returns the failed seeds, each with its first problem. */
 function failures({ failed }: Batch): string[] {
   return failed.map(
     ({ scenario, complaints }) => `npm run simulate -- --seed ${scenario.seed} --verbose: ${complaints[0]}`,
@@ -26,7 +28,7 @@ function failures({ failed }: Batch): string[] {
 }
 
 test(
-  `${SEEDS} seeds: no order is doubled or lost, every order is decided, and breaches by the service or a node raise alarms`,
+  `in ${SEEDS} seeds no order is doubled or lost, every order is decided, and errors of the service or a node raise alarms`,
   async () => {
     const batch = await simulateOn(1, { first: 1, end: SEEDS + 1, stride: 1 })
     expect(failures(batch)).toEqual([])
@@ -43,7 +45,7 @@ test(
 // Each of these seeds found a bug before conditional orders existed. Examples are a row that was assigned to an order
 // with a known execution, and a revert without a known signature.
 test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 117_043, 287_279, 317_532])(
-  'seed %i, which found a bug, has no complaints',
+  'seed %i, which found a bug earlier, has no problems',
   async (seed) => {
     expect((await simulate(seed, journal, { orders: 'plain' })).complaints).toEqual([])
   },
@@ -51,7 +53,7 @@ test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 11
 
 // These seeds found a bug: a buy that was being built was signed and sent after a full exit of its mint, or after a
 // halt.
-test.each([9_133, 30, 36])('seed %i with local signing, which found a bug, has no complaints', async (seed) => {
+test.each([9_133, 30, 36])('seed %i with local signing, which found a bug earlier, has no problems', async (seed) => {
   expect((await simulate(seed, journal, { executor: 'local' })).complaints).toEqual([])
 })
 
@@ -69,19 +71,19 @@ test.each([
 })
 
 test(
-  `${LOCAL_SEEDS} seeds with local signing: each transaction lands at most once or is proved expired, and no order is lost`,
+  `in ${LOCAL_SEEDS} seeds with local signing each transaction lands at most once or is proved expired, and no order is lost`,
   async () => {
     const batch = await simulateOn(1, { first: 1, end: LOCAL_SEEDS + 1, stride: 1, executor: 'local' })
     expect(failures(batch)).toEqual([])
     const { misattributed, ofSecondWallet: _, ...figures } = batch.figures
     for (const [what, count] of Object.entries(figures)) expect({ what, is: count > 0 }).toEqual({ what, is: true })
-    // Signatures are local, so each execution is assigned to its order.
+    // The signatures are known before the send, so each execution is assigned to its own order.
     expect(misattributed).toBe(0)
   },
   LONG_MS,
 )
 
-describe('a mutant is detected', () => {
+describe('the simulation detects each deliberate error', () => {
   const LOCALLY = ['sentBeforeCommit', 'heightOfTheFuture'] as const
   const locally = [...Object.entries(LOCAL_MUTANTS), ...LOCALLY.map((mutant) => [mutant, MUTANTS[mutant]] as const)]
   test.each([

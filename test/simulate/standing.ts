@@ -8,8 +8,10 @@ import type { Bot } from '../../src/engine/strategy.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 
-/** State that a process keeps: positions with their exits, and conditional orders. Timers count from this start,
- *  because the engine sets each of them again. */
+/**
+ * The state that a process keeps: positions with their exits, and conditional orders. Timers count from this start,
+ * because the engine sets each of them again.
+ */
 export class Standing {
   /** Conditional orders restored from the previous process. */
   readonly restored: number
@@ -32,7 +34,7 @@ export class Standing {
     else if (output.kind === 'conditional') this.#conditionals.set(output.order.id, output.order)
   }
 
-  /** Broken invariants. `bots`: handles as the engine shows them to strategies. */
+  /** Returns broken rules. `bots` are the objects that strategies receive from the engine. */
   complaints(open: readonly Order[], bots: readonly Bot[]): string[] {
     if (this.#isChecked) return []
     this.#isChecked = true
@@ -43,7 +45,7 @@ export class Standing {
     return [...lacking, ...bots.flatMap((bot) => [...this.#shownOrders(bot), ...this.#shownPositions(bot)])]
   }
 
-  /** Positions that an exit will sell, now or at the end of their time. */
+  /** Returns the positions that an exit will sell, now or at the end of their time. */
   get passing(): Position[] {
     return this.#held.filter(
       (position) =>

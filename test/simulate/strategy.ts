@@ -4,18 +4,20 @@ import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/e
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 
-/** Settings of the test's strategy, and the bots that it runs, through which the test reads them. */
+/** Settings of the test's strategy, and the bots that it runs. The test reads the bots through this object. */
 export interface Leash {
-  /** Whether the strategy must make no more decisions. Then only exits close the positions. */
+  /** Returns whether the strategy must stop making decisions. After that, only exits close the positions. */
   isCalm(): boolean
   /** Whether the strategy also requests conditional orders. */
   readonly waits: boolean
-  /** Handles of the running process. */
+  /** The `bot` objects of the running process. */
   readonly bots: Bot<undefined>[]
 }
 
-/** Shares of the prints at which the strategy places a conditional order, and at which it does nothing, so that orders
- *  have time to trigger. */
+/**
+ * At these shares of the prints the strategy places a conditional order, or does nothing, so that orders have time to
+ * trigger.
+ */
 const ASKS = 0.15
 const RESTS = 0.6
 
@@ -25,7 +27,7 @@ const EXITS: readonly ExitRules[] = [
   { maxHoldSeconds: 30, trailingPercent: 5, takeProfitPercent: 5 },
 ]
 
-/** Makes random permitted requests. */
+/** Returns a strategy that makes random permitted requests. */
 export function restless(leash: Leash): Strategy {
   const act = (bot: Bot<undefined>, token: Token<undefined>): void => {
     if (leash.isCalm()) return
@@ -61,10 +63,10 @@ export function restless(leash: Leash): Strategy {
 }
 
 const STORM_TIMERS = 60
-/** Number of firings until it throws. */
+/** The number of firings after which it throws. */
 const PATIENCE = 20
 
-/** Never trades; the scenario determines its timers. */
+/** Returns a strategy that never trades. The scenario determines its timers. */
 export function ticking(use: TimerUse): Strategy {
   const strategy = defineStrategy<unknown>({
     name: 'ticking',

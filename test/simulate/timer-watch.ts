@@ -1,11 +1,11 @@
 import type { Input, Output } from '../../src/engine/messages.ts'
 import type { Timer } from '../../src/engine/recovered-money.ts'
 
-/** Burst and rate a second of a bot's firings, see engine/bots/bot.ts. */
+/** How often a bot's timers may fire at once, and per second; see engine/bots/bot.ts. */
 const AT_ONCE = 2_000
 const PER_SECOND = 100
 
-/** Checks the timers of strategies by the records on their way into the journal of one process. */
+/** Checks the timers of strategies by the records that a process writes into its journal. */
 export class TimerWatch {
   firings = 0
   readonly #timers = new Map<number, { readonly timer: Timer; lastBeat: number }>()

@@ -27,7 +27,7 @@ export class Trace {
     return this.#tail
   }
 
-  /** Hash of all lines; may be called once, at the end. */
+  /** Returns the hash of all lines. It may be called once, at the end. */
   digest(): string {
     return this.#hash.digest('hex').slice(0, 16)
   }

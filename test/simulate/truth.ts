@@ -13,7 +13,7 @@ export interface Post {
   readonly side: TradeSide
   readonly isFull: boolean
   readonly sentAt: number
-  /** No answer can come any more. */
+  /** The time after which no answer can arrive any more. */
   endedAt: number | undefined
   /** Executions that the service will still make, independent of its answer. */
   pending: number
@@ -29,7 +29,7 @@ export interface Execution {
   landed: LandedTransaction | undefined
 }
 
-/** Requests and executions as they really happened; only the simulation knows them. */
+/** The requests and executions as they really happened. Only the simulation knows them. */
 export class Truth {
   readonly posts: Post[] = []
   readonly executions = new Map<string, Execution>()
@@ -46,7 +46,7 @@ export class Truth {
     return this.posts.at(-1) as Post
   }
 
-  /** `madeAtHeight`: height of the block with its blockhash. */
+  /** Records an execution. `madeAtHeight` is the height of the block with its blockhash. */
   executed(post: Post, signature: string, madeAtHeight = this.#ledger.head('confirmed').height): void {
     const execution = { signature, post, madeAtHeight, landed: undefined }
     post.executions.push(execution)
@@ -57,7 +57,7 @@ export class Truth {
     return this.posts.filter((post) => post.orderId === orderId)
   }
 
-  /** Whether the attempt may still execute, or its execution may still be reversed. */
+  /** Returns whether the attempt may still execute, or its execution may still be reversed. */
   isAlive(post: Post): boolean {
     return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
   }
@@ -68,7 +68,7 @@ export class Truth {
     return final.height > madeAtHeight + BLOCKHASH_BLOCKS
   }
 
-  /** Executions of these requests whose transactions have landed and succeeded on the present fork. */
+  /** Returns the executions of these requests whose transactions have landed and succeeded on the present fork. */
   successes(posts: readonly Post[]): Execution[] {
     return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
   }

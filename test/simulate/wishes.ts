@@ -4,7 +4,7 @@ import { MINTS } from './market.ts'
 
 const WINDOW = { windowPrints: 5 } as const
 
-/** Every kind of exit, alone or with another exit that may interfere. */
+/** Every kind of exit, alone or with another exit that may affect it. */
 const EXITS: readonly ExitRules[] = [
   { ...WINDOW, maxHoldSeconds: 10, stopLossPercent: 3 },
   { ...WINDOW, maxHoldSeconds: 30, trailingPercent: 2, trailingArmPercent: 2 },
@@ -29,7 +29,7 @@ const OPENING: readonly Act[] = [
     bot.bracket(token, { ...buyOf(bot), ...timeOf(bot), ...ends(bot, atPrice), atPrice })
   },
   (bot, token, price) => schedule(bot, token, price, {}),
-  // Two prices in one request, of one token or of two.
+  // A request with two prices, of one token or of two.
   (bot, token, price) => {
     const name = { oneCancelsOther: `one ${bot.now()}` }
     const other = MINTS.find((mint) => mint !== token.mint && bot.token(mint)?.price !== undefined) ?? token.mint
@@ -93,7 +93,7 @@ function saleOf(bot: Bot<undefined>, held: PositionView | undefined): SellOption
   return { percent: 5 + Math.floor(bot.random() * 95), reason }
 }
 
-/** Time to live; some requests have none. */
+/** Returns a time to live; some requests have none. */
 function timeOf(bot: Bot<undefined>): { forSeconds?: number } {
   return bot.random() < 0.75 ? { forSeconds: 1 + Math.floor(bot.random() * 40) } : {}
 }

@@ -37,11 +37,17 @@ const COMMANDS_ON_SHORT_DISK = ['resume', 'resume', 'flatten'] as const
 const ROW_MS = 200
 /** Interval between prints once the strategies buy no more. */
 const QUIET_ROW_MS = 2_000
-/** Upper bound of a decision without faults: the late wait, the bound, and 1,500 blocks of contradictory evidence. */
+/**
+ * The longest time in which an order without faults must be decided: the wait for a late execution, its last valid
+ * block, and 1,500 blocks of contradictory evidence.
+ */
 const LONGEST_CALM_MS = 3_600_000
-/** Time for which a run continues after every order is decided. */
+/** The time for which a run continues after every order was decided. */
 const AFTERWARDS_MS = 40_000
-/** The same time if the service or a node lies, because an exit that cannot be sold is retried only every 192 s. */
+/**
+ * The same time if the service or a node lies. It is longer, because an exit that cannot be sold is retried only every
+ * 192 s.
+ */
 const LATE_AFTERWARDS_MS = 150_000
 
 export interface Result {
@@ -51,7 +57,7 @@ export interface Result {
   readonly complaints: readonly string[]
   readonly tail: readonly string[]
   readonly figures: Readonly<Record<Figure, number>>
-  /** Time from the end of each lost request to the proof that it did not execute, ms. */
+  /** For each lost request, the time from its end to the proof that it did not execute, ms. */
   readonly settledMs: readonly number[]
 }
 
@@ -83,7 +89,7 @@ export interface Options {
   /** Default: any. */
   readonly orders?: Orders | undefined
   readonly mutant?: Mutant
-  /** Used instead of the seed's block times and clocks. */
+  /** Replaces the seed's block times and clocks. */
   readonly times?: Times | undefined
   readonly show?: (line: string) => void
 }
@@ -143,11 +149,11 @@ class World implements Host {
   readonly #plans: Plans
   #starts = 0
   #crashes = 0
-  /** Conditional orders that processes restored. */
+  /** The number of conditional orders that processes restored. */
   #restored = 0
   #commands = 0
   #stalls = 0
-  /** Firings of strategy timers in ended processes. */
+  /** The number of firings of strategy timers in ended processes. */
   #firings = 0
   #sellsOnShortDisk = 0
   #buysAfterShortDisk = 0
@@ -155,7 +161,7 @@ class World implements Host {
   #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
-  /** Number of effects until the process ends. */
+  /** The number of effects until the process ends. */
   #effectsLeft = Number.POSITIVE_INFINITY
 
   constructor(scenario: Scenario, journal: Journal, options: Options, native: Native | undefined) {
@@ -287,11 +293,11 @@ class World implements Host {
     }
   }
 
-  /** Steps until a time, or until the condition holds. Returns whether it holds. */
+  /** Takes steps until a time, or until the condition is true. Returns whether it is true. */
   async #until(end: number, isTrue: () => boolean): Promise<boolean> {
     while (this.time.nextAt() <= end && this.#complaints.length === 0) {
       this.time.advanceTo(this.time.nextAt())
-      // Local signing waits for timers, too.
+      // Local signing also waits for timers.
       if (this.#hasAnswered || this.#local !== undefined) {
         this.#hasAnswered = false
         await setImmediate()
@@ -309,7 +315,7 @@ class World implements Host {
     if (!this.#complaints.includes(what)) this.#complaints.push(what)
   }
 
-  /** Whether every order has been decided for this long. */
+  /** Returns whether every order has been decided for this long. */
   #isQuietFor(ms: number): boolean {
     const now = this.time.now()
     if (!this.#isDecided()) this.#quietSince = now
@@ -323,7 +329,7 @@ class World implements Host {
     if (process.disk.isShort || process.mirror.isDiskLow) return false
     const { audited } = process.mirror
     if (wallets.some((wallet) => audited.get(wallet) !== this.#chain.lamportsOf(wallet))) return false
-    // After sales by a service or a second process, the remaining tokens may be too few to sell.
+    // After sales by the service or a second process, the remaining tokens may be too few to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
     if (isOurs && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
@@ -394,19 +400,19 @@ class World implements Host {
       },
       note: (what) => this.trace.add(this.time.now(), what),
     })
-    // `#process` is undefined if the process crashed while it started.
+    // `#process` is undefined if the process ended while it started.
     this.#restored += this.#process?.mirror.standing.restored ?? 0
   }
 
-  /** Signed bytes leave, for the first time or again. */
+  /** Called when signed bytes are sent, for the first time or again. */
   #leaves(text: string, process: Process): void {
     const decoded = decodeTransaction(Buffer.from(text, 'base64'))
     const signature = decoded.ok ? encodeBase58(decoded.transaction.signatures[0] as Uint8Array) : ''
     const attempt = process.mirror.signed.get(signature)
     if (attempt !== undefined) this.#checks.leaves(attempt, process)
     if (this.#truth.executions.has(signature)) return
-    // While a process starts, it sends the signed bytes of the process before. `#process` is not set then, and no crash
-    // is possible.
+    // While a process starts, it sends the signed bytes of the earlier process again. `#process` is not set yet, and no
+    // crash is possible.
     if (this.#process !== undefined && --this.#effectsLeft <= 0) {
       this.#crash()
       return
@@ -423,7 +429,7 @@ class World implements Host {
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
-  /** Ends the first start before its limiter exists, as an unreachable RPC does. */
+  /** Ends the first start before its request limiter exists, as an RPC that cannot be reached does. */
   #failStart(): void {
     if (this.#options.mutant === 'failedStartUsesKey') this.#key.isUsed = true
     this.trace.add(this.time.now(), 'process: a first start fails')
@@ -524,7 +530,7 @@ class World implements Host {
     this.#process?.row(mint, price, this.#draws.between(0.1, 2), this.#draws.chance(0.5), '', '')
   }
 
-  /** The feed usually shows our own trade. */
+  /** Prints our own trade on the feed, as usual. */
   #print({ mint, sol, tokens, side, signature, trader }: CurveTrade): void {
     if (this.#draws.chance(0.3)) return
     const price = Number(sol) / 1e9 / (Number(tokens) / 1e6)

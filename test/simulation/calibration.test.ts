@@ -73,7 +73,7 @@ test('measured parameters replace assumed ones', () => {
   })
 })
 
-test('competition that the measured orders met counts once', () => {
+test('if measured orders had competition, the calibration counts this competition once', () => {
   const rows = [-3, -2, -1, 100, 200, 300, 400, 500, 600, 700, 800].map((ms) => ({
     time: T0 + ms,
     mint: 'mint',
@@ -128,12 +128,12 @@ test('too few samples change nothing, and unread values do not count as zero', (
   expect(measure([])).toMatchObject({ fills: 0, decided: 0 })
 })
 
-test('a block time is a second rounded down', () => {
+test('a block time is the time rounded down to a second', () => {
   const whole = times(20, () => filled(999, 1)) // armed a millisecond after the full second
   expect(measure(whole).latencyMs).toEqual({ p50: 1_499, p95: 1_499 })
 })
 
-/** A tape on which the price rises by 4 % half a second after the order. */
+/** Compares orders on a tape on which the price rises by 4 % half a second after the order. */
 function compare(
   executions: readonly Execution[],
   cuts: readonly number[] = [0],
@@ -160,7 +160,7 @@ function compare(
   return comparison.errorPercents
 }
 
-/** Tokens for 0.1 SOL at the price that a print of 1 SOL leaves. */
+/** Returns the tokens for 0.1 SOL at the price after a print of 1 SOL. */
 const predicted = (print: number): number =>
   tokensFor(0.1 * 0.99, reservesAt(poolAround(print, 1, CURVE_PRODUCT).after), 0.0125)
 
@@ -175,7 +175,7 @@ test("a real fill is compared with the model's fill at the worst price of its sl
   expect(flattered).toBeCloseTo(-10, 4)
 })
 
-test('the comparison is independent of how the tape is cut, and skips attempts without a price', () => {
+test('the comparison does not depend on how the tape is cut into blocks, and skips attempts without a price', () => {
   const executions = [
     filled(51, predicted(PRICE)),
     filled(1_501, 1e6),

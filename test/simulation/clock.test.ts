@@ -16,7 +16,7 @@ test('timers run in the order of their due times, then of their creation, each a
   expect(clock.now()).toBe(1020)
 })
 
-test('timers that a timer sets run in the same call if they are due', () => {
+test('a timer that is set inside a timer fires in the same call if it is due', () => {
   const clock = new SimulatedClock()
   const ran: number[] = []
   clock.after(5, () => {
@@ -63,7 +63,7 @@ test('a cancelled timer does not run, and cancelling it again or after it ran ha
   expect(ran).toEqual(['ran', 'next'])
 })
 
-test('a timer may cancel another one with the same due time', () => {
+test('a timer may cancel another timer with the same due time', () => {
   const clock = new SimulatedClock()
   let cancel = () => {}
   clock.after(1, () => cancel())
@@ -71,7 +71,7 @@ test('a timer may cancel another one with the same due time', () => {
   clock.advanceTo(1)
 })
 
-test('the clock agrees with a sorted list for any sequence of set and cancel', () => {
+test('for any sequence of set and cancel, the clock fires the same timers as a sorted list', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ ms: fc.nat(50), drop: fc.boolean() })), (timers) => {
       const clock = new SimulatedClock()

@@ -6,7 +6,7 @@ import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions
 import { buy, drawLatencyMs, lossPercent, networkFee, sell, stressed } from '../../src/simulation/fill-model.ts'
 import { reservesAt } from '../../src/solana/pool-depth.ts'
 
-/** A pump.fun curve without buys: 30 SOL against 1.073e9 tokens. */
+/** A pump.fun curve without buys: 30 SOL and 1.073e9 tokens. */
 const LAUNCH = 30 / 1_073_000_000
 const at = (worst: number) => ({ quoted: reservesAt(LAUNCH), worst: reservesAt(LAUNCH * worst) })
 const FEES = { venueFeePercent: 1.25, serviceFeePercent: 0 }
@@ -77,13 +77,13 @@ test.each([
   expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
 })
 
-test('a loss rate of 100 % holds at any fee', () => {
+test('a loss rate of 100 % stays at any fee', () => {
   const model = { ...DEFAULT_FILL_MODEL, landingFailurePercent: 100 }
   expect(lossPercent(model, null, 0)).toBe(100)
   expect(lossPercent({ ...model, landingFailurePercent: 0 }, lamports(10_000), 50)).toBe(0)
 })
 
-test('a stressed model multiplies every fee and the latency', () => {
+test('a stress factor multiplies every fee and the latency of the model', () => {
   const twice = stressed(DEFAULT_FILL_MODEL, 2)
   expect(twice).toMatchObject({ latencyMs: { p50: 3_000, p95: 8_000 }, venueFeePercent: 2.5, serviceFeePercent: 2 })
   expect(networkFee(null, twice)).toBe(2 * 505_000)

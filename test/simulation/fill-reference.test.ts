@@ -19,7 +19,7 @@ const ATTEMPTS = Number(process.env['FILL_ATTEMPTS'] ?? 20_000)
 const SEED = Number(process.env['FILL_SEED'] ?? 1)
 const START = 1_700_000_000_000
 const HELD = 10n ** 21n
-/** Largest permitted difference: the model and the reference may round in another order. */
+/** The largest permitted difference, because the model and the reference may round in another order. */
 const BASE_UNIT = 1
 
 const RULES: readonly Rules[] = [
@@ -28,7 +28,7 @@ const RULES: readonly Rules[] = [
   { latencyMs: 4_000, slotMs: 800, venueFee: 0.003, serviceFee: 0 },
 ]
 
-test(`${ATTEMPTS} attempts end as the documented model says (FILL_SEED=${SEED})`, () => {
+test(`${ATTEMPTS} attempts end as the document about the fill model says (FILL_SEED=${SEED})`, () => {
   const counts = new Map<string, number>()
   let attempts = 0
   for (let seed = SEED * 10_000; attempts < ATTEMPTS; seed++) {
@@ -68,7 +68,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // The reference plays the same events afterwards.
+  // After that, the reference plays the same events.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))
@@ -135,7 +135,9 @@ function compare(seed: number): Compared[] {
   })
 }
 
-/** A constant-product pool whose prints have the price of the pool, except for legs of routers and for dust. */
+/**
+ * A constant-product pool. Its prints have the price of the pool, except hops of routed swaps and prints of a few lamports.
+ */
 class Pool {
   readonly mint: string
   readonly isNew: boolean
@@ -188,8 +190,10 @@ function drawOrder(random: Random, { pool, account, rules, id, seed, now }: Draw
   return { ...common, side, amount: Math.ceil((sol / pool.price) * 1e6) / 1e6 }
 }
 
-/** The executor draws the number from a seed that consists of the attempt's content, after the two numbers of the
- *  latency. */
+/**
+ * Returns the random number of an attempt. The executor draws it from a seed that consists of the attempt's content,
+ * after the two numbers of the latency.
+ */
 function luckOf(seed: number, name: string, { latencyMs }: Rules): number {
   const drawn = seededRandom(deriveSeed(seed, name))
   if (latencyMs > 0) for (let draw = 0; draw < 2; draw++) drawn.next()

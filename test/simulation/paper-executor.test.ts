@@ -16,12 +16,12 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const PRICE = 5e-8
 const AFTER_A_LOSS_MS = 81_000
-/** Lands after exactly a second and a slot. */
+/** A fill model whose transactions land after exactly a second and a slot. */
 const EXACT: FillModel = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1_000, p95: 1_000 }, landingFailurePercent: 0 }
 const LANDED_MS = 1_400
 const FINAL_MS = LANDED_MS + 12_800
 
-/** A clock, a market in which `mint` trades at PRICE, and an executor on it. */
+/** A clock, a market in which `mint` is traded at PRICE, and an executor on this market. */
 class Paper {
   readonly clock = new SimulatedClock(START)
   readonly #mints = new Mints()
@@ -36,7 +36,7 @@ class Paper {
     this.print(PRICE, PRICE, PRICE)
   }
 
-  /** Prints of 1 SOL each, now. */
+  /** Prints trades of 1 SOL each, now. */
   print(...prices: number[]): void {
     this.rows(prices.map((price) => ({ time: this.clock.now(), mint: 'mint', price })))
   }
@@ -124,7 +124,7 @@ executorContract('the paper executor', [
   },
 ])
 
-test('a buy is acked, filled when it lands, and final 32 slots later', () => {
+test('a buy is acknowledged, filled when it lands, and final 32 slots later', () => {
   const paper = new Paper()
   paper.run(buyAttempt('mint', 0.1))
   paper.pass(LANDED_MS - 1)
@@ -160,7 +160,7 @@ test('a buy pays the trade, fees and the rent of a new account, and a full sale 
   expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
 })
 
-test('an order is filled at the worst price of its slot, and a print that the next one refutes does not count', () => {
+test('an order is filled at the worst price of its slot, and a print that the next print contradicts does not count', () => {
   const alone = new Paper().land(buyAttempt('mint', 0.1))
   const noisy = new Paper()
   noisy.run(buyAttempt('mint', 0.1))
@@ -218,14 +218,14 @@ test.each([
   [{ kind: 'tokens', tokens: 1_000n, decimals: 6 }, 1_000n],
   [{ kind: 'tokens', tokens: 1_001n, decimals: 6 }, undefined],
   [{ kind: 'percent', percent: 0.01 }, undefined],
-] as const)('of 1000 base units, %o sells %s', (size, tokens) => {
+] as const)('of 1000 base units, a sale of %o sells %s', (size, tokens) => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000n)], [])
   expect(paper.land(sellAttempt('mint', { size }))?.tokens).toBe(tokens)
   if (tokens === undefined) expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'reverted', code: 'REVERTED' })
 })
 
-test('the second of two simultaneous full exits has nothing to sell', () => {
+test('if two full exits are sent at the same time, the second one has nothing to sell', () => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   paper.run(sellAttempt('mint'))
@@ -236,7 +236,7 @@ test('the second of two simultaneous full exits has nothing to sell', () => {
   expect(ends[1]).toMatchObject({ kind: 'reverted', signature: 'paper-o1.2' })
 })
 
-test('a dead token sells for nothing and is worth nothing', () => {
+test('a dead token is sold for nothing and is worth nothing', () => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
@@ -257,7 +257,7 @@ test.each([
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
   const row = { time: START, mint: 'mint', price: PRICE }
-  // Two sales are in the market from the beginning.
+  // The market has two of the sales from the beginning.
   paper.rows(sales.slice(2).map((sol) => ({ ...row, kind: 'sell', sol })))
   paper.print(...Array.from({ length: buys - 1 }, () => PRICE))
   expect(paper.executor.valueOf(held) > 0).toBe(sells)
@@ -266,7 +266,7 @@ test.each([
   else expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
 })
 
-test('one sale proves nothing, and few buys need no proof', () => {
+test('a single sale does not prove that a token can be sold, and after few buys no proof is needed', () => {
   const token = (buys: number, sales: number) => {
     const paper = new Paper()
     paper.rows([
@@ -291,12 +291,12 @@ test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) 
     const fill = paper.land(sellAttempt('mint', { slippagePercent: 100 }))
     return (fill?.tradeLamports ?? 0) / calm
   }
-  // The price changes by the square of the change of the pool's SOL. The earlier trades moved it by some percent.
+  // The price changes by the square of the change of the pool's SOL. Earlier trades have moved it by some percent.
   const left = (share: number): number => (1 + (side === 'sell' ? -share : share)) ** 2
   for (const share of [0.1, 0.4, 0.8]) expect(Math.abs(after(share) / left(share) - 1)).toBeLessThan(0.1)
 })
 
-test('parts of an order get together as much as the whole, in both directions', () => {
+test('an order in parts gets as much in total as the whole order, in both directions', () => {
   const [whole, parts] = [new Paper(), new Paper()]
   const sumOf = (fills: (Fill | undefined)[], of: (fill: Fill) => number): number =>
     fills.reduce((sum, fill) => sum + of(fill as Fill), 0)
@@ -366,7 +366,7 @@ test('a buy needs a known pool depth, and held tokens are always sold', () => {
 test.each([
   ['all trades', ['trades']],
   ['the token alone', ['mint']],
-])('after a gap in %s nothing is filled at older prices, and holdings keep their last value', (_what, keys) => {
+])('after a gap in %s no order is filled at older prices, and holdings keep their last value', (_what, keys) => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   const before = paper.executor.valueOf(holding(1_000_000_000n))
@@ -444,7 +444,7 @@ test('a provisional fill of an earlier process becomes final', () => {
   expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
 })
 
-test('a fill that landed but was not reported before the end of the process is held and becomes final', () => {
+test('a fill that landed and was not reported before the end of the process stays in the wallet and becomes final', () => {
   const before = new Paper()
   before.run(buyAttempt('mint', 0.1))
   before.pass(LANDED_MS)

@@ -16,7 +16,7 @@ const START = 1_700_000_000_000
 const nothing = (): void => {}
 const journal: Journal = { rows: nothing, input: nothing, output: nothing, write: nothing, commit: (then) => then() }
 
-/** Reports about a full exit on paper with a latency of 4 s and a loss rate of 100 % or 0 %. */
+/** Returns the reports about a full exit on paper with a latency of 4 s and a loss rate of 100 % or 0 %. */
 function sell(landingFailurePercent: number): ExecutionReport[] {
   const clock = new SimulatedClock(START)
   const mints = new Mints()
@@ -44,7 +44,7 @@ function sell(landingFailurePercent: number): ExecutionReport[] {
   return said
 }
 
-test('a slow full exit is repeated like in live trading; the second one has nothing to sell and pays its fee', () => {
+test('a slow full exit is repeated as in live trading, and the second attempt has nothing to sell and pays its fee', () => {
   const said = sell(0)
   const [attempt, second] = [said[0]?.attemptId, said.find(({ feeLamports }) => feeLamports !== undefined)]
   expect(said.map(({ state, fill, unproved }) => [state, fill?.attemptId, unproved])).toEqual([

@@ -13,7 +13,7 @@ import { blockOf } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const ORDERS = 5
 
-/** Longer than any attempt: the lifetime of a blockhash plus the maximum latency. */
+/** A time longer than any attempt: the lifetime of a blockhash plus the maximum latency. */
 const LONGEST_MS = 600_000
 
 test('a paper attempt makes only allowed moves, however late the event loop is', () => {

@@ -32,7 +32,7 @@ test('a token without prints for two days is forgotten unless it is held or foll
   expect(tokens.map((token) => market.holds(token))).toEqual([false, true, true, true])
   expect(market.printedAt('quiet')).toBe(Number.NEGATIVE_INFINITY)
   market.unfollow('followed', path as NonNullable<typeof path>)
-  // Tokens are also forgotten when a day begins in the middle of a batch.
+  // Tokens are also forgotten if a day begins in the middle of a block.
   const both = blockOf(
     [2.4, 3].map((day, row) => ({ time: NOON + day * DAY + row, mint: 'another', price: 1e-7 })),
     mints,
@@ -41,7 +41,7 @@ test('a token without prints for two days is forgotten unless it is held or foll
   expect(known()).toEqual(['held'])
 })
 
-test('a price read from a pool counts as long as the token is held, without any print', () => {
+test('a price that was read from a pool counts as long as the token is held, even if the token has no prints', () => {
   const mints = new Mints()
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   let held = 'mint'

@@ -69,7 +69,7 @@ test("a sale of a token that the feed does not cover is filled at the pool's pri
   }
 })
 
-/** A paper process with one bot, on a token that has just been launched. */
+/** A paper process with one bot, for a token that has just been launched. */
 class Process {
   readonly clock = new SimulatedClock(START)
   readonly mints = new Mints()
@@ -115,7 +115,7 @@ const trades = (from: number, count: number): MarketRow[] =>
     ...{ kind: at % 2 === 0 ? 'buy' : 'sell', time: START + from + at * 100, mint: MINT, price: 4e-8, sol: 0.5 },
   }))
 
-test('a restart remembers the impact of the fills of the last hour, less what others have traded since', () => {
+test('after a restart, the price impact of our fills of the last hour is known, less what others have traded since', () => {
   const sale = sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1_000_000_000_000n as TokenAmount, decimals: 6 } })
   const before = [LAUNCH, ...trades(100, 10)]
   const between = trades(10_000, 40)
@@ -132,7 +132,7 @@ test('a restart remembers the impact of the fills of the last hour, less what ot
   expect(Number(fresh)).toBeLessThan(Number(expected))
 })
 
-test('a restart forgets the impact of fills that are more than an hour old', () => {
+test('after a restart, the price impact of fills that are more than an hour old is forgotten', () => {
   const first = new Process()
   first.show([LAUNCH, ...trades(100, 10)])
   const fill = first.trade(buyAttempt(MINT, 5))

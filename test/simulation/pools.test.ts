@@ -24,7 +24,7 @@ class Pool {
     this.#sol = Math.sqrt(product * price)
   }
 
-  /** A negative amount is a sale with these proceeds. */
+  /** Makes a trade. A negative amount is a sale with these proceeds. */
   trade(sol: number, wrong = 1): void {
     const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
     this.#sol += sol
@@ -78,7 +78,7 @@ test("one or two prints above the curve's range may be wrong", () => {
   expect(pool.pools.product(TOKEN)).toBeLessThanOrEqual(POOL_PRODUCT)
 })
 
-test('the depth is at most that of a fresh migration, and small prints or prints of both sides say nothing', () => {
+test('the estimated depth is at most that of a fresh migration, and small prints, or prints of both sides, do not change it', () => {
   const deep = new Pool(1e12, 1e-6)
   for (let n = 0; n < 8; n++) deep.trade(5)
   expect(deep.pools.product(TOKEN)).toBe(POOL_PRODUCT)
@@ -113,7 +113,7 @@ test('with one wrong print in six the lower quartile is used, and the upper one 
   expect(at(highs, 0.5), `seed ${seed}`).toBeLessThan(1.5)
 })
 
-test('a gap forgets the estimate, but neither the migration nor the last price', () => {
+test('after a gap the estimate is forgotten, but the migration and the last price are not', () => {
   const pool = new Pool(5e9, 1e-6)
   for (let n = 0; n < 8; n++) pool.trade(1)
   const before = pool.pools.price(TOKEN) as number
@@ -149,7 +149,7 @@ const aMove: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ kind: fc.constant('drop'), kept: token }),
 )
 
-/** Everything that pools tell about a token. */
+/** Returns everything that the pools know about a token. */
 function toldOf(pools: EstimatedPools, one: number): unknown[] {
   const path = new PricePath({ product: CURVE_PRODUCT, isExact: false, explained: 1.2 })
   pools.retrace(one, path, 0, pools.count(one))
@@ -161,7 +161,9 @@ function toldOf(pools: EstimatedPools, one: number): unknown[] {
   ]
 }
 
-/** Random rows: launches, prices around the top of the curve, and amounts that are in part too small to count. */
+/**
+ * Returns random rows: launches, prices around the end of the curve, and amounts that are partly too small to count.
+ */
 function rowsOf(seed: number, count: number, from: number): LiveBlock {
   const random = seededRandom(seed)
   const block = new LiveBlock(MINTS, count)
@@ -197,14 +199,14 @@ function played(moves: readonly Move[], always: boolean): unknown[] {
   return told()
 }
 
-test('a token that is asked for late has the same state as one that is asked for after each row', () => {
+test('a token whose pool is asked for late has the same state as one that is asked for after each row', () => {
   fc.assert(
     fc.property(fc.array(aMove, { maxLength: 12 }), (moves) => {
       expect(played(moves, false)).toEqual(played(moves, true))
     }),
     { numRuns: 60 },
   )
-  // More prints than wait at a time.
+  // More prints than may wait at a time.
   const many: Move[] = [{ kind: 'rows', seed: 3, count: 10_000 }]
   expect(played(many, false)).toEqual(played(many, true))
 })

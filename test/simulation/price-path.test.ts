@@ -5,7 +5,7 @@ import { CURVE_PRODUCT, poolAround } from '../../src/solana/pool-depth.ts'
 
 const RULES = { product: CURVE_PRODUCT, isExact: true, explained: 1.25 }
 
-/** A path over the trades of an exact pool without a fee; a negative amount is a sale. */
+/** A price path over the trades of an exact pool without a fee. A negative amount is a sale. */
 class Pool {
   readonly path: PricePath
   #sol: number
@@ -29,7 +29,7 @@ class Pool {
 
 const trades = fc.array(fc.double({ min: -0.6, max: 2, noNaN: true }), { minLength: 2, maxLength: 30 })
 
-test('in an exact pool a path begins at the price that the last trade left, after trades of any size', () => {
+test('in an exact pool, a price path begins at the price after the last trade, with trades of any size', () => {
   fc.assert(
     fc.property(trades, (shares) => {
       const pool = new Pool()
@@ -41,7 +41,7 @@ test('in an exact pool a path begins at the price that the last trade left, afte
   )
 })
 
-test('with a depth that is estimated too low, the true price lies between the lowest and the highest one', () => {
+test('if the depth is estimated too low, the true price is between the lowest and the highest price of the path', () => {
   fc.assert(
     fc.property(trades, fc.double({ min: 0.1, max: 1, noNaN: true }), (shares, depth) => {
       const pool = new Pool({ ...RULES, product: CURVE_PRODUCT * depth, isExact: false })
@@ -56,7 +56,7 @@ test('with a depth that is estimated too low, the true price lies between the lo
   )
 })
 
-test('an unexplained print counts until an explained one refutes it, and three in a row become the price', () => {
+test('a print that no trade of the pool explains counts until the next explained one, and three in a row become the price', () => {
   const pool = new Pool()
   const { path } = pool
   pool.trade(1)
@@ -71,7 +71,7 @@ test('an unexplained print counts until an explained one refutes it, and three i
   expect(path.high / calm).toBeCloseTo(0.1, 2)
 })
 
-test('the slot of the landing leaves out the prices before it, except the one that it begins with', () => {
+test("the prices of the landing's slot are the price at its beginning and the prices in it", () => {
   const pool = new Pool()
   pool.trade(1)
   pool.path.begin()
@@ -89,7 +89,7 @@ test('the slot of the landing leaves out the prices before it, except the one th
   expect(pool.path.prints).toBe(3)
 })
 
-test('a trade is found between the prices around it', () => {
+test('a trade is found between the prices before and after it', () => {
   const { before, after } = poolAround(6e-8, 10, CURVE_PRODUCT)
   expect(Math.sqrt(before * after)).toBeCloseTo(6e-8, 14)
   expect(Math.sqrt(after * CURVE_PRODUCT) - Math.sqrt(before * CURVE_PRODUCT)).toBeCloseTo(10, 6)

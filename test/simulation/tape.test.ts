@@ -10,7 +10,7 @@ const rowsAt = (...times: number[]): TapeItem => {
   return { kind: 'rows', block, from: 0, to: times.length }
 }
 
-/** Records each row with its time. Rows at `stops` have outputs, which are executed at once. */
+/** Records each row with its time. Rows at `stops` have outputs, which are carried out at once. */
 function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
   return {
     rows(block, from, to) {
@@ -48,7 +48,7 @@ test('a timer that a row sets fires between the following rows', () => {
   expect(log.join(', ')).toBe('row 1, row 2, row 3, timer, row 4, row 5, row 6')
 })
 
-test('rows are delivered in the longest runs without a timer in between', () => {
+test('rows are delivered in groups that are as long as possible without a timer in between', () => {
   const clock = new SimulatedClock(0)
   const runs: [number, number][] = []
   const tape = new TapeSource([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
@@ -68,7 +68,7 @@ test('rows are delivered in the longest runs without a timer in between', () => 
   ])
 })
 
-test('other inputs are posted at their time, after the timers due by then', () => {
+test('other inputs are posted at their time, after the timers that are due by then', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const down: TapeItem = { kind: 'input', time: 15, input: { kind: 'feed', status: 'down', confirmed: [] } }
@@ -97,7 +97,7 @@ test('open attempts end after the last row', () => {
   expect(log).toEqual(['row 100', 'timer'])
 })
 
-test('a stop takes effect between two runs of rows', async () => {
+test('a stop takes effect between two groups of rows', async () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(1, 2), rowsAt(3, 4)], clock)

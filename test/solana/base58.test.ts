@@ -4,7 +4,7 @@ import { decodeBase58, encodeBase58, isPublicKey, isSignature } from '../../src/
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Reference implementation: a number in base 58, with a leading '1' for each leading zero byte. */
+/** The reference implementation: a number in base 58, with a leading '1' for each leading zero byte. */
 function decodeByDefinition(text: string, length: number): Uint8Array | undefined {
   let value = 0n
   for (const digit of text) {
@@ -26,7 +26,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 32, maxLength: 44 }),
 )
 
-test.each([1, 32, 64])('a text decodes to %i bytes like the reference implementation, or is refused', (length) => {
+test.each([1, 32, 64])('a text is decoded to %i bytes as by the reference implementation, or is refused', (length) => {
   fc.assert(
     fc.property(text, (one) => {
       expect(decodeBase58(one, length)).toEqual(decodeByDefinition(one, length))

@@ -20,7 +20,7 @@ describe('curve', () => {
     expect(curve.price).toBeCloseTo(4.1078e-7, 10)
   })
 
-  test('the product of the reserves never falls, and a buy followed by a sale never gains', () => {
+  test('the product of the reserves never falls, and a buy followed by a sale never makes a profit', () => {
     const amount = bigInt({ min: 2n, max: 20_000_000_000n })
     void assert(
       property(array(tuple(boolean(), amount), { maxLength: 40 }), amount, (trades, spend) => {

@@ -10,7 +10,7 @@ const factsOf = (data: Uint8Array, owner: string): MintFacts =>
   mintFactsOf({ lamports: 1n, owner, executable: false, data })
 const key = Buffer.alloc(32, 9)
 const none = Buffer.alloc(32)
-/** Fee config: two authorities, the withheld amount, the older and the newer fee. */
+/** Returns the fee extension: two authorities, the withheld amount, the older and the newer fee. */
 const feeConfig = (authority: Buffer, older: number, newer: number): Buffer => {
   const value = Buffer.concat([authority, none, Buffer.alloc(44)])
   value.writeUInt16LE(older, 88)
@@ -111,7 +111,7 @@ test.each<[string, Uint8Array, string]>([
   expect(factsOf(data, owner)).toEqual({ program: 'none', traits: [] })
 })
 
-test('no account content makes the reader throw', () => {
+test('the reader throws for no content of an account', () => {
   const behind = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.concat([mintBytes({ extensions: [] }), bytes]))
   fc.assert(
     fc.property(

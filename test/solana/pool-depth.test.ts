@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reservesAt, solFor, tokensFor } from '../../src/solana/pool-depth.ts'
 
-// Launch state of pump.fun's bonding curve and its integer formulas, lamports and base units.
+// The launch state of pump.fun's bonding curve and its integer formulas, in lamports and base units.
 const LAUNCH_SOL = 30_000_000_000n
 const LAUNCH_TOKENS = 1_073_000_000_000_000n
 const FEE_BPS = 125n
@@ -27,8 +27,8 @@ const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) =>
   price: Number(sol) / 1e9 / (Number((LAUNCH_SOL * LAUNCH_TOKENS) / sol) / 1e6),
 }))
 
-describe('the depth behind a price', () => {
-  it('gives a buy the tokens of the integer formula', () => {
+describe('the depth of a pool at a price', () => {
+  it('the depth at a price gives a buy the tokens of the integer formula', () => {
     fc.assert(
       fc.property(state, fc.bigInt({ min: 10_000_000n, max: 5_000_000_000n }), ({ sol, tokens, price }, spend) => {
         near(tokensFor(Number(spend) / 1e9, reservesAt(price)), curveBuy(spend, sol, tokens), 1e6)
@@ -36,7 +36,7 @@ describe('the depth behind a price', () => {
     )
   })
 
-  it('gives a sale the SOL of the integer formula', () => {
+  it('the depth at a price gives a sale the SOL of the integer formula', () => {
     fc.assert(
       fc.property(
         state,
@@ -61,13 +61,13 @@ describe('the depth behind a price', () => {
     expect(Math.abs(tokens / 1e7 - percent)).toBeLessThan(percent * 0.01)
   })
 
-  it('is the depth of the pool after the curve has completed', () => {
+  it('after the curve has completed, the depth is that of the pool', () => {
     const { sol, tokens } = reservesAt(1e-6)
     expect((sol * tokens) / (84.99036 * 206_900_000)).toBeCloseTo(1, 9)
     expect(sol / tokens / 1e-6).toBeCloseTo(1, 9)
   })
 
-  it('never returns more than was paid', () => {
+  it('a buy and a sale never return more than was paid', () => {
     const price = fc.double({ min: 1e-12, max: 1e3, noNaN: true })
     fc.assert(
       fc.property(price, fc.double({ min: 0.001, max: 100, noNaN: true }), (at, sol) => {

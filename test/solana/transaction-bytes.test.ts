@@ -10,7 +10,7 @@ import { runs } from '../support/runs.ts'
 const shapes = Object.keys(SHAPES)
 const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => compile(honest(shape, seed)).bytes))
 
-test('our reader reads what web3.js reads, and encodes to the same bytes', () => {
+test('our reader reads what web3.js reads, and encodes it to the same bytes', () => {
   for (const bytes of samples) {
     const decoded = decodeTransaction(bytes)
     if (!decoded.ok) throw new Error(decoded.reason)
@@ -68,7 +68,7 @@ test('reading beyond the end throws', () => {
 const looked = compile(honest('pump buy of SOL, lookup table', 1)).bytes
 type Parts = { message: Message; signatures: readonly Uint8Array[] }
 
-/** Messages that a validator's `sanitize` refuses, with our reason. */
+/** Messages that a validator's `sanitize` refuses, each with our reason. */
 test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatures: Uint8Array[] }]>([
   ['2 signatures for 1 signers', ({ signatures }) => ({ signatures: [...signatures, new Uint8Array(64)] })],
   ['no writable signer can pay the fee', () => ({ readonlySigners: 1 })],
@@ -141,7 +141,7 @@ test('any bytes give a transaction or a refusal, never an exception', () => {
   )
 })
 
-test('a transaction with one flipped bit is refused, or its bound stays within the order', () => {
+test('a transaction with one flipped bit is refused, or its bound does not exceed the order', () => {
   const anywhere = fc.tuple(fc.constantFrom(...shapes), fc.nat(200), fc.nat(1231), fc.nat(7))
   fc.assert(
     fc.property(anywhere, ([shape, seed, at, bit]) => {
@@ -155,7 +155,7 @@ test('a transaction with one flipped bit is refused, or its bound stays within t
       if (refusals.length > 0) return
       const { most } = draft.drawn
       const trade = draft.asked.side === 'buy' ? most : 0n
-      // Caps of the fee, tips and priority fee; six rents; base fee of two signatures.
+      // The maximum: the caps of the fee, tips and priority fee, six rents, and the base fee of two signatures.
       const cap = trade + 41_000_000n + 2_000_000n + 6n * draft.facts.rentLamports + 10_000n
       expect(verdict?.trade?.mint).toBe(draft.asked.mint)
       expect(verdict?.bound).toBeLessThanOrEqual(cap)

@@ -1,12 +1,14 @@
 import type { Width } from '../../src/index.ts'
 import type { StrategyRig, TestTrade } from '../../src/testing.ts'
 
-/** Unit of the prices of these tests: far below the price at which a token leaves its curve. */
+/** The unit of the prices in these tests, far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 const PRINTS = 8
 
-/** A bar of a test: its price as a multiple of the test's unit, the SOL of all its prints, and the side of its trades
- *  (both sides if absent). */
+/**
+ * A bar in a test: its price as a multiple of the test's unit, the SOL of all its prints, and the side of its trades
+ * (both sides if absent).
+ */
 export type ShortBar = readonly [price: number, sol: number, side?: TestTrade['side']]
 
 export function addBars(rig: StrategyRig, width: Width, bars: readonly ShortBar[]): void {
@@ -16,12 +18,12 @@ export function addBars(rig: StrategyRig, width: Width, bars: readonly ShortBar[
   }
 }
 
-/** The same bar several times. */
+/** Returns the same bar several times. */
 export function bars(count: number, ...bar: ShortBar): ShortBar[] {
   return Array<ShortBar>(count).fill(bar)
 }
 
-/** Every order as one line. */
+/** Returns every order as one line. */
 export function asked(rig: StrategyRig): string[] {
   return rig.orders.map(
     ({ side, sol, percent, reason }) => `${side} ${sol ?? (percent ? `${percent} %` : 'all')}: ${reason}`,

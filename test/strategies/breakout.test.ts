@@ -40,8 +40,10 @@ test('a bar that the feed interrupted starts no buy', () => {
   expect(asksAfter((rig) => rig.gap(2))).toEqual([])
 })
 
-/** An hour of two tokens of the market of the sandbox: `rig.randomMarket({ seed: 18, seconds: 3600, launchesPerSecond:
- *  0.05 })`, `rig.saveJournal`, and `sluice export --mint`. */
+/**
+ * An hour of two tokens from the market of the sandbox, recorded with `rig.randomMarket({ seed: 18, seconds: 3600,
+ * launchesPerSecond: 0.05 })`, `rig.saveJournal`, and `sluice export --mint`.
+ */
 const HOUR = join(import.meta.dirname, 'golden/hour.csv')
 
 test('the decisions in a recorded hour equal the golden file', async () => {

@@ -39,7 +39,7 @@ test.each<[string, object]>([
   ['another trader', { trader: 'other' }],
   ['a small buy', { sol: 0.5 }],
   ['a sale', { side: 'sell' }],
-])('%s is not copied', (_what, more) => {
+])('the strategy does not copy %s', (_what, more) => {
   const rig = testStrategy(copyTrader, { params })
   rig.settle(PRICE)
   rig.trade({ price: PRICE, sol: 2, side: 'buy', trader: LEADER, ...more })
@@ -47,7 +47,7 @@ test.each<[string, object]>([
   expect(rig.orders).toEqual([])
 })
 
-test('the ladder sells parts on the way up, and a sale of the leader sells the rest', () => {
+test('the copy is sold in parts while the price rises, and a sale of the leader sells the rest', () => {
   const rig = testStrategy(copyTrader, { params })
   copy(rig, MINT)
   rig.settle(1.5 * PRICE)
@@ -60,7 +60,7 @@ test('the ladder sells parts on the way up, and a sale of the leader sells the r
   ])
 })
 
-test('a leader whose copies lose is left, also after a restart', () => {
+test('a leader whose copies make a loss is no longer copied, also after a restart', () => {
   const rig = testStrategy(copyTrader, { params })
   copy(rig, MINT)
   rig.settle(PRICE / 2)

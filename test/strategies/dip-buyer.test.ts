@@ -3,7 +3,7 @@ import { MINT, OTHER_MINT, type StrategyRig, testStrategy } from '../../src/test
 import dipBuyer from '../../strategies/dip-buyer.ts'
 
 const params = { dropPercent: 25, sizeSol: 0.1 }
-/** Unit of the prices below: far below the price at which a token leaves its curve. */
+/** The unit of the prices below, far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 
 function settle(rig: StrategyRig, ...prices: number[]): void {
@@ -54,7 +54,7 @@ test('a further fall during the first buy causes no second buy', () => {
   expect(asked(rig)).toEqual([BUY])
 })
 
-test('a held token is not bought; after its sale, the next fall is measured from the last buy', () => {
+test('a held token is not bought, and after its sale the next fall is measured from the last buy', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100, 74.9)
   rig.advance(5)

@@ -25,7 +25,7 @@ const prints =
   }
 const priced = prints(1, 1, 1)
 
-/** Result: buys, notes by mint, and the mints still watched or held. */
+/** The result of a test: buys, notes by mint, and the mints that are still watched or held. */
 interface Outcome {
   readonly bought?: readonly string[]
   readonly notes?: readonly [mint: string, why: string][]
@@ -68,7 +68,7 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('no robust price within 5 s'), watches: [OTHER_MINT, THIRD_MINT] },
   ],
   [
-    'a timestamp in the future makes it no younger',
+    'a timestamp in the future does not make a token count as younger',
     { maxAgeSeconds: 5 },
     [launch({ ageSeconds: -89 }), prints(1, 1, 3.1)],
     noted('first robust price after 5 s'),
@@ -101,7 +101,7 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('neither name nor symbol match', THIRD_MINT), watches: [MINT, OTHER_MINT] },
   ],
   [
-    'announced twice: once too old, and no older by the second time',
+    'a token that is announced twice, and was too old the first time',
     { maxAgeSeconds: 5, maxLaunchesPerCreator: 5 },
     [launch(), launch({ afterSeconds: 4 }), prints(0.4, 0.4, 0.4)],
     noted('first robust price after 5 s'),

@@ -3,8 +3,8 @@ import { testStrategy } from '../../src/testing.ts'
 import migration from '../../strategies/migration.ts'
 import { addBars, asked, bars, type ShortBar } from './bars.ts'
 
-// The end of the curve is far below the real one, because the fill model knows the depth of a curve, but not that of an
-// unknown pool.
+// The end of the curve is far below the real one, because the fill model knows the depth of a curve but not the depth
+// of an unknown pool.
 const params = { curveEndPrice: 100e-9, holdBars: 2, maxAbovePercent: 50, minVolumeSol: 5, sizeSol: 0.1 }
 const BELOW = bars(3, 80, 8)
 const BUY = 'buy 0.1: left its curve, 10 % above its end'
@@ -24,7 +24,7 @@ test.each<[string, ShortBar[], string[], string[]]>([
   expect(rig.notes.map(({ reason }) => reason)).toEqual(notes)
 })
 
-test('a token whose launch was not seen is left alone', () => {
+test('the strategy does not trade a token whose launch it has not seen', () => {
   const rig = testStrategy(migration, { params })
   addBars(rig, '15s', [...BELOW, ...bars(3, 110, 8)])
   expect(rig.orders).toEqual([])

@@ -3,11 +3,13 @@ import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import momentum from '../../strategies/momentum.ts'
 
 const params = { fast: 2, slow: 25, sampleSeconds: 1, minSlopePercent: 1, minVolumeSol: 0.5, sizeSol: 0.1 }
-/** Unit of the prices below: far below the price at which a token leaves its curve. */
+/** The unit of the prices below, far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 const GAP = 'gap'
 
-/** Prints of 1 SOL at one price, one second apart: each is a sample, from the third on with this price. */
+/**
+ * Returns prints of 1 SOL at one price, one second apart. Each of them is a sample, from the third on with this price.
+ */
 const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
 /** Enough samples for the slow average. */
 const FLAT = prints(35, 100)
@@ -32,7 +34,7 @@ const SLOW = { latencySeconds: 30 }
 test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
   ['a flat price', {}, {}, FLAT, []],
   ['crossing up', {}, {}, UP, [BUY]],
-  ['rising on: one position', {}, {}, [...UP, ...prints(5, 120), ...prints(5, 130)], [BUY]],
+  ['a price that rises further: one position', {}, {}, [...UP, ...prints(5, 120), ...prints(5, 130)], [BUY]],
   ['crossing up before the slow average is whole', {}, {}, [...prints(12, 100), ...prints(6, 110)], []],
   ['a slope below the minimum', { minSlopePercent: 10 }, {}, UP, []],
   ['volume below the minimum', { minVolumeSol: 2 }, {}, UP, []],
@@ -48,7 +50,7 @@ test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
   expect(asked(rig)).toEqual(requests)
 })
 
-test('many prints within a sample period are one sample with their total volume', () => {
+test('all prints within a sample period are one sample with their total volume', () => {
   const burst = (sampleSeconds: number): string[] => {
     const rig = testStrategy(momentum, { params: { ...params, sampleSeconds } })
     show(rig, prints(12, 100))

@@ -10,19 +10,19 @@ const list = read('strategies/README.md')
 const page = read('docs/strategies.md')
 const names = strategyNames(root).filter((name) => name !== 'probe')
 
-/** A default as the list shows it. */
+/** Returns a default as the list shows it. */
 const shown = (key: string, value: unknown): string => {
   const text = Array.isArray(value) && value.length === 0 ? 'none' : value === '' ? 'any' : String(value)
   return `\`${key}\` (${text})`
 }
 
-test('the shelf has the strategies that the list and the page name', () => {
+test('the shipped strategies are those that the list and the page name', () => {
   expect(names.length).toBeGreaterThanOrEqual(8)
   expect([...list.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name).toSorted()).toEqual(names.toSorted())
   expect([...page.matchAll(/^## .*\(`([a-z-]+)`\)$/gm)].map(([, name]) => name).toSorted()).toEqual(names.toSorted())
 })
 
-test.each(names)('the list has the parameters of %s with their defaults', async (name) => {
+test.each(names)('the list shows the parameters of %s with their defaults', async (name) => {
   const { strategy } = await loadStrategy(name, root)
   const defaults = Object.entries((strategy.params as z.ZodType).parse({}) as Record<string, unknown>)
   const row = list.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? ''

@@ -13,8 +13,10 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The rows of folders, from the top. A folder of `src/` imports only from rows below its own, never from its own
- *  row. */
+/**
+ * The layers (rows) of folders, from the top. A folder of `src/` imports only from layers below its own, never from its
+ * own layer.
+ */
 export const ROWS: readonly (readonly string[])[] = [
   ['main.ts', 'index.ts', 'testing.ts'],
   ['commands'],
@@ -28,7 +30,7 @@ export const ROWS: readonly (readonly string[])[] = [
   ['base'],
 ]
 
-/** Pure rows (synchronous, deterministic, no clock, no I/O), with the npm packages that each may use. */
+/** The pure layers (synchronous, deterministic, no clock, no I/O), with the npm packages that each may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   base: [],
   solana: [],
@@ -38,7 +40,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 }
 const PACKAGES_OF_STRATEGIES = ['sluice', 'trading-signals']
 
-/** Ports name the promises of the outside world as types; no pure row holds such a value. */
+/** Ports name the promises of the outside world as types. No pure layer contains such a value. */
 const PORTS = ['src/base/machine.ts']
 
 /** Maximum lines of a function. */
@@ -92,7 +94,7 @@ export function source(path: string, text: string): Source {
   return { path, text, imports, tree }
 }
 
-/** A folder imports only from the rows below it. */
+/** Checks that a folder imports only from the layers below it. */
 export function rowRule(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports.flatMap(({ specifier, line }) => {
@@ -117,7 +119,7 @@ function relativeImport(path: string, target: string): string | undefined {
   return `${why}: move what both need into a row below, or take it as a value or a function from above`
 }
 
-/** Index of the row, from the top; undefined for a folder without a row. */
+/** Returns the index of the layer, from the top; undefined for a folder without a layer. */
 function rowOf(folder: string): number | undefined {
   const row = ROWS.findIndex((folders) => folders.includes(folder))
   return row < 0 ? undefined : row
@@ -149,7 +151,7 @@ const MODULES_OF_PAGE = [
 ]
 const TYPES_OF_PAGE = ['src/base/units.ts', 'src/desk/api/types.ts', 'src/runtime/view/view.ts']
 
-/** The page loads no module of the process, and the process loads no module of the page. */
+/** Checks that the page loads no module of the process, and that the process loads no module of the page. */
 export function pageRule(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports, tree }) => {
     const typesOnly = new Set(
@@ -175,7 +177,7 @@ function intoPage(target: string): string | undefined {
   return target.startsWith(PAGE) ? 'the page of the desk runs in a browser: move what both need below it' : undefined
 }
 
-/** Every import cycle once, as a path that ends where it began. Type-only imports count, too. */
+/** Returns every cycle of imports once, as a path that ends where it began. Imports of types count as well. */
 export function cycles(sources: Source[]): string[] {
   const byPath = new Map(sources.map((one) => [one.path, one]))
   const done = new Set<string>()
@@ -194,8 +196,10 @@ export function cycles(sources: Source[]): string[] {
   return found.map((cycle) => `${cycle}: move what both need into the file that needs less, or into one of its own`)
 }
 
-/** Pure rows and strategies may not use time, randomness, the machine or promises, so that equal inputs give equal
- *  outputs. */
+/**
+ * Checks that pure layers and strategies use no time, randomness, machine or promises, so that equal inputs give equal
+ * outputs.
+ */
 export function determinismBans(sources: Source[]): string[] {
   return sources.filter(({ path }) => folderOf(path) === 'strategies' || isPure(path)).flatMap(bansIn)
 }
@@ -232,7 +236,7 @@ function banOf(node: ts.Node, path: string): { what: string; instead: string } |
   return { what: name, instead: bannedNames[name] ?? '' }
 }
 
-/** Functions that are too long. */
+/** Returns the functions that are too long. */
 export function tooLong(sources: Source[]): string[] {
   return sources.flatMap(({ path, tree }) => {
     const found: string[] = []
@@ -256,7 +260,7 @@ export function leftForLater(sources: Source[]): string[] {
   )
 }
 
-/** The folder of `src/` that contains a file; the file's name for a file in `src/` itself. */
+/** Returns the folder of `src/` that contains a file; for a file in `src/` itself, the name of the file. */
 function folderOf(path: string): string {
   const [top = '', folder = ''] = path.split('/')
   return top === 'src' ? folder : top

@@ -1,12 +1,12 @@
 import { type Lamports, solToLamports } from '../../src/base/units.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 
-/** An attempt to buy `sol` SOL of a mint, in the state `armed`: recorded, but not sent. */
+/** Returns an attempt to buy `sol` SOL of a mint, in the state `armed`: recorded, but not sent. */
 export function buyAttempt(mint: string, sol: number, more: Partial<Attempt> = {}): Attempt {
   return { ...armed(mint), side: 'buy', class: 'entry', size: { kind: 'sol', lamports: solToLamports(sol) }, ...more }
 }
 
-/** An attempt to sell everything, in the state `armed`. */
+/** Returns an attempt to sell everything, in the state `armed`. */
 export function sellAttempt(mint: string, more: Partial<Attempt> = {}): Attempt {
   return { ...armed(mint), side: 'sell', class: 'exit', size: { kind: 'all' }, ...more }
 }

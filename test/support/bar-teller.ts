@@ -2,17 +2,19 @@ import { type Bar, type BarPlan, bollinger, defineStrategy, ema, rsi, vwap, type
 
 const keep = z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])
 
-/** A strategy for tests: it notes each bar, and its lists and indicators at every few trades and timers. Its params
- *  declare its bars. */
+/**
+ * A strategy for tests. It writes a note for each bar, and for its lists and indicators at every few trades and timers.
+ * Its params declare its bars.
+ */
 export default defineStrategy({
   name: 'bar-teller',
   about: 'Notes its bars and indicators.',
   params: z.object({
     bars: z.record(z.string(), keep),
     window: z.number().default(3),
-    /** Reads its lists and indicators at every trade with this number, counted from 1. */
+    /** Reads its lists and indicators at every n-th trade. */
     readsEvery: z.number().default(5),
-    /** Buys at every bar with this number; 0: never. */
+    /** Buys at every n-th bar; 0: never. */
     buysEvery: z.number().default(0),
     /** Seconds between two timers; 0: none. */
     everySeconds: z.number().default(0),
@@ -56,7 +58,7 @@ export default defineStrategy({
   },
 })
 
-/** Numbers that change if any bar of a list changes. */
+/** Returns numbers that change if any bar of a list changes. */
 function digest(bars: readonly Bar[]): string {
   let sum = 0
   for (const [index, { open, high, low, close, volumeSol, trades, gap, openTime }] of bars.entries())

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Millis } from '../../src/base/units.ts'
 
-/** A certificate that signs itself, and its private key (PEM). */
+/** A certificate that signs itself, with its private key (PEM). */
 export interface IssuedCertificate {
   readonly cert: string
   readonly key: string
@@ -13,7 +13,7 @@ export interface CertificateFacts {
   readonly host: string
   readonly from: Millis
   readonly to: Millis
-  /** Length of a key of RSA; absent for a key of an elliptic curve. */
+  /** The length of an RSA key; absent for a key of an elliptic curve. */
   readonly rsaBits?: number
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// Changes numbers of a configuration.
+// Changes the numbers of a configuration.
 
 export type Path = readonly (string | number)[]
 
@@ -11,7 +11,7 @@ function numberPaths(value: unknown, path: Path = []): Path[] {
   return keyed.flatMap(([key, one]) => numberPaths(one, [...path, key]))
 }
 
-/** A copy with another number at `path`. */
+/** Returns a copy with another number at `path`. */
 export function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: number) => number): T {
   if (key === undefined) return change(of as number) as T
   const copy = (Array.isArray(of) ? [...of] : { ...of }) as Record<string | number, unknown>
@@ -19,7 +19,7 @@ export function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: num
   return copy as T
 }
 
-/** Numbers close to the current one, so that many are valid. */
+/** Returns a number close to the current one, so that many of them are valid. */
 type Change = (value: number) => number
 const change: fc.Arbitrary<Change> = fc.oneof(
   {
@@ -45,7 +45,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY).map((value) => () => value) },
   { weight: 1, arbitrary: fc.double().map((value) => () => value) },
 )
-/** Copies of `config` with up to three other numbers. */
+/** Returns copies of `config` in which up to three numbers are changed. */
 export function changedNumbers<T>(config: T): fc.Arbitrary<T> {
   const changes = fc.array(fc.tuple(fc.constantFrom(...numberPaths(config)), change), { minLength: 1, maxLength: 3 })
   return changes.map((made) => made.reduce((before, [path, to]) => withNumber(before, path, to), config))

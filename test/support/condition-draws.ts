@@ -6,8 +6,10 @@ const kept = fc.oneof(
   fc.record({ keep: fc.integer({ min: 1, max: 40 }), silent: fc.constantFrom('fill', 'gap') }),
 )
 
-/** Random conditions over these widths. Operands that are compared have the same unit, so that many conditions are
- *  true at some bars. */
+/**
+ * Returns random conditions on bars of these widths. Operands that are compared have the same unit, so that many
+ * conditions are true at some bars.
+ */
 function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
   const width = fc.constantFrom(...widths)
   const price = fc.oneof(
@@ -50,10 +52,13 @@ function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
   })).tree
 }
 
-/** Whether a tree reads a bar at all. */
+/** Returns whether a tree reads a bar at all. */
 const reads = (tree: Tree): boolean => /figure|value/.test(JSON.stringify(tree))
 
-/** Params of the strategy in condition-teller.ts: widths, and conditions over them and their indicators. */
+/**
+ * Random params of the strategy in condition-teller.ts: widths, and conditions on bars of these widths and their
+ * indicators.
+ */
 export const conditionParams = fc
   .uniqueArray(fc.constantFrom('1s', '7s', '15s', '1m', '1 trade', '10 trades', '0.5 SOL'), {
     minLength: 1,

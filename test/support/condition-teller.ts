@@ -30,7 +30,9 @@ import type { Tree } from './condition-tree.ts'
 
 const FUNCTIONS = { above, below, crosses, crossesAbove, crossesBelow, all, any, not, plus, minus, times, over }
 
-/** Number of bars in a row with a rising close: an author's own indicator. */
+/**
+ * Returns the number of bars in a row with a rising close. This indicator is defined by the strategy, not by Sluice.
+ */
 const rising = (width: Width): Indicator<number> => ({
   width,
   create() {
@@ -50,7 +52,7 @@ const rising = (width: Width): Indicator<number> => ({
 
 type Named = Readonly<Record<string, Operand & Readonly<Record<string, Operand>>>>
 
-/** The tree as the author of a strategy writes it in `when`. */
+/** Returns the tree in the form in which the author of a strategy writes it in `when`. */
 function built(tree: Tree, named: Named): Operand | Condition | number {
   if (typeof tree === 'number') return tree
   const [kind, ...parts] = tree as [string, ...Tree[]]
@@ -63,11 +65,14 @@ function built(tree: Tree, named: Named): Operand | Condition | number {
   return make(...parts.map((part) => built(part, named)))
 }
 
-/** Tests a tree without conditions of the API, as an author could do by hand. `undefined`: a value is missing. */
+/**
+ * Tests a tree without the conditions of the API, as a strategy's author could do in `onBar`. Returns undefined if a
+ * value is missing.
+ */
 class ByHand {
   readonly #last = new Map<string, number | undefined>()
 
-  /** `path`: place of the tree in the conditions. */
+  /** `path` is the place of the tree in the conditions. */
   test(tree: Tree, token: Token<undefined, never>, path: string): boolean | undefined {
     const [kind, ...parts] = tree as [string, ...Tree[]]
     if (kind === 'all' || kind === 'any') {
@@ -115,8 +120,10 @@ function widthsIn(tree: Tree): string[] {
   return parts.flatMap(widthsIn)
 }
 
-/** A strategy for tests: it notes each bar at which one of its conditions is true, and buys at some. Its conditions are
- *  a param. With `byHand`, it tests them in `onBar`. */
+/**
+ * A strategy for tests. It writes a note for each bar at which one of its conditions is true, and buys at some of them.
+ * Its conditions are a param. With `byHand`, it tests them in `onBar`.
+ */
 export default defineStrategy({
   name: 'condition-teller',
   about: 'Notes where its conditions are true.',
@@ -125,7 +132,7 @@ export default defineStrategy({
     window: z.number().default(3),
     conditions: z.record(z.string(), z.any()),
     byHand: z.boolean().default(false),
-    /** Buys at every condition with this number; 0: never. */
+    /** Buys at every n-th true condition; 0: never. */
     buysEvery: z.number().default(0),
     /** Whether it notes anything. */
     notes: z.boolean().default(true),

@@ -7,7 +7,7 @@ import { type Order, orderNumber } from '../../src/engine/order.ts'
 /** The journal's record of one conditional order. */
 interface Story {
   readonly said: ConditionalOrder[]
-  /** Orders that the conditional order became. */
+  /** The orders that the conditional order caused. */
   readonly orders: Set<string>
   /** Whether an operator's `flatten` ended the order: its open order may still buy, and the tokens are sold. */
   isFlattened: boolean
@@ -15,9 +15,11 @@ interface Story {
 
 export interface ConditionalFigures {
   readonly conditionals: number
-  /** Number of steps by which the order triggered: bought, recorded as an exit, or ordered an installment. */
+  /**
+   * The number of steps in which the order triggered: it bought, was recorded as an exit, or ordered an installment.
+   */
   readonly triggered: number
-  /** Ended without an execution: cancelled, expired, failed. */
+  /** The number of orders that ended without an execution: cancelled, expired or failed. */
   readonly cancelled: number
   readonly standing: number
 }
@@ -53,8 +55,10 @@ export function conditionalFigures(db: Database): ConditionalFigures {
   }
 }
 
-/** Violations of the rules of conditional orders. `executions`: number of executions of an order on the chain;
- *  undefined if an order may execute more than once. */
+/**
+ * Returns violations of the rules of conditional orders. `executions` returns how often an order executed on the chain;
+ * it is undefined if an order may execute more than once.
+ */
 export function conditionalComplaints(db: Database, executions: ((orderId: string) => number) | undefined): string[] {
   const stories = [...storiesIn(db)]
   return [
@@ -64,7 +68,7 @@ export function conditionalComplaints(db: Database, executions: ((orderId: strin
   ]
 }
 
-/** A conditional order ends at most once. */
+/** Checks that a conditional order ends at most once. */
 function lifeComplaints(id: string, { said }: Story): string[] {
   const end = said.findIndex(({ state }) => isOver(state))
   if (end >= 0 && end < said.length - 1)
@@ -72,7 +76,7 @@ function lifeComplaints(id: string, { said }: Story): string[] {
   return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins as ${said[0]?.state}`]
 }
 
-/** Checks that the row that a start reads equals the last output. */
+/** Checks that the row that a start reads equals the last output of the order. */
 function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const rows = db
     .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')
@@ -109,8 +113,10 @@ function buyComplaints(
   ]
 }
 
-/** Whether a limit order may be in this state after its fill. It is still `working` if the process ended before its
- *  engine received the recorded fill; the next process delivers the fill. */
+/**
+ * Returns whether a limit order may be in this state after its fill. It is still `working` if the process ended before
+ * its engine received the recorded fill. The next process delivers the fill.
+ */
 function isToldOf(state: ConditionalState): boolean {
   return state === 'done' || state === 'working'
 }
@@ -124,8 +130,10 @@ function sizeOf(db: Database, orderId: string): number | undefined {
   return size.kind === 'sol' ? size.lamports : undefined
 }
 
-/** Returns groups in which more than one order is done or has bought. A series of buys is left out, because only its
- *  last installment ends the group. */
+/**
+ * Returns the groups in which more than one order is done or has bought. Schedules of buys are left out, because only
+ * their last installment ends the group.
+ */
 function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
   const groups = new Map<string, [string, Story][]>()
   for (const one of stories) {

@@ -1,8 +1,8 @@
 import type { ExitRules } from '../../src/engine/exits/exit-settings.ts'
 import { NEVER, type SalesModel } from './sales-model.ts'
 
-// Reference model of conditional orders and exits of one token, written from docs/exits.md and not from the engine.
-// Plain numbers, times in ms.
+// A reference model of the conditional orders and exits of one token, written from docs/exits.md and not from the
+// engine. It uses plain numbers, with times in ms.
 
 export type ReferenceExits = Required<Omit<ExitRules, 'stopPrice' | 'takeProfitPrice' | 'whenStale' | 'windowPrints'>>
 export type Wish = { kind: 'limitBuy' | 'limitSell' | 'stopSell'; atPrice: number; percent: number } & Terms
@@ -28,7 +28,7 @@ export class ConditionalReference {
     this.#exits = exits
   }
 
-  /** Sales of the position; undefined without one. */
+  /** The sales of the position; undefined without a position. */
   get sales(): SalesModel | undefined {
     return this.#held?.sales
   }
@@ -39,7 +39,7 @@ export class ConditionalReference {
     this.#waiting.push({ ...wish, tries: 0, notBefore: 0, endsAt, isOver: false })
   }
 
-  /** Triggers that depend on time only. */
+  /** Returns the triggers that depend only on time. */
   timers(): Timer[] {
     const held = this.#held
     if (held === undefined) return []
@@ -49,12 +49,12 @@ export class ConditionalReference {
     return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  /** Receives a print, or the start of watching; the token is then not idle. */
+  /** Receives a print, or the start of watching. From then on the token is not idle. */
   seen(now: number): void {
     if (this.#held !== undefined) this.#held.printedAt = now
   }
 
-  /** Receives a robust price: requests the sales that are due, and returns the order that buys. */
+  /** Receives a robust price, requests the sales that are due, and returns the order that buys. */
   priced(price: number, now: number): Waiting | undefined {
     if (this.#held !== undefined) this.#exitAt(this.#held, price, now)
     let buyer: Waiting | undefined

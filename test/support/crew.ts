@@ -14,7 +14,7 @@ interface Wish {
   scaleIn?: boolean
 }
 
-/** Bots of one wallet that follow the test's commands. */
+/** Bots of one wallet (a crew) that act on the test's commands. */
 export class Crew {
   readonly rig: EngineRig
   readonly recorded = new RecordedMoney()
@@ -42,7 +42,7 @@ export class Crew {
     for (const mint of [MINT, MINT_2, MINT_3]) this.rig.settle(1e-6, mint)
   }
 
-  /** Requests a buy at a print at `price`. */
+  /** Requests a buy at a print with this price, and returns the order or the refusal. */
   buy(name: string, mint: string, amount: number, { price = 1e-6, ...options }: Wish = {}): Placed {
     let placed: Placed | undefined
     this.#next = [name, (bot) => (placed = bot.buy(mint, { sol: amount, reason, ...options }))]
@@ -68,7 +68,7 @@ export class Crew {
     this.rig.report(order, 'filled', { fill: fillOf(order, price, this.rig.now, { tokens: TOKENS }), unproved: 0 })
   }
 
-  /** Fires the last timer of that name, at its due time. */
+  /** Fires the last timer of this name, at its due time. */
   fire(name: string): void {
     const timers = this.rig.outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer] : []))
     const timer = timers.findLast((one) => one.name === name) as Timer

@@ -8,7 +8,7 @@ export type Query = Readonly<Record<string, string>>
 type Endpoint = keyof Answers
 export type List = 'orders' | 'fills' | 'round-trips' | 'positions' | 'log'
 
-/** The API over a journal, until the end of the test file. */
+/** The desk's API for a journal, closed at the end of the test file. */
 export class ApiRig {
   readonly reader: JournalReader
   readonly #api: Api
@@ -23,7 +23,7 @@ export class ApiRig {
     const path = about === undefined ? endpoint : `${endpoint}/${about}`
     const { status, body } = this.#api.answer(path, Object.entries(query))
     expect({ status, error: (body as { error?: string }).error }).toEqual({ status: 200, error: undefined })
-    // As a client receives it.
+    // Returns the answer in the form in which a client receives it.
     return JSON.parse(JSON.stringify(body)) as Answers[Name]
   }
 
@@ -32,7 +32,7 @@ export class ApiRig {
     return { status, error: (body as { error: string }).error }
   }
 
-  /** The rows of all pages of a list. */
+  /** Returns the rows of all pages of a list. */
   pages<Row>(endpoint: List, key: string, query: Query): Row[] {
     const rows: Row[] = []
     let before: string | null | undefined

@@ -2,20 +2,20 @@ import { type IncomingMessage, request } from 'node:http'
 
 export interface BrowsersParts {
   readonly origin: string
-  /** Cookie of a session. */
+  /** The cookie of a session. */
   readonly cookie: string
-  /** Browsers that read each event, and browsers that read nothing after the headers. */
+  /** The number of browsers that read each event, and of browsers that read nothing after the headers. */
   readonly reading: number
   readonly stalled: number
-  /** Called with the seq of each view and change that a browser reads. */
+  /** Called with the sequence number of each view and change that a browser reads. */
   readonly saw?: (browser: number, seq: number) => void
 }
 
-/** Browsers that hold the stream of a desk open. As a browser does, each connects again when its stream ends. */
+/** Browsers that keep the stream of a desk open. Each connects again when its stream ends, as a real browser does. */
 export class Browsers {
   readonly #parts: BrowsersParts
   readonly #open = new Map<number, IncomingMessage>()
-  /** Number of streams that the desk has ended. */
+  /** The number of streams that the desk has ended. */
   ended = 0
   #isClosed = false
 
@@ -60,7 +60,9 @@ export class Browsers {
     this.#connect(browser).catch(() => {}) // the desk has ended too
   }
 
-  /** Reads the seq of each event without its JSON, which would cost more time than the desk needs. */
+  /**
+   * Reads the sequence number of each event without its JSON, because parsing would cost more time than the desk needs.
+   */
   #read(browser: number, answer: IncomingMessage): void {
     let rest = ''
     answer.setEncoding('utf8').on('data', (part: string) => {

@@ -17,7 +17,7 @@ export interface Asked {
   readonly body?: string | undefined
 }
 
-/** A desk that is served in this process, as its thread would. */
+/** A desk that is served in this process in the same way as in its own thread. */
 export class DeskRig {
   readonly said: FromDesk[] = []
   now = 1_800_000_000_000
@@ -48,12 +48,12 @@ export class DeskRig {
     return this.desk.port
   }
 
-  /** Lines of the log, as text with their fields. */
+  /** The lines of the log, as text with their fields. */
   get logged(): string[] {
     return this.said.flatMap((one) => (one.kind === 'log' ? [`${one.text} ${JSON.stringify(one.fields)}`] : []))
   }
 
-  /** The secret of a new link. */
+  /** Returns the secret of a new link. */
   link(readOnly = false, name = ''): string {
     this.desk.take({ kind: 'link', id: this.said.length, readOnly, name })
     const made = this.said.at(-1)
@@ -72,7 +72,7 @@ export class DeskRig {
     return this.ask({ method: 'POST', path: '/login', headers: { ...type, ...headers }, body: `link=${link}` })
   }
 
-  /** Sends a request exactly as given; `fetch` would refuse or change some of its headers. */
+  /** Sends a request without any change. `fetch` would refuse or change some of its headers. */
   ask({ method = 'GET', path = '/', headers = {}, body }: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }

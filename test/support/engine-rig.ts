@@ -25,7 +25,7 @@ export interface BotOptions {
   orders?: Partial<BotSettings['orders']>
   walletLimits?: Partial<WalletLimits>
   filters?: Partial<EntryFilters>
-  /** `windowPrints` is 5 unless it is set. */
+  /** The exits of the bot. `windowPrints` is 5 unless it is set. */
   exits?: ExitRules | (Omit<ExitRules, 'windowPrints'> & { windowPrints: undefined })
   wallet?: string
   paperSol?: number
@@ -48,7 +48,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     filters: { ...NO_FILTERS, ...options.filters },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
-    // A small window, so that a test needs few prints.
+    // The window of prints is small, so that a test needs few prints.
     exits: { windowPrints: 5, ...(options.exits as ExitRules) },
     limits: { ...NO_LIMITS, ...options.limits },
     walletLimits: { ...NO_LIMITS, ...options.walletLimits },
@@ -79,12 +79,12 @@ export function startInput(bots: readonly BotSettings[], money = NO_MONEY): Star
   }
 }
 
-/** An engine with a driver that feeds rows and inputs, with one seq and one time. */
+/** An engine for tests. The rig passes it rows and inputs, and counts their sequence numbers and their time. */
 export class EngineRig {
   readonly mints = new Mints()
   readonly engine: Engine
   readonly outputs: Output[] = []
-  /** Running bot and count of handlers, as a watchdog sees them. */
+  /** The bot that runs and the number of handler calls, as a watchdog reads them. */
   readonly cells = new Int32Array(2)
   block: LiveBlock
   seq = 0
@@ -113,7 +113,7 @@ export class EngineRig {
     return this.#drain()
   }
 
-  /** Adds a trade of `sol` at `price` SOL per token, `ms` after the previous row. */
+  /** Adds a trade of `sol` SOL at `price` SOL per token, `ms` after the previous row. */
   trade(
     price: number,
     options: { mint?: string; sol?: number; ms?: number; side?: 'buy' | 'sell'; lateMs?: number } = {},
@@ -140,12 +140,12 @@ export class EngineRig {
     }
   }
 
-  /** Continues in an empty block when this one is full. */
+  /** Continues in an empty block if this one is full. */
   nextBlock(): void {
     this.block = new LiveBlock(this.mints.list)
   }
 
-  /** Releases unused token numbers, as between two blocks of the feed. */
+  /** Frees unused token numbers, as between two blocks of the feed. */
   giveBack(): void {
     this.mints.giveBack(() => false)
     this.nextBlock()
@@ -199,8 +199,10 @@ export class EngineRig {
   }
 }
 
-/** The fill of an order at `price`: the SOL of a buy, or `tokens` whole tokens of a sale (default: all that a test
- *  bought). */
+/**
+ * Returns the fill of an order at `price`. `tokens` is the number of whole tokens of a sale (default: all that a test
+ * bought).
+ */
 export function fillOf(
   order: Order,
   price: number,

@@ -27,8 +27,10 @@ import { RecordedMoney } from './recorded-money.ts'
 
 export const WORLD_MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
 
-/** On every print makes the request that the print's `slippage` encodes, so that requests are in the stream and not in
- *  memory. */
+/**
+ * A strategy that makes a request at every print. The `slippage` of the print encodes the request, so that the requests
+ * are in the market's rows and not in memory.
+ */
 const puppet = defineStrategy({
   name: 'puppet',
   about: '',
@@ -94,11 +96,11 @@ export interface Print {
   readonly ms: number
 }
 
-/** An engine with its journal and a chain that decides about orders. Checks the invariants at every step. */
+/** An engine with its journal, and a chain that decides the orders. Checks the engine's rules at every step. */
 export class EngineWorld {
   readonly recorded = new RecordedMoney()
   readonly outputs: Output[] = []
-  /** All decisions, copied when they were emitted. */
+  /** All decisions, copied at the moment at which the engine emitted them. */
   readonly texts: string[] = []
   readonly mints = new Mints()
   engine: Engine
@@ -107,7 +109,7 @@ export class EngineWorld {
   #block = new LiveBlock(this.mints.list, 64)
   readonly #bots: readonly BotSettings[]
   readonly #limits: ReadonlyMap<string, LimitReference>
-  /** Effects of the chain's transactions on each wallet. */
+  /** What the transactions on the chain changed in each wallet. */
   readonly #wallets: Map<string, number>
   readonly #executed = new Map<string, Fill>()
   readonly #reopened = new Set<string>()
@@ -123,7 +125,7 @@ export class EngineWorld {
     this.restart()
   }
 
-  /** A new process continues from the journal: prices and the memory of the strategy are lost. */
+  /** Starts a new process on the journal. Prices and the memory of the strategy are lost. */
   restart(): void {
     if (this.seq > 0) for (const position of this.engine.takeMarks()) this.recorded.mark(position)
     this.engine = new Engine(this.mints, new Map([['puppet', puppet]]))
@@ -150,7 +152,7 @@ export class EngineWorld {
     return this.#drain()
   }
 
-  /** Fires the next timer that is due within `ms`, at its due time. */
+  /** Returns the next timer that is due within `ms`, fired at its due time; undefined if there is none. */
   timer(ms: number): Input | undefined {
     const timers = [...this.recorded.timers.values()].map((timer) => ({ id: timer.id, at: dueOf(timer) }))
     const next = timers.sort((one, other) => one.at - other.at || one.id - other.id)[0]
@@ -159,8 +161,10 @@ export class EngineWorld {
     return { kind: 'timer', id: next.id }
   }
 
-  /** A report on the order selected by `which`: an allowed move, selected by `choice`; undefined without an allowed
-   *  move. */
+  /**
+   * Returns a report about the order that `which` selects, with the allowed move that `choice` selects; undefined if no
+   * move is allowed.
+   */
   report(which: number, choice: number, price: number): Input | undefined {
     const all = [...this.recorded.orders.values()]
     const chosen = all[Math.floor(which * all.length)]
@@ -191,14 +195,14 @@ export class EngineWorld {
     if (state !== 'filled')
       return choice % 3 === 0 && this.recorded.mayExecute(order) ? fill(choice % 2 === 0) : undefined
     if (executed === undefined) return say('working', { reversed: `signature-${order.id}` })
-    // One order that executed twice, a fault of the service.
+    // An order that executed twice, which is a fault of the service.
     if (choice === 11 && order.side === 'buy')
       return say('filled', { fill: { ...this.#fillOf(order, price, true), signature: `signature-${order.id}-again` } })
     const again = say('filled', { fill: { ...executed, final: choice % 2 === 0 } })
     return executed.final || choice % 3 !== 0 ? again : say('working', { reversed: executed.signature })
   }
 
-  /** Executed size: the requested one, or less, or more, as the chain decides. */
+  /** Returns a fill whose size is the requested one, or less, or more, as the chain decides. */
   #fillOf(order: Order, price: number, final: boolean): Fill {
     const held = this.recorded.positions.get(`${order.account}|${order.mint}`)?.tokens ?? 0n
     const { size } = order
@@ -208,7 +212,7 @@ export class EngineWorld {
     return fillOf(order, price, this.now, { final, signature, ...(tokens !== undefined && { tokens }) })
   }
 
-  /** State of the chain, which the limits must reproduce. */
+  /** Keeps the state of the chain, from which the limits must compute the same values. */
   #learn(report: ExecutionReport): void {
     const { orderId, fill, reversed, feeLamports } = report
     const order = this.recorded.orders.get(orderId)?.order

@@ -9,7 +9,7 @@ export function anExit(more: Partial<Order> = {}): Order {
   return anOrder({ mint: MINT, repeatMs: 3_000, slippagePercents: LADDER, ...more })
 }
 
-/** Submits a full exit; the scripts are the outcomes of its attempts, and the last script is repeated. */
+/** Submits a full exit. The scripts are the outcomes of its attempts, and the last script is repeated. */
 export function run(exit: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
@@ -17,7 +17,7 @@ export function run(exit: Order, ...scripts: Script[]): GatewayWorld {
   return world
 }
 
-/** Slippage and time of each attempt, in ms after the first attempt. */
+/** Returns the slippage and the time of each attempt, in ms after the first attempt. */
 export function attempts(world: GatewayWorld): string {
   const first = world.executed[0]?.armedAt ?? 0
   return world.executed.map(({ armedAt, slippagePercent }) => `${slippagePercent} % at ${armedAt - first}`).join(', ')
@@ -32,7 +32,7 @@ export const EXECUTED: Script = [
   [11_000, (attempt) => fillOf(attempt, false)],
   [20_000, (attempt) => fillOf(attempt, true)],
 ]
-/** Outcome of a sale for which the wallet holds no tokens. */
+/** The outcome of a sale for which the wallet holds no tokens. */
 export const EMPTY: Script = [
   [100, acked],
   [1_500, reverted('REVERTED', false)],

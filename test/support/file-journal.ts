@@ -4,7 +4,7 @@ import { type Batch, Writer } from '../../src/journal/writer/writer.ts'
 
 const NO_SPACE_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** Writes batches as the thread of a live journal does, and merges small blocks. */
+/** A journal in a file. It writes batches as the thread of a live journal does, and merges small blocks. */
 export class FileJournal extends GatheringJournal {
   readonly path: string
   readonly #writer: Writer

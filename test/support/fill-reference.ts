@@ -1,6 +1,6 @@
-// The fill model of docs/fills.md, written from that page alone. Each order is computed from the list of prints.
+// The fill model of docs/fills.md, written only from that page. It computes each order from the list of prints.
 
-/** A sized or unsized trade row. `sol` is positive. */
+/** A trade, with or without a size. `sol` is positive. */
 export interface Trade {
   readonly time: number
   readonly side: 'buy' | 'sell'
@@ -21,13 +21,13 @@ export interface SentOrder {
   readonly account: string
   readonly mint: string
   readonly side: 'buy' | 'sell'
-  /** SOL of a buy, whole tokens of a sale. */
+  /** The SOL of a buy, or the whole tokens of a sale. */
   readonly amount: number
   /** Share. */
   readonly slippage: number
-  /** Lamports; null if the service chooses. */
+  /** The priority fee in lamports; null if the service chooses it. */
   readonly priorityFee: number | null
-  /** The number from 0 to 100 that was drawn for the loss. */
+  /** The random number from 0 to 100 that decides whether the transaction is lost. */
   readonly luck: number
   readonly rules: Rules
 }
@@ -39,11 +39,11 @@ export type Expected =
 
 interface Print {
   readonly price: number
-  /** SOL; negative for a sale. */
+  /** The change of the wallet in SOL; negative for a sale. */
   readonly net: number
 }
 
-/** A change of the settled price: a print, or a price that was read from the pool. */
+/** A change of the pool's price: a print, or a price that was read from the pool. */
 type Change = { readonly time: number } & (Print | { readonly read: number })
 
 interface Range {
@@ -77,9 +77,9 @@ const SLIPPED: Expected = { kind: 'reverted', code: 'SLIPPAGE_EXCEEDED' }
 const NO_IMPACT: Impact = { bought: 0, sold: 0, volume: 0, depth: 1 }
 
 class Token {
-  /** Prints after the last gap. */
+  /** The prints after the last gap. */
   prints: Print[] = []
-  /** Prints after the last gap and after the last reading of the pool. */
+  /** The prints after the last gap and after the last reading of the pool. */
   #unread: Print[] = []
   #reading: number | undefined
   #isRead = false
@@ -89,11 +89,11 @@ class Token {
   buys = 0
   sales = 0
   volume = 0
-  /** Time of the last sized print, pool reading or a launch. */
+  /** The time of the last print with a size, of the last pool reading, or of a launch. */
   lastSign = Number.NEGATIVE_INFINITY
   readonly impacts = new Map<string, Impact>()
 
-  /** Returns the print of a row; undefined if the row has no size. */
+  /** Returns the print of a trade; undefined if the trade has no size. */
   take({ time, side, sol, size }: Trade): Print | undefined {
     const price = sol / size
     if (!(sol >= 0.01 && sol <= 100_000 && price > 0 && price < 1e9)) return undefined
@@ -127,7 +127,7 @@ class Token {
     return this.#isRead || this.prints.length >= 3
   }
 
-  /** Changes with which the settled price begins. */
+  /** Returns the changes from which the pool's price is computed first. */
   changes(): Change[] {
     const time = Number.NEGATIVE_INFINITY
     const reading = this.#reading === undefined ? [] : [{ read: this.#reading, time }]
@@ -142,7 +142,7 @@ class Token {
     return { product: estimates.length < 3 ? without : Math.min(quarter, FRESH_POOL), isExact: false }
   }
 
-  /** The newest estimates, at most nine. */
+  /** Returns the newest estimates of the depth, at most nine. */
   estimates(): number[] {
     const found: number[] = []
     for (let at = this.prints.length - 1; at > 0 && found.length < 9; at--) {
@@ -166,7 +166,7 @@ class Token {
   }
 }
 
-/** Takes the events of a market and the orders in their order, and computes the end of each order. */
+/** Receives the events of a market and the orders in their order, and computes how each order ends. */
 export class FillReference {
   readonly ends = new Map<string, Expected>()
   readonly #tokens = new Map<string, Token>()
@@ -262,12 +262,12 @@ export class FillReference {
   }
 }
 
-/** Amount that `paid` buys in a constant-product pool, if `paid` goes into the side that holds `own`. */
+/** Returns the amount that `paid` buys in a constant-product pool if it is paid into the side with `own`. */
 function boughtIn(own: number, other: number, paid: number): number {
   return (paid * other) / (own + paid)
 }
 
-/** SOL of a buy that reach the pool. */
+/** Returns the SOL of a buy that reach the pool. */
 function paidFor({ amount, rules: { serviceFee, venueFee } }: SentOrder): number {
   return (amount * (1 - serviceFee)) / (1 + venueFee)
 }
@@ -304,12 +304,12 @@ function worstOf(flight: Flight): number {
 
 interface Step {
   readonly time: number
-  /** The settled price after this change. */
+  /** The pool's price after this change. */
   readonly range: Range
   readonly doubts: readonly Range[]
 }
 
-/** The settled price after each change. */
+/** Returns the pool's price after each change. */
 function settled(changes: readonly Change[], depth: Depth): Step[] {
   const steps: Step[] = []
   for (const change of changes) {

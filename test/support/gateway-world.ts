@@ -19,14 +19,14 @@ import { Limiter } from '../../src/orders/limiter.ts'
 import type { Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
-/** Outcomes of one attempt, each with its time, ms after the execution. */
+/** The outcomes of one attempt, each with its time in ms after the execution. */
 export type Script = readonly (readonly [number, Outcome | ((attempt: Attempt) => Outcome)])[]
 
 type Row = { kind: 'order'; order: Order } | { kind: 'taken'; id: number } | JournalRecord
 
 let count = 0
 
-/** By default a full exit that waits for proof; each order has its own mint. */
+/** Returns an order: by default a full exit that waits for proof. Each order has a mint of its own. */
 export function anOrder(more: Partial<Order> = {}): Order {
   count++
   return {
@@ -82,19 +82,23 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
   return { kind: 'filled', fill: { ...fill, ...amounts, walletLamports: none, final }, final }
 }
 
-/** The environment of a gateway: a clock, a journal whose commits survive a crash, an executor that follows scripts,
- *  and the engine's reactions. It asserts the invariants of every run. */
+/**
+ * The environment of a gateway: a clock, a journal whose commits survive a crash, an executor that follows scripts, and
+ * the reactions of the engine. It checks the gateway's rules in every run.
+ */
 export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
   /** Executed attempts, in order. */
   readonly executed: Attempt[] = []
   /** Attempts that have not ended. */
   readonly out = new Map<string, Attempt>()
-  /** Reports that the engine received, in order; after a crash, those that it had received before. */
+  /**
+   * The reports that the engine received, in order. After a crash, these are the reports that it had received before.
+   */
   heard: ExecutionReport[] = []
-  /** Script of an attempt. `number` counts the attempts of its order, from 1. */
+  /** Returns the script of an attempt. `number` counts the attempts of its order from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []
-  /** Reaction of the engine to a report. */
+  /** What the engine does when it receives a report. */
   onReport: (report: ExecutionReport) => void = () => {}
   commitMs = 0
   commits = 0
@@ -103,7 +107,7 @@ export class GatewayWorld {
   readonly #slots: number
   #rows: Row[] = []
   #durable = 0
-  /** Lengths of the journal at its commits: a crash cuts it off at one of them. */
+  /** The length of the journal at each commit. A crash cuts the journal off at one of them. */
   #commits: number[] = []
   #life = 0
   #resumedAt = 0
@@ -117,18 +121,18 @@ export class GatewayWorld {
     this.#start('fresh')
   }
 
-  /** Writes the engine's output and then submits it, like the runner. */
+  /** Writes the engine's output and then submits the order, as the runner does. */
   submit(order: Order): void {
     this.#rows.push({ kind: 'order', order })
     this.gateway.submit(order)
   }
 
-  /** Advances the time; by default until all pending outcomes have come. */
+  /** Advances the time; by default until all pending outcomes have arrived. */
   settle(ms = 3_600_000): void {
     this.clock.advanceTo(this.clock.now() + ms)
   }
 
-  /** Calls `run` after a delay, unless the process has died by then. */
+  /** Calls `run` after a delay, unless the process has ended by then. */
   later(ms: number, run: () => void): void {
     const life = this.#life
     this.clock.after(ms, () => life === this.#life && run())
@@ -140,7 +144,7 @@ export class GatewayWorld {
     return [...new Map(rows.map((attempt) => [attempt.id, attempt])).values()]
   }
 
-  /** Reported states of an order, with their codes. */
+  /** Returns the reported states of an order, with their codes. */
   statesOf(order: Order): string[] {
     return this.heard
       .filter(({ orderId }) => orderId === order.id)
@@ -151,18 +155,20 @@ export class GatewayWorld {
     return this.heard.findLast(({ orderId }) => orderId === order.id)?.state ?? 'accepted'
   }
 
-  /** Number of unproved attempts of a full exit, as last reported. */
+  /** Returns the number of unproved attempts of a full exit, as last reported. */
   unprovedOf(order: Order): number {
     return this.heard.findLast(({ orderId }) => orderId === order.id)?.unproved ?? 0
   }
 
-  /** Orders whose acceptance survived all crashes. */
+  /** The orders whose acceptance survived all crashes. */
   get orders(): Order[] {
     return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
   }
 
-  /** Kills the process; the first `share` of the pending commits has reached the disk. After `downMs` a new process
-   *  continues from the journal. */
+  /**
+   * Ends the process. The first `share` of the pending commits has reached the disk. After `downMs`, a new process
+   * continues from the journal.
+   */
   crash(share: number, downMs = 0): void {
     this.#life++
     const underWay = this.#commits.filter((length) => length > this.#durable)
@@ -254,8 +260,11 @@ export class GatewayWorld {
     }
   }
 
-  /** Checks that order, armed attempt and slot are durable before an execution, and that each attempt executes once.
-   *  Only a full exit may be repeated without proof. No mint may be bought that an open full exit may still sell. */
+  /**
+   * Checks before an execution that the order, the attempt and its place in the request limit are durable, and that
+   * each attempt executes once. Only a full exit may be repeated without proof. A mint that an open full exit may still
+   * sell must not be bought.
+   */
   #checkExecution(attempt: Attempt): void {
     const others = [...this.out.values()].filter(({ orderId }) => orderId === attempt.orderId).length
     if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1))
@@ -271,12 +280,12 @@ export class GatewayWorld {
     if (this.executed.some(({ id }) => id === attempt.id)) throw new Error(`${attempt.id} executes twice`)
   }
 
-  /** Result of a look-up: the end of an executed attempt, otherwise its absence. */
+  /** Returns the result of looking an attempt up: the end of an executed attempt, otherwise its absence. */
   #truth(attempt: Attempt): Script {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
-    // A negative number marks a stand-in for other attempts.
+    // A negative number marks an attempt that was recorded in place of others.
     if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]]
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end
@@ -287,7 +296,7 @@ export class GatewayWorld {
       : absent
   }
 
-  /** Checks the moves of orders, like the engine. */
+  /** Checks the moves of orders, as the engine does. */
   #hear(input: Input): void {
     if (input.kind !== 'report') throw new Error(`the gateway posts ${input.kind}`)
     const { orderId, state } = input.report
@@ -299,20 +308,20 @@ export class GatewayWorld {
     this.onReport(input.report)
   }
 
-  /** Like the runner, passes the state of the account to the gateway after each change. */
+  /** Passes the state of the account to the gateway after each change, as the runner does. */
   #trust(): void {
     const isBreach = ({ code }: ExecutionReport): boolean => code === 'LATE_FILL' || code === 'SERVICE_DUPLICATE'
     this.gateway.trust('a', !this.heard.slice(this.#resumedAt).some(isBreach))
     this.gateway.halt('a', this.#isHalted)
   }
 
-  /** Resumes entries after a breach, as a person does. */
+  /** Resumes entries after an alarm, as the operator does. */
   resume(): void {
     this.#resumedAt = this.heard.length
     this.#trust()
   }
 
-  /** An operator halts entries, also over restarts, or ends the halt. */
+  /** Halts entries, also over restarts, or ends the halt. */
   halt(isHalted = true): void {
     this.#isHalted = isHalted
     this.#trust()

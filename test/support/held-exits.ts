@@ -2,8 +2,10 @@ import { type Position, stepTokensDue } from '../../src/engine/accounting/positi
 import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-settings.ts'
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
-/** Missing timers and orders of a position's exits. `open`: open orders. `hasTimer`: whether a timer of this name is
- *  set for a bot. */
+/**
+ * Returns the timers and orders that a position's exits need and that do not exist. `open` has the open orders.
+ * `hasTimer` returns whether a timer of this name is set for a bot.
+ */
 export function exitComplaints(
   { account, bot, mint, tokens, exits, exiting, ...rest }: Position,
   open: readonly Order[],

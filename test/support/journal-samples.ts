@@ -10,7 +10,7 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A path for a journal in a temporary folder, removed after the tests of the file. */
+/** Returns a path for a journal in a temporary folder, which is removed after the tests of the file. */
 export function journalPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-journal-'))
   folders.push(folder)

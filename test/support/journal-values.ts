@@ -14,7 +14,7 @@ import { encodeBase58 } from '../../src/solana/base58.ts'
 
 export const ACCOUNT = 'live|host|genesis|wallet'
 
-/** No reserve file and no check of the disk, so that a full disk of the test machine has no effect. */
+/** No reserve file and no check of the disk, so that a full disk of the test machine changes nothing. */
 export const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
 /** A failure of the journal fails the test. */
@@ -25,14 +25,14 @@ export const JOURNAL_OPTIONS = {
   },
 }
 
-/** A base58 key derived from a number; with `bytes` 64, a signature. */
+/** Returns a base58 key derived from a number; with `bytes` 64, a signature. */
 export function keyOf(number: number, bytes = 32): string {
   const raw = new Uint8Array(bytes).fill(7)
   new DataView(raw.buffer).setUint32(bytes - 4, number)
   return encodeBase58(raw)
 }
 
-/** Trades, 10 ms apart, beginning with row number `from`; row n has mint n modulo 3. */
+/** Returns trades, 10 ms apart, from row number `from` on. Row n has mint n modulo 3. */
 export function trades(count: number, from = 0, mints = new Mints()): LiveBlock {
   const block = new LiveBlock(mints.list, count)
   for (let n = from; n < from + count; n++) {
@@ -47,7 +47,7 @@ export function timeOf(row: number): number {
   return 1_780_000_000_000 + row * 10
 }
 
-/** All values of a block that a reader can see, row by row. */
+/** Returns all values of a block that a reader can see, row by row. */
 export function contentOf(blocks: Iterable<Block>): unknown[] {
   const rows: unknown[] = []
   for (const block of blocks)
@@ -105,7 +105,7 @@ export function attempt(orderNumber: number, more: Partial<Attempt> = {}): Attem
   }
 }
 
-/** A buy of 0.05 SOL, into a new account. */
+/** Returns the costs of a buy of 0.05 SOL into a new account. */
 function costs(): FillCosts {
   return {
     ...NO_COSTS,

@@ -36,8 +36,10 @@ const KEYWORDS: Readonly<Record<string, (expected: never, value: unknown, schema
   then: () => true, // judged by `if`
 }
 
-/** Whether a value matches a JSON Schema, for the keywords of draft 7 that ours use. Throws for unknown keywords, so
- *  that none is ignored. */
+/**
+ * Returns whether a value matches a JSON Schema, for those keywords of draft 7 that our schemas use. Throws for other
+ * keywords, so that none is ignored.
+ */
 export function fits(schema: Schema, value: unknown): boolean {
   return Object.entries(schema).every(([keyword, expected]) => {
     if (ANNOTATIONS.includes(keyword)) return true

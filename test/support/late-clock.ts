@@ -6,8 +6,10 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock on a delayed event loop: overdue timers fire in any order. Node keeps one list of timers for each duration
- *  and drains the lists one after the other. */
+/**
+ * A clock on an event loop that was blocked: timers that are overdue fire in any order. Node has one list of timers for
+ * each duration, and fires one list after the other.
+ */
 export class LateClock implements Clock {
   readonly #timers = new Set<Timer>()
   #now: number
@@ -26,8 +28,10 @@ export class LateClock implements Clock {
     return () => void this.#timers.delete(timer)
   }
 
-  /** Blocks the loop for this long, then fires the overdue timers. `first`: the duration whose list is drained
-   *  first. */
+  /**
+   * Blocks the loop for this long, and then fires the overdue timers. `first` selects the duration whose list is fired
+   * first.
+   */
   stall(ms: number, first: (one: number, other: number) => number): void {
     this.#now += ms
     const due = [...this.#timers].filter(({ at }) => at <= this.#now)

@@ -7,7 +7,7 @@ import type { WalletTransaction } from '../../src/orders/audit-records.ts'
 import type { Journal } from '../../src/orders/ports.ts'
 import { fill, keyOf } from './journal-values.ts'
 
-/** An event in the life of a wallet. */
+/** An event in the history of a wallet. */
 export type Happening =
   | {
       readonly kind: 'trade'
@@ -16,7 +16,7 @@ export type Happening =
       readonly tokens: number
       readonly parts: readonly number[]
     }
-  /** A fork removes the n-th provisional fill; `again`: the transaction lands in another block, with other amounts. */
+  /** A fork removes the n-th provisional fill. `again`: the transaction lands in another block, with other amounts. */
   | { readonly kind: 'fork'; readonly n: number; readonly again: readonly number[] | null }
   | { readonly kind: 'final'; readonly n: number }
   | { readonly kind: 'failed'; readonly fee: number }
@@ -71,7 +71,7 @@ const FUNDS = 10_000_000_000
 
 /** A wallet on a chain, and a journal that receives the same records as from the gateway and the audit. */
 export class LedgerModel {
-  /** Transactions that stand on the chain, by signature. */
+  /** The transactions that are on the chain, by signature. */
   readonly fills = new Map<string, Fill>()
   readonly others = new Map<string, WalletTransaction>()
   readonly account: string
@@ -81,7 +81,7 @@ export class LedgerModel {
   #number: number
   #unaudited: WalletTransaction[] = []
 
-  /** `run`: index among several runs in one journal; each has its own account and orders. */
+  /** `run` is the index of this history if one journal has several; each has its own account and orders. */
   constructor(journal: () => Journal, run: number) {
     this.#journal = journal
     this.account = `live|host|genesis|wallet${run}`
@@ -114,8 +114,10 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** Finalizes every second provisional fill, or each of them with `all`. Some become final in another block with other
-   *  amounts, and some fail and leave nothing in the wallet. The engine receives the reports afterwards. */
+  /**
+   * Finalizes every second provisional fill, or each of them with `all`. Some become final in another block with other
+   * amounts, and some fail and leave nothing in the wallet. After that, the engine receives the reports.
+   */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []
@@ -147,7 +149,7 @@ export class LedgerModel {
     for (const one of numbered) this.#journal().input(one.id, this.#slot * 400, one)
   }
 
-  /** On the surviving fork. */
+  /** Records that a fill failed on the fork that became final. */
   #failedAfterAll({ signature, slot, attemptId, time }: Fill): void {
     this.fills.delete(signature)
     const about = { account: this.account, signature, slot: slot + 1, attemptId, time, after: slot }

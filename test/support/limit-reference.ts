@@ -14,7 +14,7 @@ interface Held {
   readonly cost: number
 }
 
-/** Reference model of a bot's limits, computed from orders, reports and positions. */
+/** A reference model of a bot's limits, computed from orders, reports and positions. */
 export class LimitReference {
   readonly #limits: Limits
   readonly #asked: Asked[] = []
@@ -24,7 +24,7 @@ export class LimitReference {
     this.#limits = limits
   }
 
-  /** The limit that a buy violates; '' if none. `held`: positions of the bot before the buy. */
+  /** Returns the limit that a buy violates; '' if there is none. `held` has the bot's positions before the buy. */
   objection(order: Order, held: readonly Held[]): string {
     if (order.size.kind !== 'sol') return 'a buy is sized in SOL'
     const { lamports } = order.size
@@ -43,7 +43,7 @@ export class LimitReference {
     return ''
   }
 
-  /** Ended orders without a fill do not count; filled ones count from the time of the request. */
+  /** Ended orders without a fill do not count. Filled orders count from the time of the request. */
   report({ orderId, state }: ExecutionReport): void {
     if (['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)) this.#over.add(orderId)
     else this.#over.delete(orderId)

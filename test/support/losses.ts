@@ -5,7 +5,7 @@ const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
 const PRICE = 1e-7
 const [FIRST, SECOND, THIRD, FOURTH] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 
-/** Buys on every print of this size. */
+/** The size of the prints at which the strategy buys, SOL. */
 const TOLD_SOL = 0.77
 export const TOLD = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
@@ -21,7 +21,7 @@ export default defineStrategy({
 })
 `
 
-/** Bots with equal losses and one limit each; `free` has none. */
+/** Bots that have equal losses and one limit each; `free` has none. */
 export const LIMITS: Readonly<Record<string, object>> = {
   streak: { maxLosingStreak: 2, streakPauseSeconds: 36_000 },
   drawdown: { maxDrawdownSol: 0.05 },
@@ -29,7 +29,7 @@ export const LIMITS: Readonly<Record<string, object>> = {
   free: {},
 }
 
-/** Prints of a token, one per second. Every second one is a sale, so the token can be sold. */
+/** Returns prints of a token, one per second. Every second one is a sale, so that the token can be sold. */
 function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
   return prices.map((price, index) => ({
     ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000 },
@@ -39,7 +39,7 @@ function prints(second: number, mint: string, prices: readonly number[], sol = 1
 
 const five = (price: number): number[] => Array<number>(5).fill(price)
 
-/** A position that its stop-loss sells at less than half of the cost. */
+/** Returns rows with a position that its stop-loss sells for less than half of the cost. */
 function loss(second: number, mint: string): MarketRow[] {
   return [
     ...prints(second, mint, five(1)),
@@ -49,8 +49,10 @@ function loss(second: number, mint: string): MarketRow[] {
   ]
 }
 
-/** Two losses, then further requests. If the process is killed at any row from `BOUGHT` on, the second loss is still to
- *  come or is kept. */
+/**
+ * Two losses, then further requests. If the process is killed at any row from `BOUGHT` on, the second loss is still to
+ * come or is in the journal.
+ */
 export const LOSSES: readonly MarketRow[] = [
   ...loss(0, FIRST),
   ...loss(30, SECOND),
@@ -59,8 +61,10 @@ export const LOSSES: readonly MarketRow[] = [
 ]
 export const BOUGHT = LOSSES.findIndex(({ time }) => time === T0 + 40_000)
 
-/** Rows from `seconds` after the start on: prints at which the stop-loss sells the second token if it is still held,
- *  then requests for a fourth token. */
+/**
+ * Returns rows from `seconds` after the start on: prints at which the stop-loss sells the second token if it is still
+ * held, and then requests for a fourth token.
+ */
 export function wishAt(seconds: number): MarketRow[] {
   return [
     ...prints(seconds, SECOND, [...five(0.4), ...five(0.4)]),

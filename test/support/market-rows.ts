@@ -26,7 +26,7 @@ interface NewTokenRow {
   details?: Partial<TokenDetails>
 }
 
-/** Builds a block. Default size of a trade: 1 SOL. Prices are SOL per token. */
+/** Returns a block with these rows. A trade has 1 SOL unless it names another size. Prices are SOL per token. */
 export function blockOf(rows: readonly MarketRow[], mints = new Mints()): Block {
   const block = new LiveBlock(mints.list, Math.max(1, rows.length))
   for (const row of rows) {

@@ -24,10 +24,10 @@ import { feed } from './recorded-tape.ts'
 
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
-/** Events in the order of time: rows of the market, and other inputs. */
+/** An event of a run: a row of the market, or another input. The events are in the order of time. */
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
-/** A run as it begins, for an observer of its journal. */
+/** A run at its beginning, for an observer of its journal. */
 export interface WatchedRun {
   readonly journal: Journal
   readonly clock: SimulatedClock
@@ -37,10 +37,12 @@ export interface WatchedRun {
   readonly readingOf: (position: Position) => PositionReading | undefined
 }
 
-/** Runs the bots of a configuration on paper, on virtual time and from the state of the journal, as one process does,
- *  and records everything. The resulting journal is the same every time. The kinds of end: `drain` waits until open
- *  orders have ended; `stop` ends as if killed, but after all writes; `kill -9` kills the current process; `cut` is
- *  like `stop`, but open orders do not end. `watch`: returns the journal to which the run writes. */
+/**
+ * Runs the bots of a configuration on paper, on simulated time and from the state of the journal, as one process does,
+ * and records everything. The journal is the same every time. The run can end in four ways. `drain` waits until open
+ * orders have ended. `stop` ends as if killed, but after all writes. `kill -9` kills the current process. `cut` is like
+ * `stop`, but open orders do not end. `watch` returns the journal to which the run writes.
+ */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,
@@ -57,7 +59,7 @@ export async function recordPaperRun(
   const failed = (error: Error): never => {
     throw error
   }
-  // Only a process that is killed needs its records on the disk at each commit.
+  // Only a process that will be killed needs its records on the disk at each commit.
   const opened = openJournal(journalPath, { space: NO_LIMITS, onFailure: failed, durable: ending === 'kill -9' })
   const reader = openReader(journalPath)
   const past = reader.recover()

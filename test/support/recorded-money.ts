@@ -8,10 +8,10 @@ import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
 import { NO_MONEY, type RecoveredMoney, type TokenState } from '../../src/engine/recovered-money.ts'
 
-/** Money as a journal restores it, computed from recorded inputs and outputs only. */
+/** The money as a journal restores it, computed only from recorded inputs and outputs. */
 export class RecordedMoney {
   readonly orders = new Map<string, RecoveredMoney['orders'][number]>()
-  /** The last record of each position, by account and mint; closed ones stay. */
+  /** The last record of each position, by account and mint, including closed positions. */
   readonly positions = new Map<string, Position>()
   readonly timers = new Map<number, RecoveredMoney['timers'][number]>()
   readonly fills = new Map<string, Fill>()
@@ -20,7 +20,7 @@ export class RecordedMoney {
   readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
   readonly #tokenStates = new Map<string, TokenState>()
   readonly #marks = new Map<string, Mark>()
-  /** Attempts of full exits that may still execute. */
+  /** The attempts of full exits that may still execute. */
   readonly #unproved = new Map<string, number>()
   #nextOrder = 1
   #nextTimer = 1
@@ -83,8 +83,10 @@ export class RecordedMoney {
     }
   }
 
-  /** Whether an ended order may still execute, so that a report on it counts: only a full exit with unproved
-   *  attempts. */
+  /**
+   * Returns whether an ended order may still execute, so that a report about it counts. Only a full exit with unproved
+   * attempts may.
+   */
   mayExecute(order: Order): boolean {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0
   }
@@ -132,7 +134,7 @@ export class RecordedMoney {
     }
   }
 
-  /** A closed position and the next one in the same mint are separate. */
+  /** A closed position and the next position in the same mint are stored separately. */
   #position(position: Position): void {
     const key = `${position.account}|${position.mint}`
     if (this.positions.get(key)?.state === 'closed') this.positions.delete(key)

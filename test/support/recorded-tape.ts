@@ -5,12 +5,12 @@ import { Mints } from '../../src/market/mints.ts'
 import { NO_LIMITS, start } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
 
-/** The recording of one process, in order. */
+/** What one process records, in order. */
 export interface Recording {
-  /** Start of the process; the feed is live a moment later. */
+  /** The start of the process. The feed is live a moment later. */
   readonly time: number
   readonly keys?: readonly string[]
-  /** Rows, and status inputs of the feed between them. */
+  /** Rows, and inputs with the state of the feed between them. */
   readonly items: readonly (MarketRow | { readonly time: number; readonly input: Input })[]
 }
 
@@ -52,7 +52,7 @@ export function feed(status: FeedStatus, confirmed: readonly string[]): Input {
   return { kind: 'feed', status, confirmed }
 }
 
-/** Trades of some tokens with wandering prices, occasional falls, and one misprint in seven. */
+/** Returns trades of some tokens with random prices, occasional falls, and one wrong price in seven. */
 export function noisyMarket(rows: number, seed: number, from: number, stepMs = 100): MarketRow[] {
   const random = seededRandom(seed)
   const tokens = [...'ABCDEFGH'].map((letter) => ({

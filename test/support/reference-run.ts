@@ -6,8 +6,10 @@ export type Expected = 'buy' | Sale
 
 const BUY_SOL = 0.1
 
-/** Runs the reference of conditional orders and the model of sales over one token's prints; every order is answered at
- *  once. */
+/**
+ * Runs the reference model of conditional orders and the model of sales on the prints of one token. Every order is
+ * answered at once.
+ */
 export class ReferenceRun {
   readonly #rules: ConditionalReference
   readonly #ladder: SalesLadder
@@ -25,8 +27,10 @@ export class ReferenceRun {
     this.#rules.seen(this.#now)
   }
 
-  /** Advances the time and adds a print; returns the orders sent, in order. The strategy sees the print after its
-   *  effects and before the answers. */
+  /**
+   * Advances the time and adds a print. Returns the orders that were sent, in order. The strategy receives the print
+   * after the effects of the print and before the answers.
+   */
   print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
     const until = this.#now + ms
     const done: Expected[] = []

@@ -1,5 +1,8 @@
-/** `npm run properties` sets it. */
+/** `npm run properties` sets this variable. */
 const TIMES = Number(process.env.SLUICE_RUNS ?? 1)
 
-/** Number of random cases of a property: `count` in `npm test`, a multiple in `npm run properties`, which CI runs. */
+/**
+ * Returns the number of random cases of a property: `count` in `npm test`, and a multiple of it in `npm run
+ * properties`, which CI runs.
+ */
 export const runs = (count: number): number => Math.ceil(count * TIMES)

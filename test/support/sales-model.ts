@@ -1,30 +1,32 @@
-/** A sale of a percentage of the position, with its slippage, percent. */
+/** A sale of a percentage of the position, with its slippage in percent. */
 export interface Sale {
   readonly share: number
   readonly slippage: number
 }
 
-/** Retry rules of unsold amounts. */
+/** The rules by which unsold amounts are tried again. */
 export interface SalesLadder {
   readonly slippageLadder: readonly number[]
   readonly retryMs: number
 }
 
-/** Outcome of an order: the executed share, 0 to 1, for any cause. */
+/** Returns the outcome of an order: the executed share, 0 to 1, for any reason. */
 export type Answers = () => number
 
 export const NEVER = Number.POSITIVE_INFINITY
 
-/** Reference model of the sales of one position, written from docs/exits.md and not from the engine. Plain numbers,
- *  times in ms, every sale answered at once. It does not know why a sale is due. */
+/**
+ * A reference model of the sales of one position, written from docs/exits.md and not from the engine. It uses plain
+ * numbers, with times in ms, and every sale is answered at once. It does not know why a sale is due.
+ */
 export class SalesModel {
   readonly #ladder: SalesLadder
   readonly #bought: number
   #held: number
-  /** Share of the bought tokens whose sale was requested so far. */
+  /** The share of the bought tokens whose sale was requested so far. */
   #asked = 0
   #isExiting = false
-  /** Number of sales since the last sale with a fill. */
+  /** The number of sales since the last sale with a fill. */
   #tries = 0
   #retryAt = NEVER
   /** A full exit may be open together with a partial sale, which is then cancelled. */
@@ -50,7 +52,7 @@ export class SalesModel {
     if (!this.#out.some(({ share }) => share === 100)) this.#send(100)
   }
 
-  /** Sells a percentage of the tokens bought, in addition to earlier requests. */
+  /** Sells a percentage of the tokens that were bought, in addition to earlier requests. */
   sellOfBought(percent: number): void {
     this.#asked += (this.#bought * percent) / 100
     this.#sellDue()
@@ -68,7 +70,7 @@ export class SalesModel {
     else this.#sellDue()
   }
 
-  /** Orders sent, in order, until none is open; `isSold`: the position is sold. */
+  /** Returns the orders that were sent until none was open, in order, and whether the position is sold. */
   answer(now: number, answers: Answers): { sales: Sale[]; isSold: boolean } {
     const sales: Sale[] = []
     for (let sale = this.#out.shift(); sale !== undefined; sale = this.#out.shift()) {
@@ -83,7 +85,7 @@ export class SalesModel {
     return { sales, isSold: false }
   }
 
-  /** Requested and unsold amount; a percentage has two decimals. */
+  /** Sells the requested and unsold amount. A percentage has two decimals. */
   #sellDue(): void {
     if (this.#isExiting) return
     this.#retryAt = NEVER
@@ -98,7 +100,7 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** Continues after an incomplete sale: immediately if a partial sale was filled, otherwise with growing delays. */
+  /** Continues after an incomplete sale: at once if a partial sale was filled, otherwise with growing delays. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())
@@ -109,7 +111,7 @@ export class SalesModel {
     return this.#asked - (this.#bought - this.#held)
   }
 
-  /** Whether more than a thousandth of the bought tokens is left to sell. */
+  /** Returns whether more than a thousandth of the bought tokens is left to sell. */
   #isDue(): boolean {
     return this.#due() > this.#bought / 1_000
   }

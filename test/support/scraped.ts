@@ -1,4 +1,7 @@
-/** A series of the text format: its name with its labels in the order of their names, and its value. */
+/**
+ * Returns the series in Prometheus's text format: the value of each series, by its name with its labels in alphabetical
+ * order.
+ */
 export function seriesIn(text: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const line of text.split('\n')) {

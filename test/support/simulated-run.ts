@@ -23,23 +23,27 @@ import { feed, type Recording } from './recorded-tape.ts'
 
 export interface SimulatedRun extends Recording {
   readonly config: Config
-  /** The executor of its orders. */
+  /** Changes the fill model of the executor. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
   /** Replaces its executors. */
   readonly executor?: (inner: Executor, clock: Clock) => Executor
-  /** How late a timer fires, ms. */
+  /** Returns by how many ms a timer fires late. */
   readonly timerLateMs?: () => number
-  /** Number of rows of the next block, as a live feed makes it; default: all rows up to the next input. */
+  /**
+   * Returns the number of rows of the next block, as a live feed makes it; by default all rows up to the next input.
+   */
   readonly rowsABlock?: () => number
-  /** Rows per commit, as in a long-running process; default: all at once. */
+  /** The number of rows per commit, as in a long-running process; by default all rows. */
   readonly rowsACommit?: number
   /** Whether the run waits for its commits; default true. */
   readonly durable?: boolean
 }
 
-/** A paper run on virtual time, journaled like a real one and appended to the journal. It ends with its last item, even
- *  if orders are open. */
+/**
+ * Runs bots on paper on simulated time, and appends a journal like that of a real run. The run ends with its last item,
+ * even if orders are open.
+ */
 export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
   const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run
   const onFailure = (error: Error): never => {

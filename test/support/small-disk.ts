@@ -7,14 +7,14 @@ import { join } from 'node:path'
 export interface SmallDisk {
   readonly folder: string
   freeBytes(): number
-  /** Writes, as the other program, until only this many bytes are free: at once, in blocks, to the last one. */
+  /** Lets the other program write until only this many bytes are free: at once, in blocks, to the last byte. */
   fillTo(freeBytes: number): void
-  /** The other program removes its files. */
+  /** Lets the other program remove its files. */
   empty(): void
   unmount(): void
 }
 
-/** Makes the temporary files of `open` lie on this disk. */
+/** Puts the temporary files of `open` on this disk. */
 export async function onDisk<T>({ folder }: SmallDisk, open: () => Promise<T>): Promise<T> {
   const { TMPDIR } = process.env
   process.env.TMPDIR = folder
@@ -26,8 +26,10 @@ export async function onDisk<T>({ folder }: SmallDisk, open: () => Promise<T>): 
   }
 }
 
-/** Mounts a disk in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4. Returns a text with the reason if the
- *  machine does not allow it. */
+/**
+ * Mounts a disk in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4. Returns the reason as a text if the
+ * machine does not allow it.
+ */
 export function mountSmallDisk(mebibytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'))
   const mount =
@@ -57,7 +59,7 @@ function mountMemory(mebibytes: number, folder: string): SpawnSyncReturns<string
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', folder], { encoding: 'utf8' })
 }
 
-/** The image is unlinked once it is mounted, and disappears with the mount. */
+/** The file of the image is deleted once it is mounted, and its space is freed with the mount. */
 function mountImage(mebibytes: number, folder: string): SpawnSyncReturns<string> {
   const image = `${folder}.ext4`
   writeFileSync(image, '')

@@ -3,10 +3,10 @@ import type { Order } from '../../src/engine/order.ts'
 import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, orders } from './engine-rig.ts'
 
-/** Action of the strategy at its next trade. */
+/** What the strategy does at its next trade. */
 export type Act = (bot: Bot<unknown>, token: Token<unknown>) => void
 
-/** A talking bot with a price and, on request, with a position bought for 0.1 SOL. */
+/** Returns a bot with a price and, on request, with a position that was bought for 0.1 SOL. */
 export function readyBot(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
   const talk = new TalkingBot(options)
   talk.rig.settle(1e-6)
@@ -17,12 +17,12 @@ export function readyBot(options: ConstructorParameters<typeof TalkingBot>[0] = 
   return talk
 }
 
-/** A rig whose strategy runs the test's callbacks: in `start`, and then at the next trade or timer. */
+/** A rig whose strategy runs callbacks of the test: in `start`, and then at the next trade or timer. */
 export class TalkingBot {
   readonly rig: EngineRig
-  /** Names of the timers that fired. */
+  /** The names of the timers that fired. */
   readonly fired: string[] = []
-  /** Number of trades seen. */
+  /** The number of trades that the strategy received. */
   trades = 0
   next: Act | undefined
   atTimer: Act | undefined
@@ -56,7 +56,7 @@ export class TalkingBot {
     this.rig = new EngineRig([strategy as never], [botSettings('told', options)], options.money, options.now)
   }
 
-  /** Runs a callback at a trade and returns its result. */
+  /** Runs a callback at a trade, and returns its result. */
   ask<T>(act: (bot: Bot<unknown>, token: Token<unknown>) => T, price = 1e-6): T {
     let answer: T | undefined
     let isDone = false
@@ -69,7 +69,7 @@ export class TalkingBot {
     return answer as T
   }
 
-  /** Runs a callback at a trade that may throw; returns the reason of the alarm, or ''. */
+  /** Runs a callback at a trade that may throw. Returns the reason of the alarm, or '' if there was none. */
   dare(act: Act): string {
     this.next = act
     const alarm = this.rig.trade(1e-6).find((output) => output.kind === 'alarm')

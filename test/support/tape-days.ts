@@ -19,7 +19,7 @@ const KEYS = ['trades', 'newTokens', 'priceUpdates']
 export interface DaysOptions {
   readonly seed: number
   readonly days?: number
-  /** Largest number of rows of a batch, and number of batches of a day. */
+  /** The largest number of rows of a batch. */
   readonly rows?: number
   readonly batches?: number
   readonly start?: Partial<StartInput>
@@ -81,7 +81,7 @@ function rowsOf(
   }).sort((one, other) => one.time - other.time)
 }
 
-/** Everything that the readers of a journal say about its tape. */
+/** Returns everything that the readers of a journal return about its tape. */
 export function readAll(path: string): Record<string, unknown> {
   const reader = openReader(path)
   const tape = openTape([path])
@@ -152,7 +152,9 @@ function found(row: { readonly seq: number; readonly block: Block; readonly row:
   return row && [row.seq, contentOf([row.block]).at(row.row)]
 }
 
-/** Rows, stretches and identity of a tape, as a backtest reads them. It takes less time than `readAll`. */
+/**
+ * Returns the rows, recorded times and identity of a tape, as a backtest reads them. It takes less time than `readAll`.
+ */
 export function readTape(path: string): unknown {
   const tape = openTape([path])
   try {
@@ -163,8 +165,10 @@ export function readTape(path: string): unknown {
   }
 }
 
-/** The first seq of the first range and the last seq of the last one. The ranges between depend on the merges of
- *  blocks. */
+/**
+ * Returns the first sequence number of the first range and the last one of the last range. The ranges between them
+ * depend on how blocks were merged.
+ */
 function seqsOf(ranges: readonly { readonly from: number; readonly to: number }[]): unknown {
   return [ranges[0]?.from, ranges.at(-1)?.to]
 }

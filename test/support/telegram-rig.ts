@@ -19,11 +19,11 @@ export class TelegramRig {
   readonly api: BotApi
   readonly lines: string[] = []
   readonly telegram: Telegram
-  /** Commands that were carried out. */
+  /** The commands that were carried out. */
   readonly commands: { readonly command: ControlCommand; readonly by: string; readonly update: number }[] = []
-  /** Updates that the journal of an earlier process contains. */
+  /** The updates of Telegram that the journal of an earlier process contains. */
   readonly recorded = new Set<number>()
-  /** Questions about the journal. */
+  /** The questions about the journal that were asked. */
   readonly asked: string[] = []
   /** Carries out a command. */
   handle: (command: ControlCommand) => object | Promise<object> = ({ command }) => ({ text: `${command} is done` })
@@ -31,12 +31,12 @@ export class TelegramRig {
   isRecorded: (update: number) => boolean = (update) => this.recorded.has(update)
   /** Answers a question about the journal. */
   run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
-  /** Answers a poll with updates, instead of the API. */
+  /** Answers a poll with updates, in place of the API. */
   poll: ((offset: number) => readonly object[]) | undefined
-  /** Returns the answer that replaces the answer of the API; undefined: the API answers. */
+  /** Returns the answer that replaces the answer of the API; undefined if the API answers. */
   instead: () => HttpResult | undefined = () => undefined
 
-  /** `beside`: the bot of another process with the same token. */
+  /** `beside` is the bot of another process with the same token. */
   constructor(
     events: Partial<TelegramConfig['events']> = {},
     { token = TOKEN, operators = [] as number[], beside = undefined as TelegramRig | undefined } = {},
@@ -71,12 +71,12 @@ export class TelegramRig {
     return this
   }
 
-  /** Texts that a user sees now. */
+  /** Returns the texts that a user sees now. */
   shownTo(user: number): string[] {
     return this.api.sent.filter(({ chat }) => chat === user).map(({ text }) => text)
   }
 
-  /** Texts that the viewer has received. */
+  /** The texts that the viewer has received. */
   get texts(): string[] {
     return this.api.sent.map(({ text }) => text)
   }

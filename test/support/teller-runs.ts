@@ -17,8 +17,10 @@ export const T0 = 1_780_012_780_000
 export const KEYS = ['trades', 'newTokens']
 const folder = temporaryFolder()
 
-/** A market whose tokens print seldom or often, with pauses. It begins with a state of the feed, because a warm-up
- *  knows the feed only from its first row on. */
+/**
+ * Returns a market whose tokens are traded rarely or often, with pauses. It begins with a state of the feed, because a
+ * warm-up knows the feed only from its first row on.
+ */
 export function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)
   let time = T0
@@ -29,7 +31,7 @@ export function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   })
 }
 
-/** The market with an interruption of the feed. */
+/** Returns the market with an interruption of the feed. */
 export function interrupted(rows: readonly MarketRow[], random: Random): Recording['items'] {
   const from = (rows[50 + random.integer(50)] as MarketRow).time
   const to = from + random.integer(45_000)
@@ -42,7 +44,7 @@ export function interrupted(rows: readonly MarketRow[], random: Random): Recordi
   ]
 }
 
-/** Configuration of one bot that runs a strategy of `test/support` with these params. */
+/** Returns the configuration of one bot that runs a strategy of `test/support` with these params. */
 export async function tellerConfig(strategy: string, given: object): Promise<Config> {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const bots = [{ name: 'teller', strategy: `./test/support/${strategy}.ts`, params: given }]
@@ -56,14 +58,14 @@ export interface Note {
   readonly text: string
 }
 
-/** Notes of a backtest of a journal's tape. */
+/** Returns the notes of a backtest of a journal's tape. */
 export function backtested(path: string, config: Config): Note[] {
   const notes: Note[] = []
   backtest(path, config, (_seq, time, _index, output) => note(notes, time, output))
   return notes
 }
 
-/** All decisions of a backtest of a journal's tape, each with its seq. */
+/** Returns all decisions of a backtest of a journal's tape, each with its sequence number. */
 export function decided(path: string, config: Config): string[] {
   const decisions: string[] = []
   const text = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
@@ -86,7 +88,7 @@ function note(notes: Note[], time: number, output: Output): void {
   if (output.kind === 'alarm') throw new Error(output.reason)
 }
 
-/** Notes that a run recorded. */
+/** Returns the notes that a run recorded. */
 export function recorded(path: string): Note[] {
   const notes: Note[] = []
   const reader = openReader(path)

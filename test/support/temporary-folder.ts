@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
 
-/** A folder outside the repository, removed after the tests of the file. */
+/** Returns a folder outside of the repository, which is removed after the tests of the file. */
 export function temporaryFolder(): { path: string; write: (name: string, text: string, mode?: number) => string } {
   const path = mkdtempSync(join(tmpdir(), 'sluice-config-'))
   afterAll(() => rmSync(path, { recursive: true }))

@@ -8,7 +8,7 @@ import { worthsIn } from '../../src/runtime/view/view-worths.ts'
 
 export interface Sums {
   readonly bot: string
-  /** Result of all time and, if the journal has one start, result since the start. */
+  /** The result of all time and, if the journal has one start, the result since this start. */
   readonly header: number
   readonly start: number
   readonly money: number
@@ -21,7 +21,7 @@ export interface Sums {
 
 const lamports = (sol: number): number => Math.round(sol * 1e9)
 
-/** The net result of each bot in the recorded view, on the page Money and in the report, lamports. */
+/** Returns the net result of each bot in the recorded view, on the page Money and in the report, lamports. */
 export function sumsOf(path: string): Sums[] {
   const reader = openReader(path)
   try {

@@ -1,18 +1,18 @@
 import type { Attempt } from '../../src/orders/attempt.ts'
 
-/** Token balances of a wallet. Like the chain, it refuses to sell tokens that are not held. */
+/** The token balances of a wallet. As on the chain, tokens that are not held cannot be sold. */
 export class TokenChain {
   readonly #held = new Map<string, number>()
-  /** Effect of each executed attempt, until a fork removes it. */
+  /** The amount that each executed attempt moved, until a fork removes it. */
   readonly #moved = new Map<string, number>()
   readonly #each: number
 
-  /** `each`: initial balance of every mint, and amount of each buy. */
+  /** `each` is the initial balance of every mint, and the amount of each buy. */
   constructor(each: number) {
     this.#each = each
   }
 
-  /** Executes an attempt once; returns false if there is nothing to sell. */
+  /** Executes an attempt once. Returns false if there is nothing to sell. */
   execute({ id, mint, side, size }: Attempt): boolean {
     if (this.#moved.has(id)) return true
     const held = this.held(mint)
@@ -23,7 +23,9 @@ export class TokenChain {
     return true
   }
 
-  /** A fork removes a sale. A buy stays, because a removed buy lands again soon, even if its tokens were sold. */
+  /**
+   * A fork removes a sale. A buy stays, because a buy that was removed lands again soon, even if its tokens were sold.
+   */
   takeBack({ id, mint, side }: Attempt): void {
     const moved = this.#moved.get(id)
     if (moved === undefined || side === 'buy') return

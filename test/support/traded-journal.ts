@@ -2,10 +2,13 @@ import { MINT, type StrategyRig, testStrategy } from '../../src/testing.ts'
 import { journalPath } from './journal-samples.ts'
 import { trader } from './trading-bot.ts'
 
-/** A name that a page must show as text. */
+/** A token name that a page must show as text. */
 export const HOSTILE = '<img src=x onerror=alert(1)>\u001b[31m\u202e'
 
-/** A bot that trades in a random market, with a token of a hostile name, gaps of the feed and failed transactions. */
+/**
+ * Returns a rig with a bot that trades in a random market, with a hostile token name, gaps of the feed and failed
+ * transactions.
+ */
 export function tradedRig({ seed = 7, seconds = 90 } = {}): StrategyRig {
   const rig = testStrategy(trader, {
     lostPercent: 15,
@@ -22,7 +25,7 @@ export function tradedRig({ seed = 7, seconds = 90 } = {}): StrategyRig {
   return rig
 }
 
-/** Path of the journal of `tradedRig`. */
+/** Returns the path of the journal of `tradedRig`. */
 export function tradedJournal(): string {
   const path = journalPath()
   tradedRig().saveJournal(path)

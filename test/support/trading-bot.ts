@@ -1,12 +1,14 @@
 import { type Bar, defineStrategy, z } from '../../src/index.ts'
 
-/** A bar in the form of the desk's API. */
+/** Returns a bar in the form of the desk's API. */
 function barOf({ closeTime: t, open: o, high: h, low: l, close: c, volumeSol: v }: Bar) {
   return { t, o, h, l, c, v }
 }
 
-/** Buys some of the new tokens of a market, sells them by exits or after a while, and writes a note with the reason
- *  when it does not buy. */
+/**
+ * A strategy that buys some of the new tokens of a market, sells them by exits or after some time, and writes a note
+ * with the reason when it does not buy.
+ */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

@@ -66,7 +66,7 @@ const launches =
 const all: Change = (row) => launches(SOL_USD)(trades(SOL_USD, 1, SOL_USD, SOL_USD)(row))
 const bare: Change = (row) => ({ ...row, marketCap: Number.NaN })
 
-/** Wrong units, with the name that a report gives them. */
+/** Changes to wrong units, with the name that a report gives them. */
 export const WRONG: [string, Change, RegExp][] = [
   ['dollars: amount and price', trades(SOL_USD, 1, SOL_USD), /dollars/],
   ['dollars: amount, price and market cap', trades(SOL_USD, 1, SOL_USD, SOL_USD), /dollars/],
@@ -79,7 +79,7 @@ export const WRONG: [string, Change, RegExp][] = [
   ['base units: tokens and price', trades(1, 1e6, 1e-6), /base units/],
   ['base units: tokens, price and market cap', trades(1, 1e6, 1e-6, 1e-6), /base units/],
 ]
-/** Amounts in SOL; other numbers may be in dollars. */
+/** Changes that keep the amounts in SOL. Other numbers may be in dollars. */
 export const RIGHT: [string, Change][] = [
   ['everything in SOL', (row) => row],
   ['prices and market caps of trades in dollars', trades(1, 1, SOL_USD, SOL_USD)],

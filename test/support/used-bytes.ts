@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Memory in use after garbage collection: the heap, and memory outside of it, such as columns. */
+/** Returns the memory in use after garbage collection: the heap, and memory outside of it, such as columns. */
 export function usedBytes(): number {
   collect()
   collect() // the first round makes more memory collectable
@@ -14,9 +14,11 @@ export function usedBytes(): number {
 
 const PASSES = 7
 
-/** Bytes that stay in use for each item that was added and removed. `pass` adds and removes items with the numbers from
- *  `from` to `to`; the `first` passes only fill caches. Compares the lowest of the last three readings with the lowest
- *  of the first three, because the memory of compiled code fluctuates. */
+/**
+ * Returns the bytes that stay in use for each item that was added and removed. `pass` adds and removes items with the
+ * numbers from `from` to `to`; the `first` passes only fill caches. Compares the lowest of the last three readings with
+ * the lowest of the first three, because the memory of compiled code varies.
+ */
 export async function bytesLeftBehind(
   first: number,
   things: number,

@@ -28,7 +28,7 @@ const PROCESS: View['process'] = {
   ...{ alerts: { halted: 1, unknown: 2 }, lostAlerts: 1, heartbeat: { acceptedAt: NOW - 30_000, failures: 6 } },
 }
 
-/** A view of one bot with a position, an order in doubt and a halt. */
+/** Returns a view of one bot with a position, an order whose outcome is unknown, and a halt. */
 export function viewOf(change: Partial<View> = {}): View {
   return {
     ...{ id: '1-1', title: 'bots.yaml', source: 'running', startedAt: NOW - 3_600_000, time: NOW, seq: 9 },
@@ -73,7 +73,7 @@ export function viewOf(change: Partial<View> = {}): View {
   } as View
 }
 
-/** A view of three bots in the live wallets `main` and `side` and in the paper wallet `trial`. */
+/** Returns a view of three bots in the live wallets `main` and `side` and in the paper wallet `trial`. */
 export function viewOfWallets(): View {
   const [bot] = viewOf().bots
   const [position] = viewOf().positions

@@ -10,7 +10,7 @@ const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 const golden = join(folder.path, 'golden', 'dips.jsonl')
 
-/** Messages of the service: a token that falls by half and recovers. */
+/** Returns messages of the service about a token that falls by half and recovers. */
 function capture(): string {
   const prices = [...Array<number>(30).fill(1e-7), ...Array<number>(10).fill(0.5e-7), ...Array<number>(60).fill(1e-7)]
   return prices
@@ -23,7 +23,7 @@ function capture(): string {
     .join('')
 }
 
-test('decisions on a capture are compared with a golden file, which is written on request', async () => {
+test('the decisions on captured messages are compared with a golden file, which is written on request', async () => {
   const tape = folder.write('capture.ndjson', capture())
   const options = {
     tape,
@@ -56,7 +56,7 @@ the golden file has 2 decisions, the strategy now makes 0; to accept them, run \
   await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/:2: .*\n {2}golden: edited by hand\n {2}now: {4}2026-/)
 })
 
-test('decisions on a journal are the same every time', async () => {
+test('the decisions on a journal are the same every time', async () => {
   const tape = join(folder.path, 'tape.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   const decisions = await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })
@@ -64,7 +64,7 @@ test('decisions on a journal are the same every time', async () => {
   expect(await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })).toEqual(decisions)
 })
 
-test('an invalid capture, an insufficient tape and a missing file are refused', async () => {
+test('invalid captured messages, a tape without the needed keys and a missing file are refused', async () => {
   const needsLaunches = { ...dipBuyer, keys: ['trades', 'newTokens'] }
   const trades = folder.write('trades.ndjson', capture())
   await expect(decisionsOf(needsLaunches, { tape: trades })).rejects.toThrow(/newTokens/)

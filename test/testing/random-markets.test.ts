@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defineStrategy, z } from '../../src/index.ts'
 import { holdsAtMost, inRandomMarkets, isOutWithin, neverBuysTwice, testStrategy } from '../../src/testing.ts'
 
-/** Buys every token that has a price, up to a number of positions. */
+/** A strategy that buys every token that has a price, up to a number of positions. */
 const greedy = defineStrategy({
   name: 'greedy',
   about: 'Buys what it sees.',
@@ -29,7 +29,7 @@ const greedy = defineStrategy({
 const exits = { stopLossPercent: 10, maxHoldSeconds: 20 }
 const short = { seconds: 40, seeds: 3, exits }
 
-test('a random market is the same for the same seed, and another one for another seed', () => {
+test('a random market is the same for the same seed, and other seeds give other markets', () => {
   const play = (seed: number) => {
     const rig = testStrategy(greedy, { exits })
     rig.randomMarket({ seed, seconds: 30 })
@@ -42,7 +42,7 @@ test('a random market is the same for the same seed, and another one for another
   expect(play(8)).not.toEqual(once)
 })
 
-test('properties that hold in every market pass, and the result counts markets, rows, orders and fills', () => {
+test('properties that are true in every market pass, and the result counts markets, rows, orders and fills', () => {
   const result = inRandomMarkets(greedy, short, (rig) => {
     rig.always(holdsAtMost({ tokens: 3, sol: 0.04 }))
     rig.always(isOutWithin(60))
@@ -70,20 +70,23 @@ test.each([
     () => true,
     /random-markets\.test\.ts:\d+:\d+: Error: too many/,
   ],
-])('a breach of %s names the seed, the time and the number of rows', (_what, options, property, message) => {
-  const run = (seeds: number | number[]) =>
-    inRandomMarkets(greedy, { ...short, ...options, seeds }, (rig) => rig.always(property, 'mine'))
-  let text = ''
-  try {
-    run(3)
-  } catch (error) {
-    text = (error as Error).message
-  }
-  expect(text).toMatch(message)
-  const [, seed, rows] = /^seed (\d), after [\d.]+ s and (\d+) rows: /.exec(text) ?? []
-  expect(text).toMatch(new RegExp(`of 3 markets fail.*to run it alone: seeds: \\[${seed}\\]$`))
-  expect(() => run([Number(seed)])).toThrow(`and ${rows} rows: `)
-})
+])(
+  'if a market breaks %s, the message names the seed, the time and the number of rows',
+  (_what, options, property, message) => {
+    const run = (seeds: number | number[]) =>
+      inRandomMarkets(greedy, { ...short, ...options, seeds }, (rig) => rig.always(property, 'mine'))
+    let text = ''
+    try {
+      run(3)
+    } catch (error) {
+      text = (error as Error).message
+    }
+    expect(text).toMatch(message)
+    const [, seed, rows] = /^seed (\d), after [\d.]+ s and (\d+) rows: /.exec(text) ?? []
+    expect(text).toMatch(new RegExp(`of 3 markets fail.*to run it alone: seeds: \\[${seed}\\]$`))
+    expect(() => run([Number(seed)])).toThrow(`and ${rows} rows: `)
+  },
+)
 
 test('of several failing markets, the one with the fewest rows is named', () => {
   const rows = [1, 2, 3].map((seed) => {

@@ -14,7 +14,10 @@ const folder = temporaryFolder()
 const START = 1_767_225_600_000
 const DOWN_SECONDS = 7
 
-/** Uses every kind of memory: durable state, state in variables, timers, conditional orders, random numbers. */
+/**
+ * A strategy that uses every kind of memory: durable state, state in variables, timers, conditional orders, random
+ * numbers.
+ */
 const busy = defineStrategy({
   name: 'busy',
   about: 'Trades at random and remembers everything.',
@@ -45,7 +48,7 @@ const busy = defineStrategy({
         if (JSON.stringify(bot.state).length > 200) bot.state = null
       },
       onTimer: (name) => bot.note('', `${name}: ${JSON.stringify(counts)} ${JSON.stringify(bot.state)}`),
-      // The feed of a rig is live from the start. A paper run begins with a gap, which lasts until its feed is live.
+      // The feed of a rig is live from the start. A paper run begins with a gap, which ends when its feed is live.
       onGap: ({ from, to }) => from !== START && bot.note('', `gap ${from} ${to}`),
       onStop: () => bot.note('', 'stop'),
     }
@@ -57,7 +60,7 @@ const options = {
   paper: { balanceSol: 5 },
 }
 
-/** Decisions of a journal, one line each. */
+/** Returns the decisions of a journal, one line each. */
 function decisionsOf(path: string): string[] {
   const reader = openReader(path)
   try {
@@ -67,42 +70,45 @@ function decisionsOf(path: string): string[] {
   }
 }
 
-test.each([1, 2, 3])('seed %i: after a restart the rig decides as a restarted paper run does', async (seed) => {
-  const random = seededRandom(seed)
-  const rows = noisyMarket(1_200, seed, START + 1_000)
-  const cut = 200 + random.integer(800)
-  const before = rows.slice(0, cut)
-  const stoppedAt = before.at(-1)?.time as number
-  const shift = DOWN_SECONDS * 1000
-  const after: MarketRow[] = rows.slice(cut).map((row) => ({ ...row, time: row.time + shift }))
+test.each([1, 2, 3])(
+  'seed %i: after a restart, the rig makes the same decisions as a restarted paper run',
+  async (seed) => {
+    const random = seededRandom(seed)
+    const rows = noisyMarket(1_200, seed, START + 1_000)
+    const cut = 200 + random.integer(800)
+    const before = rows.slice(0, cut)
+    const stoppedAt = before.at(-1)?.time as number
+    const shift = DOWN_SECONDS * 1000
+    const after: MarketRow[] = rows.slice(cut).map((row) => ({ ...row, time: row.time + shift }))
 
-  const paper = join(folder.path, `paper-${seed}.db`)
-  const config = loneBot(busy, options)
-  const model = (one: object) => ({ ...one, landingFailurePercent: 0, latencyMs: { p50: 1000, p95: 1000 } }) as never
-  const run = { config, model, keys: ['trades'], durable: false }
-  await simulateRun(paper, { ...run, time: START, items: before })
-  await simulateRun(paper, { ...run, time: stoppedAt + shift, items: after })
+    const paper = join(folder.path, `paper-${seed}.db`)
+    const config = loneBot(busy, options)
+    const model = (one: object) => ({ ...one, landingFailurePercent: 0, latencyMs: { p50: 1000, p95: 1000 } }) as never
+    const run = { config, model, keys: ['trades'], durable: false }
+    await simulateRun(paper, { ...run, time: START, items: before })
+    await simulateRun(paper, { ...run, time: stoppedAt + shift, items: after })
 
-  const rig = testStrategy(busy, options)
-  const play = (items: readonly MarketRow[]): void => {
-    for (const { time, mint, kind, ...trade } of items) {
-      const { price, sol } = trade as { price: number; sol: number }
-      rig.trade({ mint, price, sol, side: kind as 'buy' | 'sell', afterSeconds: (time - rig.now) / 1000 })
+    const rig = testStrategy(busy, options)
+    const play = (items: readonly MarketRow[]): void => {
+      for (const { time, mint, kind, ...trade } of items) {
+        const { price, sol } = trade as { price: number; sol: number }
+        rig.trade({ mint, price, sol, side: kind as 'buy' | 'sell', afterSeconds: (time - rig.now) / 1000 })
+      }
     }
-  }
-  play(before)
-  rig.restart({ downSeconds: DOWN_SECONDS })
-  play(after)
-  rig.command({ name: 'stop' })
-  const saved = join(folder.path, `rig-${seed}.db`)
-  rig.saveJournal(saved)
+    play(before)
+    rig.restart({ downSeconds: DOWN_SECONDS })
+    play(after)
+    rig.command({ name: 'stop' })
+    const saved = join(folder.path, `rig-${seed}.db`)
+    rig.saveJournal(saved)
 
-  const decisions = decisionsOf(saved)
-  expect(decisions.length).toBeGreaterThan(50)
-  expect(decisions).toEqual(decisionsOf(paper))
-})
+    const decisions = decisionsOf(saved)
+    expect(decisions.length).toBeGreaterThan(50)
+    expect(decisions).toEqual(decisionsOf(paper))
+  },
+)
 
-/** Notes the counts that each process knows. */
+/** A strategy that writes notes with the counts that each process knows. */
 const counter = defineStrategy({
   name: 'counter',
   about: 'Counts its prints and its starts.',
@@ -123,7 +129,7 @@ const counter = defineStrategy({
   },
 })
 
-test('a restart keeps money, exits and durable state, and the strategy begins again with its warm-up', () => {
+test('after a restart, money, exits and durable state are kept, and the strategy begins again with its warm-up', () => {
   const rig = testStrategy(counter, { exits: { stopLossPercent: 20, trailingPercent: 30 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
@@ -140,7 +146,7 @@ test('a restart keeps money, exits and durable state, and the strategy begins ag
   expect(rig.orders[1]).toMatchObject({ side: 'sell', all: true, reason: expect.stringContaining('trailing') })
 })
 
-test('a killed process calls no onStop; the next process decides its open order from the journal', () => {
+test('in a process that is killed onStop is not called, and the next process decides its open order from the journal', () => {
   const rig = testStrategy(counter, { latencySeconds: 3, exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })

@@ -5,7 +5,7 @@ import { MINT, OTHER_MINT, type StrategyRig, type TestBar, testStrategy } from '
 
 const PRICE = 1e-7
 
-/** A strategy that keeps the bars that it is shown. */
+/** Returns a strategy that keeps the bars that it receives. */
 function teller(bars: BarPlan) {
   const seen: { bar: Bar; price: number | undefined; mean: number | undefined; last: Bar | undefined }[] = []
   const [width] = Object.keys(bars) as ['1m']
@@ -22,7 +22,7 @@ function teller(bars: BarPlan) {
 
 const UP: TestBar = { close: 1.2e-7, high: 1.3e-7, low: 0.9e-7, buys: 30, sells: 12, volumeSol: 4.2 }
 
-test('a time bar has the values of the test, and the strategy sees them as in a run', () => {
+test('a time bar has the values that the test gave, and the strategy receives them as in a run', () => {
   const { rig, seen } = teller({ '1m': 5 })
   const from = rig.now
   rig.bar('1m', { close: PRICE })
@@ -57,7 +57,7 @@ test('bars of trades and of a volume close with their last print', () => {
   expect(other.bar('3 SOL', { low: PRICE / 2, buys: 7, sells: 0 })).toMatchObject({ trades: 7, low: PRICE / 2 })
 })
 
-test('a time bar takes the rest of its interval, or the next one after a print', () => {
+test('a time bar fills the rest of its interval, or the next interval after a print', () => {
   const { rig, seen } = teller({ '1m': 5 })
   const from = rig.now
   rig.bar('1m', { close: PRICE })
@@ -73,7 +73,7 @@ test('a time bar takes the rest of its interval, or the next one after a print',
   ])
 })
 
-test('every wider bar contains the bars of the test', () => {
+test('every wider bar includes the bars that the test added', () => {
   const { rig, seen } = teller({ '1m': 5, '15s': 5 })
   for (const close of [1, 2, 3, 3, 4, 5, 6, 7]) rig.bar('15s', { close: close * PRICE, mint: OTHER_MINT })
   const minutes = seen.filter(({ bar }) => bar.width === '1m').map(({ bar }) => bar)
@@ -83,7 +83,7 @@ test('every wider bar contains the bars of the test', () => {
   ])
 })
 
-test('a bar after a restart and after a gap has the values of the test', () => {
+test('a bar that the test adds after a restart or a gap has the values of the test', () => {
   const { rig } = teller({ '15s': 5 })
   rig.bar('15s', { close: PRICE })
   rig.restart()
@@ -103,7 +103,7 @@ const sized = fc.record({
   volumeSol: fc.double({ min: 2, max: 500, noNaN: true }),
 })
 
-test('any sequence of bars closes as asked for, and equal prices are equal numbers', () => {
+test('any sequence of bars closes at the requested prices, and equal prices are equal numbers', () => {
   fc.assert(
     fc.property(fc.array(sized, { minLength: 2, maxLength: 6 }), (bars) => {
       const { rig, seen } = teller({ '15s': 5 })
@@ -119,7 +119,7 @@ test('any sequence of bars closes as asked for, and equal prices are equal numbe
   )
 })
 
-describe('bad input is refused with the reason', () => {
+describe('invalid input is refused with the reason', () => {
   const started = (bars: BarPlan = { '1m': 5 }): StrategyRig => {
     const { rig } = teller(bars)
     return rig
@@ -132,7 +132,7 @@ describe('bad input is refused with the reason', () => {
     ['a high below the low', (rig) => rig.bar('1m', { close: 2, high: 1, low: 3 }), 'high: 1 is below low, 3'],
     ['a high below the close', (rig) => rig.bar('1m', { close: 2, high: 1 }), 'high: 1 is below'],
     ['a low above the close', (rig) => rig.bar('1m', { close: 2, low: 3, high: 4 }), 'low: 3 is above open, 2'],
-    ['a price that is none', (rig) => rig.bar('1m', { close: -1 }), 'expected a price above 0, SOL per token, got -1'],
+    ['a price below 0', (rig) => rig.bar('1m', { close: -1 }), 'expected a price above 0, SOL per token, got -1'],
     ['half a print', (rig) => rig.bar('1m', { close: 1, buys: 0.5 }), 'buys: expected a whole number from 0'],
     ['no print', (rig) => rig.bar('1m', { close: 1, buys: 0, sells: 0 }), 'a bar has at least one print'],
     [
@@ -145,7 +145,7 @@ describe('bad input is refused with the reason', () => {
       (rig) => rig.bar('1m', { close: 1, high: 2, low: 0.5, buys: 4, sells: 4 }),
       'this bar needs at least 12 prints, got 8',
     ],
-    ['a mint that is none', (rig) => rig.bar('1m', { close: 1, mint: 'x' }), 'invalid mint x'],
+    ['a text that is no mint', (rig) => rig.bar('1m', { close: 1, mint: 'x' }), 'invalid mint x'],
   ])('%s', (_what, add, message) => {
     expect(() => add(started())).toThrow(message)
   })

@@ -6,7 +6,7 @@ import dipBuyer from '../../strategies/dip-buyer.ts'
 const params = { dropPercent: 20, sizeSol: 0.1 }
 const BUY = { mint: MINT, side: 'buy', sol: 0.1, reason: 'fell 25.0 %' }
 
-/** Makes the request that the trade's trader names, so a test can try every request. */
+/** A strategy that makes the request that the trade's trader names, so that a test can try every request. */
 const puppet = defineStrategy({
   name: 'puppet',
   about: 'Does as told.',
@@ -31,7 +31,7 @@ const puppet = defineStrategy({
   },
 })
 
-test('a dip is bought, filled a second and a slot later, and sold by its stop-loss', () => {
+test('a fall is bought, the buy is filled a second and a slot later, and the position is sold by its stop-loss', () => {
   const rig = testStrategy(dipBuyer, { params, exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   expect(rig.orders).toEqual([])
@@ -52,7 +52,7 @@ test('a dip is bought, filled a second and a slot later, and sold by its stop-lo
   expect(rig.position()?.realizedSol).toBeLessThan(-0.02)
 })
 
-test('a single print moves no price, and tokens do not influence each other', () => {
+test('a single print does not move the price, and tokens do not affect each other', () => {
   const rig = testStrategy(dipBuyer, { params })
   rig.settle(1e-7)
   rig.settle(4e-7, { mint: OTHER_MINT })
@@ -96,7 +96,7 @@ test('a part of a position is sold, and an order that never lands is reported', 
   expect(unlucky.orders).toMatchObject([{ state: 'not_executed', code: 'ABSENT' }])
 })
 
-test('prints without a side alternate, so a token stays sellable; with buys alone it is a honeypot', () => {
+test('prints without a side are buys and sales in turn, so a token can be sold; a token with buys alone is a honeypot', () => {
   const sold = (side: { side?: 'buy' }) => {
     const rig = testStrategy(puppet)
     rig.settle(1e-7, side)
@@ -111,7 +111,7 @@ test('prints without a side alternate, so a token stays sellable; with buys alon
   expect(sold({ side: 'buy' })).toMatchObject({ side: 'sell', state: 'failed', code: 'UNSELLABLE' })
 })
 
-test('outside of the curve a buy fails before prints show the depth of the pool', () => {
+test('for a token outside of the curve, a buy fails until prints show the depth of the pool', () => {
   const rig = testStrategy(puppet)
   rig.settle(1)
   rig.trade({ price: 1, trader: 'buy' })
@@ -137,7 +137,7 @@ test('new tokens, price updates, timers, gaps and signals reach the strategy at 
   expect(rig.keys).toEqual(expect.arrayContaining(['trades', 'newTokens', 'priceUpdates']))
 })
 
-test('an error of the strategy is thrown by the call of its row; then the bot only sells', () => {
+test("the call that adds a row throws the strategy's error, and after that the bot only sells", () => {
   const rig = testStrategy(puppet, { exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })

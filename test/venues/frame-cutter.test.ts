@@ -24,7 +24,7 @@ function encode({ opcode, fin, payload }: Frame): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** The WebSocket library without the cutter. */
+/** Returns the messages that the WebSocket library alone reads. */
 function plain(chunks: Buffer[]): string[] {
   const seen: string[] = []
   const receiver = new Receiver({ skipUTF8Validation: false }).on('message', (data, isBinary) =>
@@ -35,7 +35,10 @@ function plain(chunks: Buffer[]): string[] {
   return seen
 }
 
-/** The library behind the cutter. `cut`: number of messages that the library never saw. */
+/**
+ * Returns the messages that the library reads behind the cutter. `cut` is the number of messages that the library did
+ * not receive.
+ */
 function cutting(chunks: Buffer[]): { seen: string[]; cut: number } {
   const seen: string[] = []
   let cut = 0
@@ -97,21 +100,21 @@ test('bytes that arrive one by one give the same messages', () => {
   expect(cutting(bytes).seen).toEqual(plain(bytes))
 })
 
-test('the cutter handles all messages of one chunk, and the library none', () => {
+test('the cutter handles all messages of one chunk, and the library handles none', () => {
   const chunk = Buffer.concat(
     Array.from({ length: 50 }, (_, index) => encode({ opcode: 1, fin: true, payload: Buffer.alloc(index * 7, 'x') })),
   )
   expect(cutting([chunk]).cut).toBe(50)
 })
 
-test('the library rejects frames that violate the protocol', () => {
+test('messages that violate the protocol are rejected by the library', () => {
   const broken = [Buffer.from([0xf1, 1, 65]), encode({ opcode: 1, fin: true, payload: Buffer.from('a') })]
   expect(cutting([Buffer.concat(broken)]).cut).toBe(1)
   const endless = Buffer.from([0x82, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 65])
   expect(cutting([endless, broken[1] as Buffer]).seen).toEqual([])
 })
 
-test('no message is delivered after a close', () => {
+test('no message is delivered after the connection was closed', () => {
   let isOpen = true
   const seen: string[] = []
   const cutter = new FrameCutter(

@@ -14,8 +14,10 @@ afterEach(async () => {
 const answer = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
 
-/** A server that calls a handler for each connection: `connect` when the connection opens, and `request` when the first
- *  bytes of a request arrive. */
+/**
+ * Starts a server that calls a handler for each connection: `connect` when the connection opens, and `request` when the
+ * first bytes of a request arrive.
+ */
 async function serve(parts: {
   connect?: (socket: Socket) => void
   request?: Play
@@ -48,8 +50,10 @@ function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: num
   return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
 }
 
-/** Delays every timer of `heldMs` until the returned function is called, as on a machine that was suspended. The timers
- *  then fire before the client writes its next byte. */
+/**
+ * Delays every timer of `heldMs` until the returned function is called, as on a suspended machine. The timers then fire
+ * before the client writes its next byte.
+ */
 function heldBack(heldMs: number): () => void {
   const after = globalThis.setTimeout
   const held: (() => void)[] = []
@@ -63,7 +67,7 @@ function heldBack(heldMs: number): () => void {
   }
 }
 
-test('an answer is returned with its status, headers and whole body', async () => {
+test('an answer is returned with its status, its headers and its complete body', async () => {
   const { url, requests } = await serve({
     request: (socket) => socket.write(answer('{"ok":1}', '429 Slow', 'retry-after: 3\r\n')),
   })
@@ -86,27 +90,27 @@ test.each<[string, Parameters<typeof serve>[0]]>([
     { request: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"sig') },
   ],
   ['with bytes that are not HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
-])('a connection that ends %s gives lost', async (_name, parts) => {
+])('a connection that ends %s gives the result lost', async (_name, parts) => {
   const { url } = await serve(parts)
   expect(await post(url)).toMatchObject({ kind: 'lost' })
 })
 
-test('a refused connection gives unsent', async () => {
+test('a refused connection gives the result unsent', async () => {
   const { url } = await serve({})
   await open.pop()?.close()
   expect(await post(url)).toMatchObject({ kind: 'unsent' })
 })
 
-test('an unknown host name gives unsent', async () => {
+test('an unknown host name gives the result unsent', async () => {
   expect(await post('http://host.invalid/api')).toMatchObject({ kind: 'unsent' })
 })
 
-test('an untrusted certificate, or a server without TLS, gives unsent', async () => {
+test('an untrusted certificate, or a server without TLS, gives the result unsent', async () => {
   const { url } = await serve({ connect: (socket) => socket.end('no TLS here\r\n') })
   expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
 })
 
-test('a connection that closes at once never gives unsent after the head was written', async () => {
+test("a connection that closes at once never gives the result unsent after the request's head was written", async () => {
   let written = 0
   const onHead = (): void => {
     written++
@@ -118,7 +122,7 @@ test('a connection that closes at once never gives unsent after the head was wri
   expect(result.kind).toBe(written > 0 ? 'lost' : 'unsent')
 })
 
-test('a request without an answer within the limit gives lost, and its socket is destroyed', async () => {
+test('a request without an answer within the limit gives the result lost, and its socket is destroyed', async () => {
   const closed = Promise.withResolvers<void>()
   const pass = heldBack(30)
   const { url } = await serve({
@@ -131,7 +135,7 @@ test('a request without an answer within the limit gives lost, and its socket is
   await closed.promise
 })
 
-test('an answer of more than 1 MB gives lost', async () => {
+test('an answer of more than 1 MB gives the result lost', async () => {
   const { url } = await serve({ request: (socket) => socket.write(answer('x'.repeat(1_200_000))) })
   expect(await post(url)).toMatchObject({ kind: 'lost', reason: 'the answer is longer than 1 MB' })
 })
@@ -172,7 +176,7 @@ test('two simultaneous requests get their own results', async () => {
 })
 
 test('undici calls onRequestStart before it writes the head', async () => {
-  // `unsent` depends on this order: with the opposite order, a request that was sent could look unsent.
+  // The result `unsent` depends on this order. With the opposite order, a request that was sent could count as unsent.
   const seen: string[] = []
   const onHead = (): void => {
     seen.push('head')
@@ -198,7 +202,7 @@ test('undici calls onRequestStart before it writes the head', async () => {
   expect(seen).toEqual(['start', 'head'])
 })
 
-test('an answer that arrives one byte at a time is lost at the time limit', async () => {
+test('an answer that arrives one byte at a time gives the result lost at the time limit', async () => {
   let timer: NodeJS.Timeout | undefined
   let written = 0
   const pass = heldBack(60)
@@ -215,7 +219,7 @@ test('an answer that arrives one byte at a time is lost at the time limit', asyn
   clearInterval(timer)
 })
 
-test('a server that never answers the TLS handshake gives unsent', async () => {
+test('a server that never answers the TLS handshake gives the result unsent', async () => {
   const { url, requests } = await serve({})
   const result = await post(url.replace('http:', 'https:'), { connectTimeoutMs: 100 })
   expect(result).toMatchObject({ kind: 'unsent' })

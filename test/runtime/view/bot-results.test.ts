@@ -18,7 +18,7 @@ import { viewOf } from '../../support/view-sample.ts'
 
 const folder = temporaryFolder()
 const MINT = keyOf(1)
-/** Value of the open position at the start. */
+/** The value of the open position at the start. */
 const WORTH = lamports(98_700_000)
 
 /** No position has a price, so each counts with its cost. */
@@ -37,7 +37,7 @@ const closed = (realized: number, fees: number): Position =>
 const addsUp = ({ realizedSol, feesSol, unrealizedSol, netSol }: Result): void =>
   expect(Math.round(netSol * 1e9)).toBe(Math.round((realizedSol - feesSol + unrealizedSol) * 1e9))
 
-test('the parts of every result and of every total add up to the lamport', () => {
+test('the components of every result and of every total add up to the lamport', () => {
   const amount = fc.integer({ min: -5e9, max: 5e9 })
   const steps = fc.array(fc.tuple(amount, fc.nat(1e8), fc.boolean()), { minLength: 1, maxLength: 6 })
   fc.assert(
@@ -66,7 +66,7 @@ test('the parts of every result and of every total add up to the lamport', () =>
   )
 })
 
-test('what open positions earned before the start belongs to the time before it', () => {
+test('a profit that open positions had before the start counts for the time before the start', () => {
   const results = new BotResults()
   const open = held({ realizedLamports: lamports(20_000_000), feeLamports: lamports(1_000_000) })
   const past = {
@@ -144,7 +144,7 @@ test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
   const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
   const order = { find: () => ({ order: { account: 'w', bot: 'dips' }, state: 'filled' }) as never }
-  // A live engine emits an output that names the bot. A backtest journals no such output, so the order must name the
+  // A live engine emits an output that names the bot. A backtest records no such output, so the order must name the
   // bot.
   for (const [orders, told] of [
     [{ find: () => undefined }, [{ kind: 'bot', money }]],
@@ -159,7 +159,7 @@ test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
   }
 })
 
-test('in a paper run the net results of every bot are the change of its wallet and its holdings', async () => {
+test('the net result of every bot in a paper run equals the change of its wallet and its holdings', async () => {
   const path = journalPath()
   const config = {
     service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
@@ -182,7 +182,7 @@ test('in a paper run the net results of every bot are the change of its wallet a
     const { netSol } = model.results.sinceStart(account, bot, UNPRICED)
     addsUp(model.results.sinceStart(account, bot, UNPRICED))
     expect(netSol).not.toBe(0)
-    // Without a price, a position counts as worth its cost.
+    // Without a price, a position counts with its cost.
     expect(Math.round(netSol * 1e9)).toBe((model.balances.get(account) ?? 0) + cost - 10e9)
     expect(continued.results.sinceStart(account, bot, UNPRICED).netSol).toBe(0)
     expect(continued.results.sinceBeginning(account, bot, UNPRICED).netSol).toBe(netSol)
@@ -208,7 +208,7 @@ test.each([
   [['live', 'paper', 'live'], ['all live: a, c'], '4 SOL live, 2 SOL paper'],
   [['live', 'paper'], [], '1 SOL live, 2 SOL paper'],
   [['paper'], [], '1 SOL'],
-])('money of two modes is never added up: %j', (modes, sums, net) => {
+])('results in two modes are never added up: %j', (modes, sums, net) => {
   const [sample] = viewOf().bots
   if (sample === undefined) throw new Error('the view of the test has no bot')
   const bots = modes.map((mode, index) => {

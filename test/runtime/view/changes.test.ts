@@ -22,7 +22,7 @@ const order = fc.record({
 })
 const bot = fc.record({ trades: fc.nat(2), refusals: fc.dictionary(fc.constantFrom('A', 'B'), fc.nat(2)) })
 
-/** A view with the keys that a change treats differently. */
+/** A view with those keys that a change treats in different ways. */
 const view: fc.Arbitrary<View> = fc
   .record({
     time: fc.nat(1_000),
@@ -46,7 +46,7 @@ const view: fc.Arbitrary<View> = fc
 
 const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-/** The views of a process, with their ids, and the changes between them. */
+/** Returns the views of a process with their ids, and the changes between them. */
 function announced(views: readonly View[]): { first: View; last: View; changes: Change[] } {
   const first = { ...(views[0] as View), id: '7-0' }
   const changes: Change[] = []
@@ -96,13 +96,13 @@ test('a view that differs only by its time has not changed', () => {
   )
 })
 
-test('a change that does not follow the view is refused', () => {
+test('a change that does not follow the present view is refused', () => {
   const { first, changes } = announced(fc.sample(views, { numRuns: 20, seed: 1 }).flat())
   expect(changes.length).toBeGreaterThan(2)
   expect(() => applyChange(first, changes[1] as Change)).toThrow(RangeError)
 })
 
-test('a mirror follows the changes and adds the symbols of tokens as soon as the tape contains them', () => {
+test('a copy of the view follows the changes, and adds the symbols of tokens as soon as the tape contains them', () => {
   const time = fc.nat(8_000)
   const knownFrom = fc.dictionary(fc.constantFrom('m1', 'm2', 'm3'), time)
   fc.assert(

@@ -19,7 +19,7 @@ const folder = temporaryFolder()
 const T0 = Date.UTC(2026, 10, 22, 23, 59, 0)
 const MOST_BEHIND_MS = 110
 
-/** Buys and sells at prints whose size is a command. */
+/** A strategy that buys and sells at prints whose size is a command. */
 const STRATEGY = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'told',
@@ -54,7 +54,7 @@ const CONFIG = {
 }
 const config = folder.write('told.yaml', JSON.stringify(CONFIG))
 
-/** Prints of three tokens, one to three in a second, over midnight. */
+/** Prints of three tokens, one to three in a second, across midnight. */
 const market: fc.Arbitrary<TradeRow[]> = fc
   .array(
     fc.record({
@@ -92,7 +92,7 @@ const world: ViewParts['world'] = {
   plan: () => ({}) as never,
 }
 
-/** Observes a run: reads its view as a running process does, and checks the rules of every view. */
+/** Reads the view of a run as a running process does, and checks the rules of every view. */
 class Observer {
   parts!: ViewParts
   last!: View
@@ -101,7 +101,7 @@ class Observer {
   changes = 0
   #clock!: WatchedRun['clock']
   readonly #until: number
-  /** Writes that no announced view contains yet: their seq and time. */
+  /** Writes that no announced view contains yet: their sequence number and time. */
   #unseen: { readonly seq: number; readonly at: number }[] = []
 
   /** `until`: time at which the updates end, so that the simulation can end. */
@@ -238,7 +238,7 @@ function durable({ bots, positions, openOrders, wallets, undecided }: View): obj
   }
 }
 
-test('changes lead to the last view within 110 ms, and a restart and the recorded journal show the same', async () => {
+test('the changes lead to the last view within 110 ms, and the view is equal after a restart and from the recorded journal', async () => {
   let [positions, trades, orders, fills] = [0, 0, 0, 0]
   const runs = fc.tuple(market, fc.constantFrom('cut', 'drain'), fc.nat(100))
   await fc.assert(

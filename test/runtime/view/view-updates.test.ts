@@ -6,7 +6,7 @@ import { viewOf } from '../../support/view-sample.ts'
 
 const START = 1_800_000_000_000
 
-/** A view whose seq grows with each message, and the times at which it was read. */
+/** A view whose sequence number grows with each message, and the times at which the view was read. */
 class Scene {
   readonly clock = new SimulatedClock(START)
   readonly readAt: number[] = []
@@ -35,8 +35,7 @@ class Scene {
     })
   }
 
-  /** Sends messages at these times, counted from now. Returns the times of the readings until `ms`, counted from
-   *  now. */
+  /** Sends messages at these times, counted from now. Returns the times until `ms` at which the view was read. */
   run(messages: readonly number[], ms: number): number[] {
     const from = this.clock.now()
     const before = this.readAt.length
@@ -76,7 +75,7 @@ function watchedScene(changed?: (update: Update) => void): Scene {
   return scene
 }
 
-test('a message leads to a reading 20 ms later, which all messages until then share', () => {
+test('a message leads to a reading of the view 20 ms later, and all messages until then share this reading', () => {
   const scene = watchedScene()
   const [before = 0] = scene.run([], 300)
   expect(before).toBeLessThan(100)
@@ -84,7 +83,7 @@ test('a message leads to a reading 20 ms later, which all messages until then sh
   expect(scene.changes.at(-1)?.set.seq).toBe(4)
 })
 
-test('a storm of messages leads to a reading every 90 ms, and each message is announced within 110 ms', () => {
+test('many messages lead to a reading every 90 ms, and each message is announced within 110 ms', () => {
   const written: [seq: number, at: number][] = []
   const scene = watchedScene(({ set: { seq = 0 } }) => {
     for (const [_, at] of written.splice(0, written.findLastIndex(([one]) => one <= seq) + 1))
@@ -108,7 +107,7 @@ test('a reading waits for a commit, so that the order leaves first, but not long
   expect(scene.run([], 10_000).length).toBeGreaterThan(17)
 })
 
-test('without a message the view is read twice a second, and without a browser once a second, even if messages come', () => {
+test('without messages the view is read twice a second, and without a browser once a second, even if messages arrive', () => {
   const scene = watchedScene()
   expect(scene.run([], 10_000)).toHaveLength(20)
   scene.updates.watched(false)

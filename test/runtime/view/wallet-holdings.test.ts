@@ -4,7 +4,7 @@ import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
 import { ViewModel } from '../../../src/runtime/view/view-model.ts'
 import { MINT } from '../../support/engine-rig.ts'
 
-test('two wallets hold the same token: each has only its own tokens booked', () => {
+test('if two wallets hold the same token, each wallet has only its own tokens', () => {
   const model = new ViewModel()
   const held = (account: string, tokens: bigint) => ({
     ...newPosition({ account, bot: `bot of ${account}`, mint: MINT }, 0, {}),

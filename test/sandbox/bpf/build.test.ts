@@ -8,7 +8,7 @@ import { linkProgram } from '../../../scripts/link-bpf.ts'
 const folder = new URL('../../../src/sandbox/bpf/', import.meta.url)
 const script = fileURLToPath(new URL('../../../scripts/build-programs.ts', import.meta.url))
 
-test('the programs have the committed hashes', () => {
+test("the sandbox's programs have the committed hashes", () => {
   const programs = readdirSync(folder).filter((name) => name.endsWith('.so'))
   const sums = programs.map((name) => {
     const hash = createHash('sha256').update(readFileSync(new URL(name, folder)))
@@ -18,7 +18,7 @@ test('the programs have the committed hashes', () => {
   expect(committed.trim().split('\n').sort()).toEqual(sums.sort())
 })
 
-/** Another compiler version produces other bytes, which prove nothing. */
+/** Another compiler version produces other bytes, so a comparison with these proves nothing. */
 const compiler = /clang version (\S+)/.exec(spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
 const isOurs = compiler === '14.0.6'
 

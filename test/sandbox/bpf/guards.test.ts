@@ -28,7 +28,7 @@ const [trap, thief, otherMint] = ['trap', 'thief', 'other mint'].map((name) => a
   string,
 ]
 
-/** A wallet that holds the traded mint and another one, and a thief behind the hostile program. */
+/** A wallet that holds the traded mint and another one, and a thief who controls the hostile program. */
 class Ambushed extends Machine {
   slot = 10n
 
@@ -46,7 +46,7 @@ class Ambushed extends Machine {
     return tokenAccountAddress(this.user, otherMint, this.tokenProgram)
   }
 
-  /** Balances before the attack. */
+  /** Sets the balances before the attack. */
   reset(held: bigint): void {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(3n * SOL))
@@ -101,7 +101,7 @@ class Ambushed extends Machine {
   }
 }
 
-/** Bounds of the order: minimum lamports and base units afterwards. */
+/** The bounds of the order: the least lamports and base units that must be left. */
 interface Allowed {
   floor: bigint
   tokens: bigint
@@ -137,7 +137,7 @@ const tokenGuard: Guard = ({ user, own, mint, tokenProgram }, { tokens }) => {
   return { program: tokenProgram, accounts: [writable(own), fixed(mint), writable(own), signer(user)], data }
 }
 
-/** Revoke: removes any delegation. */
+/** Revoke: removes any right of another account to spend the tokens. */
 const revoke: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,
   accounts: [writable(own), signer(user)],
@@ -170,7 +170,7 @@ function run(machine: Ambushed, trade: PoolTrade, guards: readonly Guard[], vict
 }
 
 describe.each(Object.entries(machines))('guards against a hostile program, %s', (_name, machine) => {
-  test.each([buy, sellPart, sellAll])('they do not change an honest $side of $tokens', (trade) => {
+  test.each([buy, sellPart, sellAll])('guards do not change an honest $side of $tokens', (trade) => {
     const outcomes = [[], two, four].map((guards) => {
       machine.reset(held)
       const { error, harm } = run(machine, trade, guards)
@@ -194,20 +194,23 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     ['take the account', sellAll, 0n, 'owner changed', 2],
     ['close the account', sellAll, 0n, 'account gone', 2],
     ['give nothing', buy, SOL, 'tokens gone', 2],
-  ])('"%s" succeeds without guards, and the chain reverts it with two guards', (attack, trade, amount, harm, place) => {
-    machine.reset(held)
-    machine.arm(attack, amount)
-    expect(run(machine, trade, [])).toMatchObject({ error: undefined, harm: [harm] })
-    machine.reset(held)
-    machine.arm(attack, amount)
-    expect(run(machine, trade, two)).toMatchObject({ error: expect.anything(), place, harm: [] })
-  })
+  ])(
+    'the attack "%s" succeeds without guards, and the chain reverts it with two guards',
+    (attack, trade, amount, harm, place) => {
+      machine.reset(held)
+      machine.arm(attack, amount)
+      expect(run(machine, trade, [])).toMatchObject({ error: undefined, harm: [harm] })
+      machine.reset(held)
+      machine.arm(attack, amount)
+      expect(run(machine, trade, two)).toMatchObject({ error: expect.anything(), place, harm: [] })
+    },
+  )
 
   test.each<[Attack, string, number | undefined]>([
     ['take a delegation', 'delegate', undefined],
     ['take the right to close', 'right to close', 4],
   ])(
-    '"%s" passes two guards because nothing is missing yet, and fails on the third or fourth',
+    'the attack "%s" passes two guards because nothing is missing yet, and fails on the third or fourth guard',
     (attack, harm, place) => {
       for (const guards of [[], two]) {
         machine.reset(held)
@@ -220,7 +223,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     },
   )
 
-  test('guards cannot protect a token account of another mint, so the verifier must refuse it', () => {
+  test('guards cannot protect a token account of another mint, so the verifier must refuse this transaction', () => {
     machine.reset(held)
     machine.arm('take tokens', HELD)
     expect(run(machine, buy, four, 'other')).toMatchObject({ error: undefined, harm: ['another token gone'] })
@@ -241,7 +244,7 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
     return { ...answer, harm: machine.harm(answer.error === undefined ? allowed : before) }
   }
 
-  test.each([buy, sellPart, sellAll])('an honest $side of $tokens is executed', (trade) => {
+  test.each([buy, sellPart, sellAll])('with guards, an honest $side of $tokens is executed', (trade) => {
     machine.reset(held)
     expect(guarded(trade)).toMatchObject({ error: undefined, harm: [] })
   })
@@ -261,7 +264,7 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
 describe('a program that is honest in simulations', () => {
   const machine = machines.Token
 
-  test('a program that steals from the next slot on looks honest in a simulation', () => {
+  test('a program that steals from the next slot on is honest in a simulation', () => {
     machine.reset(held)
     machine.arm('take lamports', 5n * SOL, machine.slot + 1n)
     machine.svm.warpToSlot(machine.slot)
@@ -272,7 +275,7 @@ describe('a program that is honest in simulations', () => {
     expect(run(machine, buy, []).harm).toEqual(['lamports gone'])
   })
 
-  test('the same bytes are honest before the trap is armed and steal afterwards', () => {
+  test('the same transaction bytes are honest before the trap is set and steal afterwards', () => {
     machine.reset(held)
     expect(run(machine, buy, [])).toMatchObject({ error: undefined, harm: [] })
     machine.reset(held)
@@ -283,7 +286,7 @@ describe('a program that is honest in simulations', () => {
 
 const numRuns = Number(process.env.SLUICE_GUARD_RUNS ?? 60)
 
-test(`in ${numRuns} random attacks a guarded trade loses nothing beyond its bound`, () => {
+test(`in ${numRuns} random attacks, a trade with guards loses nothing beyond its bound`, () => {
   const machine = machines['Token-2022']
   const amount = constantFrom(0n, 10_000_000n, 2n * SOL, held, 2n ** 64n - 1n).chain((max) => bigInt({ min: 0n, max }))
   void assert(

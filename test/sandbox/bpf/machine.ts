@@ -27,16 +27,16 @@ type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 type Address = Parameters<LiteSVM['getBalance']>[0]
 type StoredAccount = Parameters<LiteSVM['setAccount']>[0]
 
-/** Includes the keys of the message. */
+/** A transaction together with the keys of its message. */
 type Signed = [Transaction, PublicKey[]]
 
 export interface Landed {
-  /** Number of a custom error, name of another error, or undefined on success. */
+  /** The number of a custom error, the name of another error, or undefined on success. */
   error: number | string | undefined
-  /** Index of the failed instruction. */
+  /** The index of the instruction that failed. */
   place: number | undefined
   units: number
-  /** Programs called by each instruction, in order. */
+  /** The programs that each instruction called, in order. */
   inner: string[][]
   logs: string[]
 }
@@ -65,7 +65,7 @@ export class Machine {
     return this.wallet.publicKey.toBase58()
   }
 
-  /** Pool accounts as the sandbox writes them before a trade. */
+  /** Writes the pool accounts as the sandbox writes them before a trade. */
   load(curve: Curve, feeBps?: bigint): void {
     this.write(poolOf(this.mint), POOL_PROGRAM, encodePool(this.mint, curve, feeBps), RENT + curve.realSol)
     const token = { mint: this.mint, owner: poolOf(this.mint), amount: curve.reserves.realTokens }
@@ -131,7 +131,7 @@ export class Machine {
       : landed(answer, keys)
   }
 
-  /** Error of a simulation now. */
+  /** Returns the error of a simulation now. */
   simulate(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
     const [transaction, keys] = this.sign(instructions)
     const answer = this.svm.simulateTransaction(transaction)

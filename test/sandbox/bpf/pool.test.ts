@@ -31,7 +31,7 @@ const sale = (tokens: bigint, lamports = 0n): PoolTrade => ({ side: 'sell', exac
 const machines = { Token: new Machine(PROGRAMS.token), 'Token-2022': new Machine(PROGRAMS.token2022) }
 const machine = machines.Token
 
-/** A wallet with the same balance before each trade, holding the tokens to sell. */
+/** Trades with a wallet that has the same balance before each trade and holds the tokens to sell. */
 function trade(one: Machine, curve: Curve, what: PoolTrade, held: bigint, feeBps?: bigint) {
   one.load(curve, feeBps)
   one.write(one.user, PROGRAMS.system, new Uint8Array(0), WALLET_LAMPORTS)
@@ -94,7 +94,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     ],
     ['a buy of all remaining tokens by SOL', buyIn(200n * SOL)],
     ['a sale', sale(5_000_000_000_000n)],
-  ])('%s moves the pool like the curve', (_what, what) => {
+  ])('after %s the pool program has the same reserves as the curve', (_what, what) => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(2n * SOL))
     const swap =
@@ -106,7 +106,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     expect(trade(one, curve, what, what.side === 'sell' ? what.tokens : 7n)).toMatchObject(expected(curve, what, swap))
   })
 
-  test('a buy may deliver into an account that the same transaction opens', () => {
+  test('a buy may deliver to an account that the same transaction opens', () => {
     one.load(new Curve())
     one.write(one.tokensOf(one.user), PROGRAMS.system, new Uint8Array(0), 0n)
     const open = openAta(
@@ -129,7 +129,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
   })
 })
 
-describe('the pool over random reserves and amounts', () => {
+describe('the pool program with random reserves and amounts', () => {
   // SLUICE_POOL_RUNS=100000 starts the long form.
   const numRuns = Number(process.env.SLUICE_POOL_RUNS ?? 400)
   const setting = { numRuns, ...(process.env.SLUICE_POOL_RUNS ? {} : { seed: 1 }) }
@@ -166,13 +166,13 @@ describe('the pool over random reserves and amounts', () => {
 
 test.each([0n, 1n, 30n, 9_999n])('a fee of %d hundredths of a percent is rounded up', (bps) => {
   for (const cost of [9_999n, 10_000n, 10_001n, 20_001n]) {
-    // Half of the tokens cost as much as the reserve plus one lamport.
+    // Half of the tokens cost as much as the SOL reserve plus one lamport.
     const { moved } = trade(machine, curveOf(cost - 1n, 2n * SOL, 2n * SOL), buyOut(SOL), 0n, bps)
     expect(moved).toMatchObject({ pool: cost, fees: (cost * bps + 9_999n) / 10_000n })
   }
 })
 
-describe('the pool refuses, and no balance changes', () => {
+describe('the pool program refuses a trade, and no balance changes', () => {
   const sold = () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(5n * SOL))
@@ -239,12 +239,12 @@ describe('the pool refuses, and no balance changes', () => {
     ['exactly the tokens for 1 SOL', buyIn(SOL, tokens)],
     ['exactly the cost', buyOut(tokens, sol + fee)],
     ['exactly the proceeds', sale(tokens, proceeds.sol - proceeds.fee)],
-  ])('a trade with a bound of %s is executed', (_what, what) => {
+  ])('a trade with a limit of %s is executed', (_what, what) => {
     expect(trade(machine, sold(), what, what.side === 'sell' ? tokens : 0n).error).toBeUndefined()
   })
 })
 
-describe('wrong accounts and data are refused', () => {
+describe('the pool program refuses wrong accounts and data', () => {
   const thief = address('thief').toBase58()
   const other = address('other mint').toBase58()
   const fee = (accounts: InstructionAccount[]) => accounts.with(1, { address: thief, signer: false, writable: true })
@@ -270,7 +270,7 @@ describe('wrong accounts and data are refused', () => {
     expect(machine.tokens(machine.tokensOf(machine.user))).toBe(0n)
   })
 
-  test('tokens of another mint in a vault of the pool are worth nothing', () => {
+  test('tokens of another mint in an account of the pool have no value', () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(SOL))
     machine.load(curve)

@@ -15,7 +15,7 @@ import { RENT } from '../../chain/verifier/honest.ts'
 import { ata, openAta } from '../../chain/verifier/parts.ts'
 import { forWeb3 } from './machine.ts'
 
-// The verifier reads our own program with pump.fun's layout, because the policy below assigns that layout to it.
+// The verifier reads our own program with pump.fun's layout, because the policy below gives it this layout.
 
 const SOL = 1_000_000_000n
 const user = keypair('wallet').publicKey

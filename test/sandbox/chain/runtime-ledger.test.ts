@@ -28,7 +28,7 @@ interface World {
   ledger: Ledger
   wallet: string
   advance(slots: number): void
-  /** A signed transaction of the wallet with these instructions. */
+  /** Returns a signed transaction of the wallet with these instructions. */
   sign(...calls: Call[]): Uint8Array
   /** Sends the transaction and lets it land in the next slot. */
   land(...calls: Call[]): LandedTransaction | undefined
@@ -63,7 +63,7 @@ function buy(wallet: string): Call[] {
 }
 
 test.each(['confirmed', 'finalized'] as const)(
-  'a read at commitment %s does not change later results',
+  'reading at commitment %s does not change later results',
   async (commitment) => {
     const { ledger, wallet, sign, land, balance } = await open()
     expect(land(...buy(wallet))?.error).toBeNull()
@@ -95,7 +95,7 @@ test('a pool can be read before its first trade', async () => {
   expect(ledger.account(vaultOf(MINT), 'confirmed')?.owner).toBe(PROGRAMS.token)
 })
 
-// The books must be right after any transaction. SLUICE_CHAIN_SEEDS=200 starts the long form.
+// The balances must be right after any transaction. SLUICE_CHAIN_SEEDS=200 starts the long form.
 
 const BUILTINS = [
   ...Object.values(PROGRAMS),
@@ -117,7 +117,7 @@ const number = (value: number, bytes: 4 | 8) => {
   return buffer
 }
 
-/** Plausible instructions, implausible ones, and noise. */
+/** Plausible instructions, implausible instructions, and random bytes. */
 function drawn(wallet: string, seed: number): { call(): Call; addresses: string[]; integer(below: number): number } {
   const random = seededRandom(seed)
   const pick = <T>(from: readonly T[]): T => from[random.integer(from.length)] as T
@@ -200,7 +200,7 @@ test.each(Array.from({ length: seeds }, (_none, index) => index + 1))(
   },
 )
 
-/** Undefined if the bytes are not a transaction. */
+/** Returns undefined if the bytes are not a transaction. */
 function attempt<T>(run: () => T): T | undefined {
   try {
     return run()

@@ -41,7 +41,7 @@ describe('generated market', () => {
     expect(play(2, 20_000)).not.toEqual(seen.filter(({ at }) => at < 20_000))
   })
 
-  test('the market has its documented activity from the first second', () => {
+  test('the market is as active as documented from the first second on', () => {
     const perSecond = trades(seen).length / 300
     expect(perSecond).toBeGreaterThan(20)
     expect(perSecond).toBeLessThan(45)
@@ -58,7 +58,7 @@ describe('generated market', () => {
     expect(launches / 300).toBeLessThan(0.4)
   })
 
-  test('15 % of the prints are router legs, 2 to 30 times off and mostly small', () => {
+  test('15 % of the prints are hops of routed swaps, 2 to 30 times wrong and mostly small', () => {
     const noisy = trades(seen).filter(({ event, price }) => off(event, price) > 2)
     const share = noisy.length / trades(seen).length
     expect(share).toBeGreaterThan(0.13)
@@ -68,7 +68,7 @@ describe('generated market', () => {
     for (const { event, price } of noisy) expect(off(event, price)).toBeLessThan(60)
   })
 
-  test('price = sol / tokens in every print', () => {
+  test('in every print, the price equals SOL divided by tokens', () => {
     for (const { event } of trades(seen)) {
       expect(event.price).toBeCloseTo(event.sol / event.tokens, 15)
       expect(event.sol).toBeGreaterThan(0)
@@ -205,7 +205,7 @@ describe('recorded market', () => {
     return path
   }
 
-  test('it plays by timestamps, skips unknown lines, and is silent at the end', () => {
+  test('a recording is played by its timestamps, unknown lines are skipped, and the market is silent at the end', () => {
     const events: MarketEvent[] = []
     const path = file([
       trade(5_000, 2e-7),
@@ -226,7 +226,7 @@ describe('recorded market', () => {
     expect(market.nextAt).toBeUndefined()
   })
 
-  test('an interruption of the recording is shortened', () => {
+  test('an interruption of the recording is played shorter', () => {
     let events = 0
     const market = new RecordedMarket({
       path: file([trade(0, 1e-7), trade(20_000, 1e-7), trade(9_000_000, 1e-7)]),
@@ -238,7 +238,7 @@ describe('recorded market', () => {
     expect(events).toBe(3)
   })
 
-  test('a repetition has new signatures', () => {
+  test('a repetition of the recording has new signatures', () => {
     const signatures: string[] = []
     const emit = (event: MarketEvent): unknown => event.type === 'trade' && signatures.push(event.signature)
     const market = new RecordedMarket({ path: file([trade(0, 1e-7), trade(1_000, 1e-7)]), emit, repeat: true })
@@ -247,7 +247,7 @@ describe('recorded market', () => {
     expect(new Set(signatures).size).toBe(6)
   })
 
-  test('a router leg does not move the curve on which our orders execute', () => {
+  test('a hop of a routed swap does not move the curve on which our orders execute', () => {
     const market = new RecordedMarket({
       path: file([1, 1, 1, 20, 1].map((factor, index) => trade(index, factor * 1e-7))),
       emit: () => {},
@@ -261,7 +261,7 @@ describe('recorded market', () => {
   })
 
   const real = '/work/shared/data/real-market.ndjson'
-  test.skipIf(!existsSync(real))(`a real recording plays whole (skipped where ${real} is absent)`, () => {
+  test.skipIf(!existsSync(real))(`a real recording is played completely (skipped where ${real} is absent)`, () => {
     const counts = { trade: 0, newToken: 0, priceUpdate: 0 }
     const market = new RecordedMarket({ path: real, emit: ({ type }) => counts[type]++ })
     market.advance(Number.MAX_SAFE_INTEGER)

@@ -5,7 +5,7 @@ import { runMarket } from '../../../src/sandbox/market/market.ts'
 const SPEED = 10
 const EVERY_MS = 10
 
-/** A market with an event every 10 ms of its own time on a simulated clock. Returns the number of events. */
+/** Opens a market with an event every 10 ms of its own time, on a simulated clock. Returns the number of events. */
 function opened() {
   let now = 0
   let events = 0
@@ -30,7 +30,7 @@ function opened() {
   return { passed }
 }
 
-test('a market runs at its speed, and time lost to a standstill is not caught up', () => {
+test('a market runs at its speed, and does not catch up after it was stopped', () => {
   const { passed } = opened()
   passed(10)
   let count = 0

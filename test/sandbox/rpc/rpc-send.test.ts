@@ -8,7 +8,7 @@ import { digest } from '../../../src/sandbox/keys.ts'
 import { encodeBase58 } from '../../../src/solana/base58.ts'
 import { type Answered, call, openRig, type Rig, rpc } from '../client.ts'
 
-/** The rig's wallet, from seed 1 and entropy `test`. */
+/** The wallet of the sandbox, from seed 1 and entropy `test`. */
 const WALLET = Keypair.fromSeed(digest('wallet ', '1', 'test'))
 const STRANGER = Keypair.fromSeed(new Uint8Array(32).fill(9)).publicKey
 const CONFIRMED = { commitment: 'confirmed' }
@@ -24,7 +24,7 @@ interface Wanted {
   blockhash?: string
 }
 
-/** A transfer to another wallet, encoded by web3.js. */
+/** Returns a transfer to another wallet, encoded by web3.js. */
 async function transfer({ lamports = AMOUNT, version = 0, signed = true, blockhash }: Wanted = {}): Promise<{
   bytes: Buffer
   signature: string
@@ -80,7 +80,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('a transaction that is sent again lands once, and the preflight reports it', async () => {
+  test('a transaction that is sent twice lands once, and the preflight check reports this', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     await send(bytes)
@@ -112,7 +112,7 @@ describe('sendTransaction', () => {
     expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0].err).toBeNull()
   })
 
-  test('a transaction sent before the process died lands in the next process', async () => {
+  test('a transaction that was sent before the process ended lands in the next process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-sent-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const stateFile = join(folder, 'chain.db')

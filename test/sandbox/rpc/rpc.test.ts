@@ -76,7 +76,7 @@ describe('RPC', () => {
     ['getBlockTime', [1], expect.objectContaining({ code: -32007 })],
     ['requestAirdrop', [], { code: -32601, message: 'Method not found' }],
     ['toString', [], expect.objectContaining({ code: -32601 })],
-  ])('%s %j has its documented result', async (method, params, expected) => {
+  ])('the RPC method %s with %j has its documented result', async (method, params, expected) => {
     expect(await rpc(rig, method, ...params)).toEqual(expected)
   })
 

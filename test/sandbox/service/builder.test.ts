@@ -19,7 +19,7 @@ let rig: Rig
 afterEach(() => rig.close())
 
 const SLIPPAGE = 10
-/** Clock without delays: the examination waits for a blockhash that its node may not know yet. */
+/** A clock without delays, because the check waits for a blockhash that its node may not know yet. */
 const impatient: Clock = {
   now: () => 0,
   after: (_ms, run) => {
@@ -35,7 +35,7 @@ function asked(side: 'buy' | 'sell'): AskedTrade {
     : { ...terms, side, amount: { kind: 'all' } }
 }
 
-/** Requests a transaction and reads the answer like a client. */
+/** Requests a transaction and reads the answer as a client does. */
 async function build(side: 'buy' | 'sell'): Promise<BuiltReply> {
   const terms = side === 'buy' ? { amount: 0.5 } : { amount: '100%', sellAll: true }
   const response = await fetch(`${rig.baseUrl}/transaction/${side}`, {
@@ -49,7 +49,7 @@ async function build(side: 'buy' | 'sell'): Promise<BuiltReply> {
   })
 }
 
-/** Refusal codes of the verifier with the sandbox's own policy and RPC; empty if it accepts the transaction. */
+/** Returns the verifier's refusal codes with the sandbox's own policy and RPC; empty if it accepts the transaction. */
 async function verdict(reply: BuiltReply, side: 'buy' | 'sell'): Promise<string[]> {
   if (!reply.ok) return [reply.code]
   const decoded = decodeTransaction(reply.bytes)
@@ -68,7 +68,7 @@ async function verdict(reply: BuiltReply, side: 'buy' | 'sell'): Promise<string[
   return refusals.map(({ code }) => code)
 }
 
-/** Signs with the wallet's file, sends, and returns the error of the landed transaction. */
+/** Signs with the wallet's file, sends, and returns the error of the transaction that landed. */
 async function trade(bytes: Uint8Array): Promise<unknown> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const keypair = Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(rig.keypair, 'utf8')) as number[]))
@@ -84,8 +84,10 @@ async function trade(bytes: Uint8Array): Promise<unknown> {
   return shown.meta.err
 }
 
-/** Dialects in which one answer about the builder differs from the plain service, and random mixes of the answers that
- *  change a transaction. */
+/**
+ * Variants of the protocol in which one answer about the builder differs from the plain service, and random mixes of
+ * the answers that change a transaction.
+ */
 const questions = Object.entries(dialectQuestions).filter(([question]) =>
   /^(built\w+|tokenProgram|serviceFeeBps|buyExact|closesAccount)$/.test(question),
 )
@@ -106,7 +108,7 @@ const mixed: Partial<Dialect>[] = [
 
 describe('the builder', () => {
   test.each([{}, ...dialects.filter((dialect) => !isPlain(dialect)), ...mixed])(
-    '%j builds a buy and a sale that the verifier accepts',
+    'with %j, the service builds a buy and a sale that the verifier accepts',
     async (dialect) => {
       rig = await openRig({ dialect })
       for (const side of ['buy', 'sell'] as const) {
@@ -154,7 +156,7 @@ describe('the builder', () => {
   })
 
   test.each(['take lamports', 'take the account'] as const)(
-    'the hostile program is honest in the simulation, and then: %s',
+    'the hostile program is honest in the simulation, and on the chain it does this: %s',
     async (theft) => {
       rig = await openRig()
       const first = await build('buy')
@@ -177,7 +179,7 @@ describe('the builder', () => {
     },
   )
 
-  test('faults give a stale blockhash, an impossible height and an answer without a transaction', async () => {
+  test('faults of the builder give an old blockhash, an impossible height, and an answer without a transaction', async () => {
     rig = await openRig()
     rig.advance(300)
     rig.faults.set({ kind: 'builtStale' })

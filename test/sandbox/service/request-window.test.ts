@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { requestWindow } from '../../../src/sandbox/service/customers.ts'
 import { openRig, post } from '../client.ts'
 
-/** Returns for each of these times whether a request is accepted. */
+/** Returns the times at which a request is accepted. */
 function accepted(window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: number[]): number[] {
   const limiter = requestWindow(2, { window, refusedCount })
   return times.filter((time) => limiter.admit(time).accepted)
@@ -13,11 +13,14 @@ test.each<[window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: numbe
   ['sliding', 'yes', [0, 1, 2, 60_000, 60_001, 60_003, 120_010], [0, 1, 120_010]],
   ['fixed', 'no', [59_998, 59_999, 59_999, 60_000, 60_001, 60_002, 120_000], [59_998, 59_999, 60_000, 60_001, 120_000]],
   ['fixed', 'yes', [0, 1, 2, 59_999, 60_000], [0, 1, 60_000]],
-])('a %s window that counts refused requests (%s)', (window, refusedCount, times, expected) => {
-  expect(accepted(window, refusedCount, times)).toEqual(expected)
-})
+])(
+  'a %s window of a minute accepts the right requests if it counts refused ones (%s)',
+  (window, refusedCount, times, expected) => {
+    expect(accepted(window, refusedCount, times)).toEqual(expected)
+  },
+)
 
-test('an admission has the remaining requests and the reset time', () => {
+test('an accepted request has the number of remaining requests and the reset time', () => {
   const limiter = requestWindow(2, { window: 'sliding', refusedCount: 'no' })
   expect(limiter.admit(1_000)).toEqual({ accepted: true, limit: 2, remaining: 1, resetMs: 60_000 })
   expect(limiter.admit(2_000)).toEqual({ accepted: true, limit: 2, remaining: 0, resetMs: 59_000 })

@@ -86,7 +86,7 @@ describe('stream', () => {
     ['no key', { method: 'authenticate' }, 'AUTHENTICATION_FAILED'],
     ['a key that is not a text', { method: 'authenticate', apiKey: { $ne: 1 } }, 'AUTHENTICATION_FAILED'],
     ['invalid JSON', '{', 'AUTHENTICATION_FAILED'],
-  ])('%s: %j gives %s', async (_what, message, code) => {
+  ])('before authentication, %s: the message %j gives %s', async (_what, message, code) => {
     rig = await openRig()
     const listener = await Listener.open(rig.wsUrl)
     listener.send(message)
@@ -108,7 +108,7 @@ describe('stream', () => {
     ['an unknown method', { method: 'trade' }],
     ['invalid JSON', 'hello'],
     ['null', 'null'],
-  ])('%s: %j is refused as a whole, without naming a key', async (_what, message) => {
+  ])('%s: the message %j is refused completely, and the answer names no key', async (_what, message) => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     listener.send(message)
@@ -168,7 +168,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('a mint key delivers only that mint, and once in addition to a channel', async () => {
+  test('the key of a mint delivers only events of that mint, and each once if a channel delivers them as well', async () => {
     rig = await openRig()
     const both = await Listener.on(rig, ['trades', MINT])
     const other = await Listener.on(rig, [OTHER_MINT])

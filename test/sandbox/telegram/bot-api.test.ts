@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BotApi } from '../../../src/sandbox/telegram/bot-api.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 
-// The Bot API's documentation specifies the answer to each of these calls.
+// The sandbox must answer each of these calls as the Bot API's documentation specifies.
 
 const TOKEN = '1:secret'
 
@@ -63,7 +63,7 @@ test('a wrong token is refused, and so is a message to a user who has blocked th
   expect(await call('sendMessage', send)).toMatchObject({ ok: false, status: 403 })
 })
 
-test('an update stays until a later offset confirms it, and a poll waits for the next one', async () => {
+test('an update is delivered until a later offset confirms it, and a poll waits for the next update', async () => {
   const { call, api, clock } = served()
   api.write(7, '/status')
   const first = await call('getUpdates', { timeout: 25 })
@@ -90,7 +90,7 @@ test('a second poll ends the first one with 409', async () => {
   expect((await second).ok).toBe(true)
 })
 
-test('a flood is refused with the time to wait, and accepted after it', async () => {
+test('too many messages are refused with the time to wait, and are accepted after this time', async () => {
   const { call, api, clock } = served()
   for (let count = 0; count < 5; count++) expect((await call('sendMessage', send)).ok).toBe(true)
   const refused = await call('sendMessage', send)

@@ -18,7 +18,7 @@ import { signatureOf, WALLET } from './wire/samples.ts'
 
 /** A service that executes every complete request. */
 class Service {
-  /** Number of complete requests by mint. */
+  /** The number of complete requests, by mint. */
   readonly whole = new Map<string, number>()
   readonly #sockets = new Set<Socket>()
   #server!: Server
@@ -60,7 +60,7 @@ interface Sent {
   received: number
 }
 
-/** Everything between an order and the network. */
+/** All parts between an order and the network. */
 class Client {
   readonly clock = new SystemClock()
   readonly sent = new Map<string, Sent>()
@@ -112,8 +112,10 @@ class Client {
     })
   }
 
-  /** Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy
-   *  that an order became too old before its first request, another order takes its place. */
+  /**
+   * Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy
+   * that an order became too old before its first request, another order is used.
+   */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     for (;;) {
       const sent = await this.#orderOnce(cut, side)
@@ -165,7 +167,7 @@ async function warmUp(side: 'buy' | 'sell'): Promise<void> {
   for (;;) {
     const sent = await client.order(undefined, side)
     if (endOf(sent) === 'acked') return
-    // The request met a connection that was being closed.
+    // The connection was being closed when the request began.
     expect([endOf(sent), sent.received, wholeOf(sent)]).toEqual(['unsent', 0, 0])
   }
 }
@@ -175,18 +177,19 @@ const endOf = ({ outcomes }: Sent): string | undefined => outcomes[0]?.kind
 
 describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any byte', (side) => {
   let length = 0
-  test('an uncut connection carries one complete request and its signature', async () => {
+  test('an uncut connection transmits one complete request and its signature', async () => {
     const sent = await client.order(undefined, side)
     length = sent.received
     expect([endOf(sent), wholeOf(sent)]).toEqual(['acked', 1])
     expect(length).toBeGreaterThan(200)
   })
   test.each(['end', 'reset'] as const)(
-    'a request cut by an %s is unknown, and the service never receives it',
+    'a request that is cut by an %s is unknown, and the service never receives it',
     async (how) => {
       for (let after = 0; after < length; after++) {
         const sent = await client.order({ of: 'request', after, how }, side)
-        // `unsent` is allowed only if no byte had left: before the first byte, and only if the end arrived first.
+        // The result `unsent` is allowed only if no byte had been sent: before the first byte, and only if the end
+        // arrived first.
         expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
           after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
           0,
@@ -196,7 +199,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'an answer cut by an %s gives unknown or the complete signature, and the request arrived once',
+    'if an answer is cut by an %s, the outcome is unknown or the complete signature, and the request arrived once',
     async (how) => {
       for (let after = 0; after <= ANSWER.length; after++) {
         const sent = await client.order({ of: 'response', after, how }, side)
@@ -207,7 +210,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'a request on a reused connection cut by an %s gives the same results',
+    'a request on a reused connection that is cut by an %s gives the same results',
     async (how) => {
       for (let after = 1; after < length; after++) {
         await warmUp(side)
@@ -218,7 +221,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
   )
 })
 
-test('no request was sent twice, and each order has the state of its only attempt', () => {
+test('no request was sent twice, and the state of each order is that of its only attempt', () => {
   for (const sent of client.sent.values()) {
     expect(wholeOf(sent)).toBeLessThanOrEqual(1)
     const ends = sent.outcomes.map(({ kind }) => kind).filter((kind) => kind !== 'unsent')

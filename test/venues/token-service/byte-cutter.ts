@@ -13,7 +13,7 @@ export interface ByteCutter {
   readonly port: number
   /** Cut for new connections; undefined forwards everything. */
   cut: Cut | undefined
-  /** Bytes sent by the client since this was set to 0. */
+  /** The number of bytes that the client has sent since this was set to 0. */
   received: number
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export async function openByteCutter(targetPort: number): Promise<ByteCutter> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     const end = (how: Cut['how']): void => {
-      // Forwarded bytes arrive before the end, unless a reset overtakes them, which equals an earlier cut.
+      // The forwarded bytes arrive before the end, unless a reset arrives earlier. Such a reset equals an earlier cut.
       upstream.end()
       if (how === 'end') client.destroy()
       else client.resetAndDestroy()

@@ -18,7 +18,7 @@ const text = fc.oneof(
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0) // JSON has no -0
 const number = fc.oneof(finite, fc.constantFrom(0, 1e308, 5e-324))
 
-test('every message survives a round trip through CSV', () => {
+test('every message is unchanged after it was written to CSV and read back', () => {
   const message = fc.oneof(
     fc.record({
       type: fc.constant('trade'),
@@ -43,7 +43,7 @@ test('every message survives a round trip through CSV', () => {
   )
 })
 
-test('no cell can be read as a formula by a spreadsheet', () => {
+test('a spreadsheet can read no cell as a formula', () => {
   const cells = csvLine({ type: 'newToken', name: '=cmd()', symbol: '@a', mint: '-1+1', metadata: { image: '\tx' } })
   expect(cells.split(',').filter((cell) => /^"?[=+\-@\t]/.test(cell))).toEqual([])
 })
@@ -55,10 +55,10 @@ describe('a CSV file from another tool', () => {
     ['a byte order mark is ignored', `\ufeff${header}\nnow,trade,m,2,5`, [[2, trade(2, 5)]]],
     ['empty lines are ignored', `${header}\n\n,trade,m,1,5\n\n`, [[3, trade(1, 5)]]],
     ['missing cells are omitted from the message', `${header}\nx,trade`, [[2, { type: 'trade' }]]],
-    ['extra cells make the line bad', `${header}\n1,trade,m,1,5,6`, [[2, 'more cells than columns']]],
-    ['an invalid number makes the line bad', `${header}\n,trade,m,cheap,5`, [[2, 'price']]],
+    ['extra cells make the line invalid', `${header}\n1,trade,m,1,5,6`, [[2, 'more cells than columns']]],
+    ['an invalid number makes the line invalid', `${header}\n,trade,m,cheap,5`, [[2, 'price']]],
     [
-      'a quote inside an unquoted cell makes the line bad',
+      'a quote inside an unquoted cell makes the line invalid',
       `${header}\n,tr"a"de,m,1,5\n,"trade"s,m,1,5`,
       [
         [2, 'unpaired or misplaced quotes'],
@@ -66,7 +66,7 @@ describe('a CSV file from another tool', () => {
       ],
     ],
     [
-      'an unclosed quote makes one line bad',
+      'an unclosed quote makes only one line invalid',
       `${header}\n,"trade,m,1,5\n,trade,m,1,6`,
       [
         [2, 'unpaired or misplaced quotes'],
@@ -82,7 +82,7 @@ describe('a CSV file from another tool', () => {
     expect(() => read('"type,mint')).toThrow('missing: type, mint, timestamp')
   })
 
-  test('an open quote does not swallow a long file', () => {
+  test('an open quote does not hide the rest of a long file', () => {
     const rows = Array.from({ length: 3_000 }, (_, n) => `,trade,m,1,${n}`)
     const found = read([header, ',"trade,m,1,5', ...rows].join('\n'))
     expect(found[0]).toEqual([2, 'unpaired or misplaced quotes'])

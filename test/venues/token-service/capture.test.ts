@@ -14,7 +14,7 @@ function read(text: string): object {
 
 const trade = { type: 'trade', mint: MINT, amount: 1, tokensTraded: 5, price: 0.2, timestamp: 1_000, side: 'buy' }
 
-describe('a line of a capture', () => {
+describe('a line of captured messages', () => {
   test.each<[string, string | object, object]>([
     ['a trade', trade, { kind: 'row', key: 'trades', time: 1_000 }],
     ['a trade with its arrival time', { receivedAt: 1_234.5, ...trade }, { kind: 'row', key: 'trades', time: 1_234 }],
@@ -52,7 +52,8 @@ describe('a line of a capture', () => {
 })
 
 describe('the lines of a file', () => {
-  // A line is in memory until the next one, so it is copied at once. Long lines are represented by their length.
+  // A line is in memory only until the next one is read. It is therefore copied at once. Long lines are represented by
+  // their length.
   const lines = (text: string) =>
     Array.from(linesOf(folder.write('lines', text)), ({ number, data, start, end }) => [
       number,

@@ -13,17 +13,17 @@ import { MINT, signatureOf, WALLET } from './wire/samples.ts'
 const START = 1_782_611_393_000
 const S = signatureOf(3)
 
-/** A service and a chain that answer when the test tells them to. */
+/** A service and a chain that answer at the moment that the test selects. */
 class World {
   readonly clock = new SimulatedClock(START)
   readonly requests: HttpRequest[] = []
   readonly outcomes: Outcome[] = []
-  /** Reports about attempts, in order. */
+  /** The reports about attempts, in order. */
   readonly told: string[] = []
   readonly resumed: string[] = []
   sellUnit: SellUnit = 'unproved'
   readonly contradictions: TokenAmount[] = []
-  /** The fill on the chain. */
+  /** Reports the fill on the chain. */
   landed: (outcome: Outcome) => void = () => {}
   holding: TokenAmount | undefined
   apiKey = (): string => 'k'
@@ -140,7 +140,7 @@ describe('requests', () => {
       sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1n, decimals: 6 } }),
       'BALANCE_UNKNOWN',
     ],
-  ])('%s is refused before anything is sent, and not from inside the call', (_name, of, code) => {
+  ])('%s is refused before anything is sent, and after the call has returned', (_name, of, code) => {
     world.execute(of)
     expect(world.outcomes).toEqual([])
     world.clock.advanceTo(START)
@@ -149,7 +149,7 @@ describe('requests', () => {
       [expect.objectContaining({ kind: 'refused', code, retry: 'never' })],
     ])
   })
-  test('an unreadable key gives unsent', () => {
+  test('an API key that cannot be read gives the result unsent', () => {
     world.apiKey = () => {
       throw new Error('no such file')
     }
@@ -159,7 +159,7 @@ describe('requests', () => {
   })
 })
 
-describe('the conclusion from the answer is reported once', () => {
+describe('what the answer means is reported once', () => {
   const answered = (status: number, body: unknown): HttpResult => ({
     kind: 'answered',
     status,
@@ -193,7 +193,7 @@ describe('the conclusion from the answer is reported once', () => {
     ['refused', answered(400, {}), ['refused INVALID_PARAMETERS']],
     ['lost', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
     ['proved never to have left', { kind: 'unsent', reason: 'connect timeout' }, ['unsent']],
-  ])('no answer within 10 s, then %s', async (_name, result, told) => {
+  ])('an attempt has no answer within 10 s, then %s', async (_name, result, told) => {
     world.execute(attempt())
     world.clock.advanceTo(START + 9_999)
     expect(world.told).toEqual([])
@@ -220,7 +220,7 @@ test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]
   ['the amount it asked for, except for rounding', 'base', 4_999_999n, []],
   ['another amount by number, which disproves its unit', 'tokens', 5n, [5n]],
   ['another amount by percent, which proves nothing', 'unproved', 5n, []],
-])('a sale that sold %s', (_what, unit, sold, contradictions) => {
+])('a sale that sold %s proves or disproves the unit of its number', (_what, unit, sold, contradictions) => {
   world.sellUnit = unit
   world.holding = 9_000_000n
   world.execute(sellAttempt(MINT, { size: { kind: 'tokens', tokens: 5_000_000n, decimals: 6 } }))

@@ -61,7 +61,7 @@ const sink = {
   post: (input: Input): void => void posted.push(input),
 }
 const seconds = (count: number): void => clock.advanceTo(clock.now() + count * 1_000)
-/** Lets the service send frames for this number of seconds. */
+/** Lets the service send messages for this number of seconds. */
 const chatter = (count: number): void => {
   for (let second = 0; second < count; second++) {
     service.last.say({ type: 'pong' })
@@ -92,7 +92,7 @@ function goLive(...keys: string[]): void {
 
 const trade = (more: Partial<typeof TRADE> = {}) => ({ ...TRADE, ...more })
 let counter = 0
-/** A trade that differs from all earlier ones. */
+/** Returns a trade that differs from all earlier trades. */
 const fresh = (more: Partial<typeof TRADE> = {}) => trade({ amount: 1 + counter++ / 1_000, ...more })
 
 describe('connecting', () => {
@@ -129,7 +129,7 @@ describe('connecting', () => {
     expect(statuses().at(-1)).toBe('live a b')
   })
 
-  test('a key that is no longer wanted when it is confirmed does not delay the others, and is unsubscribed', () => {
+  test('a key that is no longer wanted when it is confirmed does not delay other keys, and is unsubscribed', () => {
     feed.want(['trades', 'sold'])
     feed.start(sink)
     service.last.open()
@@ -145,7 +145,7 @@ describe('connecting', () => {
   test.each([
     ['a connection that does not open', 'dialing', 0],
     ['an authentication that is not answered', 'authenticating', 1],
-  ])('%s within 10 s is dialed again', (_name, state, open) => {
+  ])('%s within 10 s leads to a new connection', (_name, state, open) => {
     feed.start(sink)
     if (open) service.last.open()
     expect(feed.state).toBe(state)
@@ -177,7 +177,7 @@ describe('keys', () => {
     expect(statuses().at(-1)).toBe(`live ${MINT}`)
   })
 
-  test('a refused batch is halved until the bad key is alone', () => {
+  test('if a batch of keys is refused, it is halved until only the bad key is left', () => {
     feed.want(['a', 'b', 'bad', 'd', 'e'])
     feed.start(sink)
     service.last.open()
@@ -264,7 +264,7 @@ describe('keys', () => {
 })
 
 describe('staying connected', () => {
-  test('the feed pings every 30 s, and any frame proves the connection alive', () => {
+  test('the feed sends a ping every 30 s, and any message proves that the connection works', () => {
     goLive('trades')
     for (let ping = 0; ping < 5; ping++) {
       seconds(30)
@@ -274,7 +274,7 @@ describe('staying connected', () => {
     expect([feed.state, service.connections.length]).toEqual(['live', 1])
   })
 
-  test('40 s of silence make the feed stale; the next frame makes it live again and reports the gap', () => {
+  test('after 40 s of silence the feed is stale, and the next message makes it live again and reports the gap', () => {
     goLive('trades')
     service.last.say(fresh())
     seconds(41)
@@ -293,9 +293,9 @@ describe('staying connected', () => {
     expect(statuses().at(-1)).toBe('down')
   })
 
-  test('a late timer counts as one second, so frames waiting in the socket are read first', () => {
+  test('a late timer counts as one second, so that messages waiting in the socket are read first', () => {
     goLive('trades')
-    // The machine was suspended: the clock jumps, and only the next of the missed timers runs.
+    // The machine was suspended: the clock jumps, and of the missed timers only the next one runs.
     const before = clock.now()
     clock.now = () => before + 120_000
     clock.advanceTo(before + 1_000)
@@ -321,7 +321,7 @@ describe('reconnecting', () => {
     expect(statuses().slice(-2)).toEqual(['gap 0 7000 trades newTokens', 'live trades newTokens'])
   })
 
-  test('delays are uniform between 1 s and a doubling cap of 30 s', () => {
+  test('delays before a new connection are random between 1 s and a limit that doubles up to 30 s', () => {
     feed.start(sink)
     const waits: number[] = []
     for (let n = 0; n < 12; n++) {
@@ -339,7 +339,7 @@ describe('reconnecting', () => {
     expect(new Set(waits).size).toBeGreaterThan(8)
   })
 
-  test('60 s of being live reset the delay', () => {
+  test('60 s of being live reset the delay before a new connection', () => {
     feed.start(sink)
     for (let n = 0; n < 6; n++) {
       service.last.close()
@@ -354,7 +354,7 @@ describe('reconnecting', () => {
     expect(service.connections).toHaveLength(before + 1)
   })
 
-  test('CONNECTION_LIMIT waits at the cap', () => {
+  test('after CONNECTION_LIMIT the feed waits for the longest delay', () => {
     feed.start(sink)
     service.last.open()
     service.last.say(error('CONNECTION_LIMIT'))
@@ -376,7 +376,7 @@ describe('reconnecting', () => {
     expect([rows, service.connections.length, feed.state]).toEqual([[], 2, 'dialing'])
   })
 
-  test('a message paced for an old connection is not sent on the new one', () => {
+  test('a message that waits to be sent on an old connection is not sent on the new one', () => {
     goLive('trades')
     paced = []
     feed.want(['trades', MINT])
@@ -392,7 +392,7 @@ describe('reconnecting', () => {
 })
 
 describe('a refused key', () => {
-  test('a refused key stops all dialing until there is another one', () => {
+  test('after a key was refused, no connection is opened until there is another key', () => {
     goLive('trades')
     service.last.say(error('AUTHENTICATION_FAILED'))
     expect([feed.state, told.at(-1), statuses().at(-1)]).toEqual(['refused', 'refused m', 'refused'])
@@ -404,7 +404,7 @@ describe('a refused key', () => {
     expect(service.last.sent).toEqual([{ method: 'authenticate', apiKey: 'secret-2' }])
   })
 
-  test('a refused key never appears in kept frames', () => {
+  test('a refused key never appears in the messages that are kept', () => {
     goLive('trades')
     service.last.say('{"echo":"secret-1"', `{"type":"x","a":"${'y'.repeat(2_040)}secret-1"}`)
     expect(told.filter((text) => text.includes('secret'))).toEqual(['misfit not JSON {"echo":"[secret]"'])
@@ -412,7 +412,7 @@ describe('a refused key', () => {
 })
 
 describe('rows', () => {
-  test('rows carry their arrival time, one clock reading per frame, never backwards', () => {
+  test('rows have the time of their arrival: the clock is read once per message, and the time never goes back', () => {
     goLive('trades')
     const times = [START + 100, START + 50, START + 200]
     clock.now = () => times.shift() as number
@@ -439,7 +439,7 @@ describe('rows', () => {
   test.each<[string, (chunk: Buffer, end: number) => void]>([
     ['a message of the service', (chunk, end) => service.last.sayRange(chunk, 0, end)],
     ['a new key', () => feed.want(['trades', MINT])],
-  ])('a row of one chunk after %s has no earlier time than the report', (_what, report) => {
+  ])('if rows of one chunk follow %s, their time is not before the report', (_what, report) => {
     goLive('trades')
     const subscribed = JSON.stringify({ type: 'subscribed', keys: ['trades'], timestamp: START })
     const chunk = Buffer.from(`${subscribed} ${JSON.stringify(fresh())}`)
@@ -465,7 +465,7 @@ describe('rows', () => {
     ['the chunk is read', () => service.last.settle()],
     ['a reported message', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
     ['the connection is lost', () => service.last.close()],
-  ])('rows wait in their block until %s', (_what, happens) => {
+  ])('the rows of a chunk wait in their block until %s', (_what, happens) => {
     goLive('trades')
     const whole = Buffer.from(JSON.stringify(fresh()))
     const reports = posted.length
@@ -482,7 +482,7 @@ describe('rows', () => {
     expect(rows.every(({ block, row }) => row < block.length)).toBe(true)
   })
 
-  test('duplicates are dropped in any order, and late rows are kept', () => {
+  test('repeated rows are dropped in any order, and late rows are kept', () => {
     goLive('trades')
     const old = fresh({ timestamp: START - 1_000_000 })
     service.last.say(trade(), old, trade(), old, PRICE_UPDATE, PRICE_UPDATE, NEW_TOKEN, NEW_TOKEN)
@@ -518,7 +518,7 @@ describe('rows', () => {
     expect([rows.length, feed.counts.duplicates]).toEqual([signature.length, 0])
   })
 
-  test('the window of duplicates is bounded', () => {
+  test('the memory for repeated rows is limited', () => {
     goLive('trades')
     service.last.say(trade())
     for (let index = 0; index < 40_000; index++) service.last.say(fresh())
@@ -527,7 +527,7 @@ describe('rows', () => {
     expect(rows.length).toBe(before + 1)
   })
 
-  test('rejected frames are counted by reason, and the first ones are kept', () => {
+  test('rejected messages are counted by reason, and the first ones are kept', () => {
     goLive('trades')
     for (let index = 0; index < 100; index++) service.last.say('nonsense')
     service.last.say({ type: 'candle' }, trade({ price: Number.NaN }))
@@ -581,7 +581,7 @@ describe('rows', () => {
     [1_001, 0.3, 0.85],
     [1_999, 0.98, 0.98],
     [2_000, 0.3, 0.97],
-  ])('an engine lag of %i ms with a loop load of %d gives a load of %d', (lag, loop, load) => {
+  ])('an engine lag of %i ms and an event-loop load of %d give a load of %d', (lag, loop, load) => {
     const ofBoth = busier(
       () => loop,
       () => lag,
@@ -589,7 +589,7 @@ describe('rows', () => {
     expect(ofBoth()).toBe(load)
   })
 
-  test('a sink that stops early is offered the remaining rows again', () => {
+  test('if the receiver of rows stops early, it receives the remaining rows later', () => {
     const taken: number[] = []
     const reluctant = {
       ...sink,

@@ -8,12 +8,12 @@ import { Row } from '../../../src/venues/token-service/wire/row.ts'
 
 const KEY = new Uint8Array(32).fill(7)
 
-/** An intake at which each mint is traded once, except for one mint that appears in between. */
+/** An intake of rows in which each mint is traded once, except one mint that is traded several times. */
 class Door {
   readonly mints = new Mints()
   readonly held = new Set<string>()
   readonly blocks: { readonly block: LiveBlock; readonly from: number; readonly to: number }[] = []
-  /** Mints in the order of their arrival. */
+  /** The mints in the order of their arrival. */
   readonly said: string[] = []
   rowsHandled = Number.POSITIVE_INFINITY
   readonly #intake: Intake
@@ -57,7 +57,7 @@ class Door {
     }
   }
 
-  /** The mints according to the receivers of the rows. */
+  /** The mints that the receivers of the rows read. */
   get read(): string[] {
     this.#intake.deliver()
     return this.blocks.flatMap(({ block, from, to }) =>
@@ -66,7 +66,7 @@ class Door {
   }
 }
 
-test('token numbers of unused mints are recycled, and every row keeps its mint', () => {
+test('the numbers of unused mints are reused, and every row keeps its mint', () => {
   const door = new Door()
   door.launch(10)
   const [first, second] = door.said as [string, string]
@@ -82,11 +82,11 @@ test('token numbers of unused mints are recycled, and every row keeps its mint',
   expect(door.read.slice(-2)).toEqual([second, first])
 })
 
-test('numbers are not recycled while older rows wait', () => {
+test('the numbers of mints are not reused while older rows wait', () => {
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints
-  // All rows before the previous recycling are handled, except for the last one: it did not fit into the second block.
+  // All rows from before the last reuse are handled, except the last one, which did not fit into the second block.
   door.rowsHandled = 2 * 8_192
   door.launch(2 * 8_192)
   expect(door.mints.list).toBe(list)

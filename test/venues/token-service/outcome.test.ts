@@ -11,7 +11,7 @@ const answered = (status: number, body: unknown, headers: Record<string, string>
   headers,
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
-/** Kind of the outcome, and the values that determine the next step. */
+/** Returns the kind of the outcome, and the values that determine the next step. */
 const summary = (result: HttpResult): string => {
   const verdict = verdictOf(result, NOW)
   if (verdict.kind === 'refused')

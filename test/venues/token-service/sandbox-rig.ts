@@ -9,7 +9,7 @@ import type { ExecutorParts, FeedParts } from '../../../src/venues/venue.ts'
 import { dialWebSocket } from '../../../src/venues/web-socket.ts'
 import type { Rig } from '../../sandbox/client.ts'
 
-/** Yields to the event loop until the condition holds, and advances the sandbox's time by `slots` every 20 turns. */
+/** Lets the event loop run until the condition is true, and advances the sandbox's time by `slots` every 20 turns. */
 export async function until(rig: Rig, condition: () => boolean, slots = 0): Promise<void> {
   for (let turn = 0; turn < 20_000; turn++) {
     if (condition()) return
@@ -39,7 +39,7 @@ export interface OpenExecutor {
   close(): Promise<void>
 }
 
-/** Parts of an executor whose attempts are resolved on the sandbox's chain. */
+/** Returns the parts of an executor whose attempts are resolved on the sandbox's chain. */
 export async function openExecutorParts(rig: Rig): Promise<OpenExecutor> {
   const { http, close } = openHttp()
   const { clock, genesisHash: genesis } = rig

@@ -103,7 +103,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
   })
 })
 
-test('a refused key is not tried again', async () => {
+test('a key that was refused is not used again', async () => {
   const rig = await openRig()
   closing.push(() => rig.close())
   const { feed, notes } = openFeed(rig, ['trades'], 'wrong')
@@ -140,7 +140,7 @@ describe('faults', () => {
     expect(outcomes.at(-1)).toMatchObject({ kind: 'filled', final: true })
   })
 
-  test('a transaction that fails on chain ends as reverted and costs its fee', async () => {
+  test('a transaction that fails on the chain ends as reverted and costs its fee', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -150,7 +150,7 @@ describe('faults', () => {
     expect((outcomes.at(-1) as { feeLamports: number }).feeLamports).toBeGreaterThanOrEqual(5_000)
   })
 
-  test('a lost connection is dialed again, and both gaps are reported', async () => {
+  test('a lost connection is opened again, and both gaps are reported', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { feed, events, inputs } = openFeed(rig, ['trades'])

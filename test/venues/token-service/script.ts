@@ -27,7 +27,7 @@ export class ScriptedConnection {
     this.settle()
   }
 
-  /** Sends a part of a chunk; the chunk ends with `settle`. */
+  /** Sends a part of a chunk. The chunk ends with `settle`. */
   sayRange(chunk: Uint8Array, start: number, end: number): void {
     this.#on.message(chunk, false, start, end)
   }
@@ -40,7 +40,7 @@ export class ScriptedConnection {
     this.#on.closed(reason)
   }
 
-  /** Returns the messages received since the last call. */
+  /** Returns the messages that were received since the last call. */
   take(): string[] {
     return this.sent.splice(0).map(({ method, keys }) => [method, ...(keys ?? [])].join(' '))
   }
@@ -56,7 +56,7 @@ export class ScriptedConnection {
   }
 }
 
-/** A service that sends what the test tells it to. */
+/** A service that sends what the test specifies. */
 export class ScriptedService {
   readonly connections: ScriptedConnection[] = []
 

@@ -56,7 +56,7 @@ test.each<[unknown, string]>([
   expect(readAnswer(JSON.stringify(body)).code).toBe(expected)
 })
 
-test('the message is kept, truncated', () => {
+test('the message of an answer is kept and cut to a maximum length', () => {
   expect(readAnswer('{"error":{"code":"X","message":"no luck"}}').message).toBe('no luck')
   expect(readAnswer(JSON.stringify({ message: 'x'.repeat(9_000) })).message).toHaveLength(200)
 })

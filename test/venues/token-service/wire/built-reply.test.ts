@@ -78,11 +78,11 @@ describe('the reader rejects', () => {
   })
 })
 
-test('endless JSON is read up to a bound', () => {
+test('JSON without an end is read up to a limit', () => {
   expect(read(`${'['.repeat(5_000)}"${base64}"${']'.repeat(5_000)}`)).toMatchObject({ ok: false })
 })
 
-test('base58 is decoded up to a bound, because a megabyte of it would take many seconds', () => {
+test('base58 is decoded up to a limit, because decoding a megabyte would take many seconds', () => {
   const texts = Array.from({ length: 180 }, () => 'z'.repeat(5_500))
   expect(read([base58, ...texts])).toMatchObject({ ok: true })
   expect(read([...texts, base58])).toMatchObject({ ok: false })

@@ -18,7 +18,7 @@ const why = (value: unknown) => {
   return decoded.kind === 'misfit' ? decoded.why : decoded.kind
 }
 
-/** The record as a block returns it. */
+/** Returns the record after it was written to a block and read back. */
 function throughColumns(value: unknown): unknown {
   const intake = new Intake(
     new Mints(),
@@ -30,7 +30,7 @@ function throughColumns(value: unknown): unknown {
   return JSON.parse(JSON.stringify(eventOf(intake.block, 0)))
 }
 
-describe('a record is the same after a trip through the columns', () => {
+describe('a record is unchanged after it was stored in the columns of a block', () => {
   test.each([[TRADE], [{ ...TRADE, side: 'sell' }], [NEW_TOKEN], [PRICE_UPDATE]])('%o', (record) => {
     expect(throughColumns(record)).toEqual(record)
   })
@@ -137,7 +137,7 @@ test('deep nesting, unknown and dangerous fields are tolerated and counted', () 
   expect(decoder.unknownFields).toBe(2)
 })
 
-test('a mint with the length of a key that is not a key is rejected when it is first seen', () => {
+test('a text with the length of a key that is not a key is rejected when it is first read', () => {
   const intake = new Intake(
     new Mints(),
     () => false,
@@ -199,7 +199,7 @@ const scanAll = (json: string, frame: Frame): boolean => {
 }
 
 describe('the scanner agrees with JSON.parse', () => {
-  /** Values that a row reads from a frame. */
+  /** Returns the values that a row reads from a message. */
   const seen = (row: Row) => {
     const { kind, stamp, numbers, texts, mintStart, mintEnd } = row
     const text = (start: number, end: number) => Buffer.from(texts.bytes.slice(start, end)).toString()
@@ -215,7 +215,7 @@ describe('the scanner agrees with JSON.parse', () => {
   }
   const compare = (json: string): boolean => {
     const [scanned, parsed] = [new Frame(), new Frame()]
-    // In the middle of a buffer, so that no test depends on the surrounding bytes.
+    // The message is in the middle of a buffer, so that no result depends on the bytes around it.
     const buffer = Buffer.from(`"}${json}"}`)
     if (!new Scanner().scan(buffer, 2, buffer.length - 2, scanned)) return false
     expect(fillFrame(JSON.parse(json), parsed)).toBe(true)
@@ -227,7 +227,7 @@ describe('the scanner agrees with JSON.parse', () => {
     return true
   }
 
-  test('on any trade and price update, and the scanner accepts all of them', () => {
+  test('the scanner agrees with JSON.parse on any trade and price update, and accepts all of them', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate), (record) => {
         expect(compare(JSON.stringify(record))).toBe(true)
@@ -236,7 +236,7 @@ describe('the scanner agrees with JSON.parse', () => {
     )
   })
 
-  test('on nulls, duplicate and unknown fields', () => {
+  test('the scanner agrees with JSON.parse on nulls, and on duplicate and unknown fields', () => {
     const name = fc.constantFrom(...Object.keys({ ...TRADE, ...PRICE_UPDATE }), 'new', 'slot')
     const value = fc.constantFrom('null', '1', '-0', '"x"', '1.5e300', '1e999')
     const more = fc.array(fc.tuple(name, value), { maxLength: 4 })
@@ -250,7 +250,7 @@ describe('the scanner agrees with JSON.parse', () => {
     expect(compare('{"type":"trade","price":1,"price":null,"mint":"x","mint":null,"slot":null}')).toBe(true)
   })
 
-  test('on numbers in every notation, correctly rounded', () => {
+  test('the scanner agrees with JSON.parse on numbers in every notation, correctly rounded', () => {
     const digits = (length: number) =>
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: length })
     const numeral = fc
@@ -280,7 +280,7 @@ describe('the scanner agrees with JSON.parse', () => {
     )
   })
 
-  test('on records with arbitrary changes of their text', () => {
+  test('the scanner agrees with JSON.parse on records with arbitrary changes of their text', () => {
     const mutation = fc.tuple(
       fc.nat(500),
       fc.nat(3),

@@ -33,7 +33,7 @@ describe('a body with its side is parsed', () => {
   })
 })
 
-test('requests of Sluice itself are parsed', () => {
+test('requests that Sluice itself sends are parsed', () => {
   const common = { publicKey, mint, slippagePercent: 7.5, priorityFeeLamports: solToLamports(0.0001) }
   const withSide = (side: string, body: string) => JSON.stringify({ ...JSON.parse(body), side })
   const { publicKey: wallet, ...rest } = common

@@ -35,7 +35,7 @@ const sell = (more: Partial<SellRequest> = {}): SellRequest => ({
 })
 const keys = `"publicKey":"${WALLET}","mint":"${MINT}"`
 
-describe('request bodies, byte for byte', () => {
+describe('the bodies of requests are equal byte for byte', () => {
   test.each<[string, string]>([
     [buyBody(buy()), `{${keys},"amount":0.1,"slippage":10}`],
     [
@@ -121,7 +121,7 @@ test.each<[string, Partial<BuyRequest>, keyof typeof ERRORS | undefined]>([
   ['a mint of 31 bytes', { mint: '1'.repeat(31) }, 'MINT_INVALID'],
   ['a mint of 64 bytes', { mint: signatureOf(1) }, 'MINT_INVALID'],
   ['an invalid wallet', { publicKey: 'me' }, 'INVALID_PARAMETERS'],
-])('a buy with %s', (_name, more, code) => {
+])('a buy with %s is refused', (_name, more, code) => {
   expect(checkBuy(buy(more), solToLamports(100))?.code).toBe(code)
 })
 
@@ -136,7 +136,7 @@ test.each<[string, Partial<SellRequest>, keyof typeof ERRORS | undefined]>([
   ['zero slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
   ['a slippage above 100 %', { slippagePercent: 100.5 }, 'SLIPPAGE_RANGE'],
   ['an invalid mint', { mint: 'x' }, 'MINT_INVALID'],
-])('a sale with %s', (_name, more, code) => {
+])('a sale with %s is refused', (_name, more, code) => {
   expect(checkSell(sell(more))?.code).toBe(code)
 })
 
@@ -181,7 +181,7 @@ test.each<[string, Parameters<typeof sellAmountOf>[0], SellUnit, bigint | undefi
     undefined,
     expect.objectContaining({ code: 'BALANCE_UNKNOWN' }),
   ],
-])('the amount of a sale: %s', (_name, size, unit, holding, expected) => {
+])('the amount of a sale is written or refused: %s', (_name, size, unit, holding, expected) => {
   expect(sellAmountOf(size, unit, holding)).toEqual(expected)
 })
 
