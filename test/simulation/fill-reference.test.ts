@@ -136,7 +136,8 @@ function compare(seed: number): Compared[] {
 }
 
 /**
- * A constant-product pool. Its prints have the price of the pool, except hops of routed swaps and prints of a few lamports.
+ * A constant-product pool. Its prints have the price of the pool, except hops of routed swaps and prints of a few
+ * lamports.
  */
 class Pool {
   readonly mint: string
