@@ -1,3 +1,4 @@
+import { wordsAtLine } from '../../base/cache-line.ts'
 import type { Mints } from '../../market/mints.ts'
 
 const QUOTE = 0x22
@@ -38,7 +39,7 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
  *  and is at most half full. The texts are in the table itself, so that most look-ups read one cache line. */
 class MintLookup {
   readonly #mints: Mints
-  #entries = new Int32Array(FIRST_PLACES * WORDS)
+  #entries = wordsAtLine(FIRST_PLACES * WORDS)
   #count = 0
   /** For each mint of a batch: its offset in the list, its guessed length, and its hash. After the search, the hash is
    *  replaced by the position of its entry. */
@@ -166,7 +167,7 @@ class MintLookup {
   #grow(): void {
     const before = this.#entries
     const last = before.length * 2 - WORDS
-    const entries = new Int32Array(before.length * 2)
+    const entries = wordsAtLine(before.length * 2)
     for (let old = 0; old < before.length; old += WORDS) {
       if (before[old + NUMBER] === FREE) continue
       let entry = ((before[old + HASH] as number) << WORDS_LOG2) & last
