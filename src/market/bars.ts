@@ -15,22 +15,32 @@ import {
   tradesIn,
   VOLUME,
 } from './bar.ts'
-import { BarRings } from './bar-rings.ts'
 import type { BarWidth } from './bar-width.ts'
 import type { TokenId } from './block.ts'
 import type { FeedGaps } from './feed-gaps.ts'
+import { KeptBars } from './kept-bars.ts'
 
-/** A print as `Bars` receives it: an array of these numbers, because V8 allocates memory for each fractional argument
- *  of a function that it does not inline. The price is the robust price after the print, 0 if there is none. */
-export const PRINT_DOUBLES = 3
-export const PRINT_PRICE = 0
-export const PRINT_SOL = 1
-export const PRINT_TIME = 2
+/** The columns of prints that bars read. */
+export interface PrintColumns {
+  /** 1 for a sale, 0 for a buy. It is a number, because a branch on the side of a trade cannot be predicted. */
+  readonly kind: ArrayLike<number>
+  /** SOL. */
+  readonly amount: ArrayLike<number>
+  readonly time: ArrayLike<Millis>
+}
+
+/** The robust prices of tokens after a print; 0 if there is none. */
+export interface PrintPrices {
+  numberAt(token: TokenId): number
+}
 
 /** A component that takes each bar when it closes. */
 export interface BarFollower {
   /** Called with a bar of a token before the bar counts as closed. The bar's numbers begin at `doubles[at]`. */
   closing(token: TokenId, doubles: Float64Array, at: number): void
+  /** Called with the first `count` of these tokens, whose bars close at once. The bar of a token begins at the token's
+   *  number times `BAR_DOUBLES` in `doubles`. */
+  closingAll(tokens: Uint32Array, count: number, doubles: Float64Array): void
 }
 
 /** The bars of one width, of all tokens. The open bar of each token is one cache line in a flat array by token number,
@@ -61,7 +71,7 @@ export class Bars {
   #inMemoryOrder = new Uint32Array(0)
   #closedCount = 0
   /** The closed bars. */
-  readonly closed = new BarRings()
+  readonly closed = new KeptBars()
   readonly #copies: BarCopies
   /** The bar that `newest` returned last, its token and its number. */
   #shown: Bar | undefined
@@ -85,40 +95,48 @@ export class Bars {
     this.#followers = this.#followers.filter((one) => one !== follower)
   }
 
-  /** Adds a print. `sells`: 1 for a sale, 0 for a buy. It is a number, because a branch on the side of a trade cannot
-   *  be predicted. Returns true if the print completes a bar of trades or of a volume; the caller then calls
+  /** Adds the print of a row. Returns true if it completes a bar of trades or of a volume; the caller then calls
    *  `close`. */
-  print(token: TokenId, sells: number, print: Float64Array): boolean {
+  print(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): boolean {
+    if (token * BAR_DOUBLES >= this.#open.length) this.#grow(token)
+    if (this.#isSingle) return this.#printWhole(prints, row, token, prices)
+    this.printOpen(prints, row, token, prices)
+    if (this.isTimed) return false
+    const open = this.#open
+    const at = token * BAR_DOUBLES
+    const { trades, volumeSol } = this.width
+    open[at + CLOSED] = prints.time[row] as number
+    if ((open[at + VOLUME] as number) >= volumeSol) return true
+    return trades < Number.POSITIVE_INFINITY && tradesIn(open[at + COUNTS] as number) >= trades
+  }
+
+  /** Adds the print of a row to the open bar of a token. The numbers are read here, because V8 allocates memory for
+   *  each fractional argument of a function that it does not inline. */
+  printOpen(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): void {
     const at = token * BAR_DOUBLES
     if (at >= this.#open.length) this.#grow(token)
-    if (this.#isSingle) return this.#printWhole(sells, print)
     const open = this.#open
-    const price = print[PRINT_PRICE] as number
+    const price = prices.numberAt(token)
     const counts = open[at + COUNTS] as number
-    if (counts === 0) this.#begin(token, at, print)
-    open[at + COUNTS] = counts + 1 + sells * (A_SELL - 1)
-    const volume = (open[at + VOLUME] as number) + (print[PRINT_SOL] as number)
-    open[at + VOLUME] = volume
+    if (counts === 0) this.#begin(prints, row, token)
+    open[at + COUNTS] = counts + 1 + (prints.kind[row] as number) * (A_SELL - 1)
+    open[at + VOLUME] = (open[at + VOLUME] as number) + (prints.amount[row] as number)
     if (price > 0) {
+      open[at + CLOSE] = price
       if (open[at + OPEN] === 0) open[at + OPEN] = open[at + HIGH] = open[at + LOW] = price
       else if (price > (open[at + HIGH] as number)) open[at + HIGH] = price
       else if (price < (open[at + LOW] as number)) open[at + LOW] = price
-      open[at + CLOSE] = price
     }
-    if (this.isTimed) return false
-    const { trades, volumeSol } = this.width
-    open[at + CLOSED] = print[PRINT_TIME] as number
-    return volume >= volumeSol || (trades < Number.POSITIVE_INFINITY && tradesIn(counts) + 1 >= trades)
   }
 
   /** Writes the bar of one print. A print without a price is not a bar. */
-  #printWhole(sells: number, print: Float64Array): boolean {
+  #printWhole(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): boolean {
     const whole = this.#whole
-    const price = print[PRINT_PRICE] as number
+    const price = prices.numberAt(token)
     whole[OPEN] = whole[HIGH] = whole[LOW] = whole[CLOSE] = price
-    whole[VOLUME] = print[PRINT_SOL] as number
-    whole[COUNTS] = 1 + sells * (A_SELL - 1)
-    whole[OPENED] = whole[CLOSED] = print[PRINT_TIME] as number
+    whole[VOLUME] = prints.amount[row] as number
+    whole[COUNTS] = 1 + (prints.kind[row] as number) * (A_SELL - 1)
+    whole[OPENED] = whole[CLOSED] = prints.time[row] as number
     return price > 0
   }
 
@@ -156,11 +174,7 @@ export class Bars {
     const closed = this.#listPriced(dropping)
     const open = this.#open
     const tokens = this.#inMemoryOrder
-    for (const follower of this.#followers)
-      for (let index = 0; index < closed; index++) {
-        const token = tokens[index] as TokenId
-        follower.closing(token, open, token * BAR_DOUBLES)
-      }
+    for (const follower of this.#followers) follower.closingAll(tokens, closed, open)
     for (let index = 0; index < closed; index++) {
       const token = tokens[index] as TokenId
       this.closed.add(token, open, token * BAR_DOUBLES, this.keep)
@@ -232,7 +246,8 @@ export class Bars {
     const { closed } = this
     const number = closed.countOf(token) - 1
     if (this.#shown === undefined || token !== this.#shownToken || number !== this.#shownNumber) {
-      this.#shown = this.copy(closed.memoryOf(token), closed.placeOf(token, number))
+      const place = closed.placeOf(token, number)
+      this.#shown = this.copy(closed.memoryAt(place), closed.offsetOf(place))
       this.#shownToken = token
       this.#shownNumber = number
     }
@@ -277,13 +292,14 @@ export class Bars {
     this.#printedBits.fill(0)
   }
 
-  #begin(token: TokenId, at: number, print: Float64Array): void {
+  #begin(prints: PrintColumns, row: number, token: TokenId): void {
+    const at = token * BAR_DOUBLES
     if (this.isTimed) {
       this.#open[at + OPENED] = this.closedTo
       this.#open[at + CLOSED] = this.closesAt
       this.#printed[this.#printedCount++] = token
       this.#printedBits[token >>> 5] = (this.#printedBits[token >>> 5] as number) | (1 << (token & 31))
-    } else this.#open[at + OPENED] = print[PRINT_TIME] as number
+    } else this.#open[at + OPENED] = prints.time[row] as number
   }
 
   #grow(token: TokenId): void {

@@ -35,6 +35,7 @@ export function barsOf(
   priced: Float64Array,
   { from, to }: { readonly from: Millis; readonly to: Millis },
 ): TokenBar[] {
+  const prints = { kind: sells, amount: sol, time: times }
   const bars = new Bars(width, new FeedGaps())
   bars.keep = Number.MAX_SAFE_INTEGER
   const closed: TokenBar[] = []
@@ -50,8 +51,7 @@ export function barsOf(
     const now = times[print] as Millis
     advance(now)
     if (!isSized(sol[print] as number, prices[print] as number)) continue
-    const numbers = Float64Array.of(priced[print] as number, sol[print] as number, now)
-    const isComplete = bars.print(TOKEN, sells[print] as number, numbers)
+    const isComplete = bars.print(prints, print, TOKEN, { numberAt: () => priced[print] as number })
     if (isComplete && bars.close(TOKEN)) add()
   }
   advance(to)

@@ -73,19 +73,21 @@ export class BarPasser {
       cursors[at + NUMBER] = first
       cursors[at + LAST_CLOSE] = 0
     }
-    const memory = closed.memoryOf(token)
+    let place = closed.placeOf(token, cursors[at + NUMBER] as number)
     for (let number = cursors[at + NUMBER] as number; number < count; number++) {
-      const place = closed.placeOf(token, number)
-      if (isFilled) this.#fill(token, cursors, at, memory[place + OPENED] as number, notBefore, taker)
-      taker.add(token, memory, place)
-      this.#passed(cursors, at, number, memory, place)
+      const memory = closed.memoryAt(place)
+      const offset = closed.offsetOf(place)
+      if (isFilled) this.#fill(token, cursors, at, memory[offset + OPENED] as number, notBefore, taker)
+      taker.add(token, memory, offset)
+      this.#passed(cursors, at, number, memory, offset)
+      place = closed.placeAfter(place)
     }
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
-  /** Passes a bar that is about to close, if all bars before it were passed. Passes the first bar of a token only if
-   *  `isEager`. */
-  passNext(
+  /** Passes the silent bars before a bar that is about to close, if all bars before it were passed. Returns whether
+   *  they were; the caller then adds the bar itself. The first bar of a token is passed only if `isEager`. */
+  passTo(
     token: TokenId,
     cursors: Float64Array,
     at: number,
@@ -93,15 +95,15 @@ export class BarPasser {
     doubles: Float64Array,
     place: number,
     isEager: boolean,
-  ): void {
+  ): boolean {
     const { bars, isFilled } = this.#options
     const number = cursors[at + NUMBER] as number
-    if ((number === 0 && !isEager) || number !== bars.closed.countOf(token)) return
+    if ((number === 0 && !isEager) || number !== bars.closed.countOf(token)) return false
     const openTime = doubles[place + OPENED] as number
     if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
       this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, taker)
-    taker.add(token, doubles, place)
     this.#passed(cursors, at, number, doubles, place)
+    return true
   }
 
   #passed(cursors: Float64Array, at: number, number: number, doubles: Float64Array, place: number): void {

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/units.ts'
-import { type Bar, CLOSE, CLOSED, VOLUME } from '../../market/bar.ts'
+import { BAR_DOUBLES, type Bar, CLOSE, CLOSED, VOLUME } from '../../market/bar.ts'
 import type { BarFollower } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
@@ -130,10 +130,11 @@ export class BotSeries implements BarFollower {
         to[at] = Number.NaN
         return
       }
-      const memory = closed.memoryOf(token)
       const place = closed.placeOf(token, count - 1)
-      const isNewest = !isFilled || (memory[place + CLOSED] as number) >= bars.closedTo
-      to[at] = isNewest ? figureAt(memory, place, number) : number < VOLUME ? (memory[place + CLOSE] as number) : 0
+      const memory = closed.memoryAt(place)
+      const bar = closed.offsetOf(place)
+      const isNewest = !isFilled || (memory[bar + CLOSED] as number) >= bars.closedTo
+      to[at] = isNewest ? figureAt(memory, bar, number) : number < VOLUME ? (memory[bar + CLOSE] as number) : 0
     }
   }
 
@@ -161,8 +162,22 @@ export class BotSeries implements BarFollower {
   }
 
   closing(token: TokenId, doubles: Float64Array, at: number): void {
-    const line = this.#memory.lineOf(token)
-    this.#passer.passNext(token, this.#memory.lines, line, this.#memory, doubles, at, this.#options.isEager)
+    if (this.#isNext(token, doubles, at)) this.#memory.add(token, doubles, at)
+  }
+
+  closingAll(tokens: Uint32Array, count: number, doubles: Float64Array): void {
+    for (let index = 0; index < count; index++) {
+      const token = tokens[index] as TokenId
+      if (this.#isNext(token, doubles, token * BAR_DOUBLES)) this.#memory.stage(token, doubles, token * BAR_DOUBLES)
+    }
+    this.#memory.addStaged()
+  }
+
+  /** Whether the bar at `at`, which is about to close, is the next one of the indicators. */
+  #isNext(token: TokenId, doubles: Float64Array, at: number): boolean {
+    const memory = this.#memory
+    const line = memory.lineOf(token)
+    return this.#passer.passTo(token, memory.lines, line, memory, doubles, at, this.#options.isEager)
   }
 
   /** Frees the lists and indicators of all tokens. */

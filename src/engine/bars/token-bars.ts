@@ -1,6 +1,6 @@
 import { DAY, type Millis } from '../../base/units.ts'
 import type { BarWidth } from '../../market/bar-width.ts'
-import { Bars, PRINT_DOUBLES, PRINT_PRICE, PRINT_SOL, PRINT_TIME } from '../../market/bars.ts'
+import { Bars } from '../../market/bars.ts'
 import type { Block, TokenId } from '../../market/block.ts'
 import { FeedGaps } from '../../market/feed-gaps.ts'
 import type { EngineState } from '../engine-state.ts'
@@ -55,10 +55,12 @@ export class TokenBars {
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
   #all: readonly SharedBars[] = []
+  /** The time bars, and the others. */
+  #timed: readonly Bars[] = []
+  #untimed: readonly SharedBars[] = []
   /** Bars that the current print completes are at the beginning of this list. It never becomes shorter, because V8
    *  would then free its memory. */
   readonly #complete: SharedBars[] = []
-  readonly #print = new Float64Array(PRINT_DOUBLES)
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
 
@@ -99,6 +101,8 @@ export class TokenBars {
     this.dueAt = Math.min(this.dueAt, shared.bars.closesAt)
     const behind = this.#all.findIndex(({ bars }) => bars.width.everyMs > width.everyMs)
     this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, shared)
+    this.#timed = this.#all.map(({ bars }) => bars).filter(({ isTimed }) => isTimed)
+    this.#untimed = this.#all.filter(({ bars }) => !bars.isTimed)
     return shared
   }
 
@@ -157,16 +161,18 @@ export class TokenBars {
     const { prices } = this.#state
     if (this.gaps.isOpen) this.gaps.end(block.time[row] as number)
     if (!prices.units.proved) return
-    const print = this.#print
-    print[PRINT_PRICE] = prices.numberAt(token)
-    print[PRINT_SOL] = block.amount[row] as number
-    print[PRINT_TIME] = block.time[row] as number
-    const sells = block.kind[row] as number
-    const all = this.#all
+    const timed = this.#timed
+    for (let index = 0; index < timed.length; index++) (timed[index] as Bars).printOpen(block, row, token, prices)
+    if (this.#untimed.length > 0) this.#printUntimed(block, row, token)
+  }
+
+  #printUntimed(block: Block, row: number, token: TokenId): void {
+    const { prices } = this.#state
+    const untimed = this.#untimed
     let complete = 0
-    for (let index = 0; index < all.length; index++) {
-      const shared = all[index] as SharedBars
-      if (shared.bars.print(token, sells, print)) this.#complete[complete++] = shared
+    for (let index = 0; index < untimed.length; index++) {
+      const shared = untimed[index] as SharedBars
+      if (shared.bars.print(block, row, token, prices)) this.#complete[complete++] = shared
     }
     if (complete > 0) this.#completed(token, complete)
   }

@@ -1,6 +1,7 @@
 import { CLOSE, HIGH, LOW, VOLUME } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureAt, type Indicator, readBars, readFigure } from './indicator.ts'
+import type { AddedBars } from './indicator-memory.ts'
 import { NumberIndicator } from './number-indicator.ts'
 import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from './window.ts'
 
@@ -45,9 +46,15 @@ abstract class WindowIndicator<V> extends NumberIndicator<V> {
     this.figure = figure
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.figure)
-    memory[at] = 0
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.figure)
+      memory[at] = 0
+    }
   }
 }
 
@@ -100,22 +107,28 @@ class Mean extends WindowIndicator<number> {
     super(options, MEAN_NUMBERS)
   }
 
-  override add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    const length = this.bars
-    const index = count % length
-    const place = at + MEAN_NUMBERS + index
-    const sum = memory[at + SUM] as number
-    const oldest = memory[place] as number
-    const newest = figureAt(bars, from, this.figure)
-    memory[place] = newest
-    memory[at + IS_KNOWN] = 0
-    const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
-    memory[at + HEAD] = head
-    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
-    else {
-      const larger = sum + newest
-      memory[at + SUM] = larger - oldest
-      if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
+  override add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const length = this.bars
+      const index = count % length
+      const place = at + MEAN_NUMBERS + index
+      const sum = memory[at + SUM] as number
+      const oldest = memory[place] as number
+      const newest = figureAt(bars, from, this.figure)
+      memory[place] = newest
+      memory[at + IS_KNOWN] = 0
+      const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
+      memory[at + HEAD] = head
+      if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
+      else {
+        const larger = sum + newest
+        memory[at + SUM] = larger - oldest
+        if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
+      }
     }
   }
 
@@ -202,8 +215,14 @@ class Ema extends NumberIndicator<number> {
     this.#figure = figure
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    addToExponential(memory, at, count, this.#bars, figureAt(bars, from, this.#figure))
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      addToExponential(memory, at, count, this.#bars, figureAt(bars, from, this.#figure))
+    }
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -242,12 +261,18 @@ class Vwap extends NumberIndicator<number> {
     this.#bars = bars
   }
 
-  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
-    const volume = bars[from + VOLUME] as number
-    const sum = (bars[from + HIGH] as number) + (bars[from + LOW] as number) + (bars[from + CLOSE] as number)
-    const place = at + (count % this.#bars)
-    memory[place] = (sum / 3) * volume
-    memory[place + Math.min(this.#bars, room)] = volume
+  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const volume = bars[from + VOLUME] as number
+      const sum = (bars[from + HIGH] as number) + (bars[from + LOW] as number) + (bars[from + CLOSE] as number)
+      const place = at + (count % this.#bars)
+      memory[place] = (sum / 3) * volume
+      memory[place + Math.min(this.#bars, room)] = volume
+    }
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {

@@ -1,5 +1,24 @@
 import type { TokenId } from '../../market/block.ts'
 
+/** Bars of different tokens that are added to their states at once. */
+export interface AddedBars {
+  length: number
+  /** For each bar: the offset of the token's states, and the number of bars before it. */
+  readonly states: Uint32Array
+  readonly counts: Uint32Array
+  /** The memory of the bars, and the place of each bar. */
+  bars: Float64Array
+  readonly froms: Uint32Array
+}
+
+function addedBars(most: number): AddedBars {
+  const [states, counts, froms] = [new Uint32Array(most), new Uint32Array(most), new Uint32Array(most)]
+  return { length: 0, states, counts, bars: new Float64Array(0), froms }
+}
+
+/** Number of bars that are added at once. Their states are in the processor's fastest cache for all indicators. */
+const BARS_AT_ONCE = 64
+
 /** An indicator whose state is only numbers. The state for a token consists of `numbers` values, initially 0, followed
  *  by its windows of last values. A window longer than `room` has space for `room` values only, which is enough for the
  *  bars so far. */
@@ -8,8 +27,9 @@ export interface StateInMemory {
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
-  /** Adds the bar at `from` in `bars` to the state at `at`. `count`: number of bars before it. */
-  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+  /** Adds bars to the states of their tokens. `offset`: that of this indicator's state in the states of a token. The
+   *  loop over the tokens is in this function, so that V8 compiles one for each indicator. */
+  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if these are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
   /** Whether `estimate` writes estimates. */
@@ -69,6 +89,24 @@ export class IndicatorMemory {
 
   /** Adds the bar at `from` in `bars` to the states of a token. */
   add(token: TokenId, bars: Float64Array, from: number): void {
+    const pool = this.#poolFor(token)
+    const word = token * LINE_WORDS
+    pool.add(this.#words[word + AT] as number, (this.#words[word + COUNT] as number) - 1, bars, from)
+  }
+
+  /** Adds the bar at `from` in `bars` to the states of a token, at the latest when `addStaged` is called. */
+  stage(token: TokenId, bars: Float64Array, from: number): void {
+    const pool = this.#poolFor(token)
+    const word = token * LINE_WORDS
+    pool.stage(this.#words[word + AT] as number, (this.#words[word + COUNT] as number) - 1, bars, from)
+  }
+
+  addStaged(): void {
+    for (let index = 1; index < this.#pools.length; index++) this.#pools[index]?.addStaged()
+  }
+
+  /** Counts a bar of a token. Returns the pool with the token's states, which has room for the bar. */
+  #poolFor(token: TokenId): StatePool {
     this.lineOf(token)
     const words = this.#words
     const word = token * LINE_WORDS
@@ -76,7 +114,7 @@ export class IndicatorMemory {
     let pool = this.#pools[words[word + POOL] as number]
     if (pool === undefined || (count >= pool.room && !pool.isLast)) pool = this.#move(word, pool)
     words[word + COUNT] = count + 1
-    pool.add(words[word + AT] as number, count, bars, from)
+    return pool
   }
 
   /** Current value of an indicator of a token, by its index in the list of indicators; undefined before there are
@@ -143,6 +181,8 @@ class StatePool {
   #used = 0
   /** Freed places. */
   readonly #free: number[] = []
+  readonly #staged = addedBars(BARS_AT_ONCE)
+  readonly #lone = addedBars(1)
 
   constructor(indicators: readonly StateInMemory[], room: number, isLast: boolean) {
     this.#indicators = indicators
@@ -192,13 +232,34 @@ class StatePool {
   }
 
   add(at: number, count: number, bars: Float64Array, from: number): void {
+    this.#note(this.#lone, at, count, bars, from)
+    this.#addAll(this.#lone)
+  }
+
+  /** Notes a bar, which `addStaged` adds. */
+  stage(at: number, count: number, bars: Float64Array, from: number): void {
+    this.#note(this.#staged, at, count, bars, from)
+    if (this.#staged.length === BARS_AT_ONCE) this.#addAll(this.#staged)
+  }
+
+  addStaged(): void {
+    if (this.#staged.length > 0) this.#addAll(this.#staged)
+  }
+
+  #note(to: AddedBars, at: number, count: number, bars: Float64Array, from: number): void {
+    const index = to.length++
+    to.states[index] = at
+    to.counts[index] = count
+    to.froms[index] = from
+    to.bars = bars
+  }
+
+  #addAll(added: AddedBars): void {
     const indicators = this.#indicators
     const places = this.#places
-    const doubles = this.#doubles
-    for (let index = 0; index < indicators.length; index++) {
-      const indicator = indicators[index] as StateInMemory
-      indicator.add(doubles, at + (places[index] as number), this.room, count, bars, from)
-    }
+    for (let index = 0; index < indicators.length; index++)
+      (indicators[index] as StateInMemory).add(this.#doubles, places[index] as number, this.room, added)
+    added.length = 0
   }
 
   valueOf(index: number, at: number, count: number): unknown {

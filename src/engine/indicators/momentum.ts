@@ -2,6 +2,7 @@ import { CLOSE, HIGH, LOW } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import { addToExponential, addToWilder } from './averages.ts'
 import { type BarFigure, figureAt, type Indicator, readBars, readFigure } from './indicator.ts'
+import type { AddedBars } from './indicator-memory.ts'
 import { NumberIndicator } from './number-indicator.ts'
 import { highestOf, lowestOf, meanOf } from './window.ts'
 
@@ -22,13 +23,19 @@ class Rsi extends NumberIndicator<number> {
     this.#figure = figure
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    const value = figureAt(bars, from, this.#figure)
-    const change = value - (memory[at] as number)
-    memory[at] = value
-    if (count === 0) return
-    addToWilder(memory, at + 1, count - 1, this.#bars, Math.max(change, 0))
-    addToWilder(memory, at + 2, count - 1, this.#bars, Math.max(-change, 0))
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const value = figureAt(bars, from, this.#figure)
+      const change = value - (memory[at] as number)
+      memory[at] = value
+      if (count === 0) continue
+      addToWilder(memory, at + 1, count - 1, this.#bars, Math.max(change, 0))
+      addToWilder(memory, at + 2, count - 1, this.#bars, Math.max(-change, 0))
+    }
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -66,13 +73,19 @@ class MacdIndicator extends NumberIndicator<Macd> {
     this.#figure = figure
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    const { fast, slow, signal } = this.#bars
-    const value = figureAt(bars, from, this.#figure)
-    addToExponential(memory, at, count, fast, value)
-    addToExponential(memory, at + 1, count, slow, value)
-    const signals = count + 1 - slow
-    if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const { fast, slow, signal } = this.#bars
+      const value = figureAt(bars, from, this.#figure)
+      addToExponential(memory, at, count, fast, value)
+      addToExponential(memory, at + 1, count, slow, value)
+      const signals = count + 1 - slow
+      if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
+    }
   }
 
   override get fields(): readonly (keyof Macd)[] {
@@ -128,18 +141,24 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
     this.#smooth = smooth
   }
 
-  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
-    const length = this.#bars
-    const highs = at + 1
-    const lows = highs + Math.min(length, room)
-    memory[highs + (count % length)] = bars[from + HIGH] as number
-    memory[lows + (count % length)] = bars[from + LOW] as number
-    const ks = count + 1 - length
-    if (ks < 0) return
-    const lowest = lowestOf(memory, lows, length)
-    const range = highestOf(memory, highs, length) - lowest
-    memory[at] = range === 0 ? 0 : (((bars[from + CLOSE] as number) - lowest) * 100) / range
-    memory[lows + length + (ks % this.#smooth)] = memory[at] as number
+  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const length = this.#bars
+      const highs = at + 1
+      const lows = highs + Math.min(length, room)
+      memory[highs + (count % length)] = bars[from + HIGH] as number
+      memory[lows + (count % length)] = bars[from + LOW] as number
+      const ks = count + 1 - length
+      if (ks < 0) continue
+      const lowest = lowestOf(memory, lows, length)
+      const range = highestOf(memory, highs, length) - lowest
+      memory[at] = range === 0 ? 0 : (((bars[from + CLOSE] as number) - lowest) * 100) / range
+      memory[lows + length + (ks % this.#smooth)] = memory[at] as number
+    }
   }
 
   override get fields(): readonly (keyof Stochastic)[] {
@@ -178,8 +197,14 @@ class Roc extends NumberIndicator<number> {
     this.#figure = figure
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    memory[at + (count % this.#length)] = figureAt(bars, from, this.#figure)
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      memory[at + (count % this.#length)] = figureAt(bars, from, this.#figure)
+    }
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -205,12 +230,18 @@ class Atr extends NumberIndicator<number> {
     this.#bars = bars
   }
 
-  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    const close = bars[from + CLOSE] as number
-    const last = count === 0 ? close : (memory[at] as number)
-    memory[at] = close
-    const range = Math.max(bars[from + HIGH] as number, last) - Math.min(bars[from + LOW] as number, last)
-    addToWilder(memory, at + 1, count, this.#bars, range)
+  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++) {
+      const at = offset + (states[bar] as number)
+      const count = counts[bar] as number
+      const from = froms[bar] as number
+      const close = bars[from + CLOSE] as number
+      const last = count === 0 ? close : (memory[at] as number)
+      memory[at] = close
+      const range = Math.max(bars[from + HIGH] as number, last) - Math.min(bars[from + LOW] as number, last)
+      addToWilder(memory, at + 1, count, this.#bars, range)
+    }
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {

@@ -1,7 +1,7 @@
 import { A_SELL, BAR_DOUBLES, type Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import type { Indicator, IndicatorState } from './indicator.ts'
-import { IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
+import { type AddedBars, IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
 
 /** An indicator whose state is only numbers, so that the states of all tokens are one array. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
@@ -16,7 +16,7 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     this.windows = windows
   }
 
-  abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+  abstract add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
 
   abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
 

@@ -4,11 +4,15 @@ import { IndicatorMemory, type StateInMemory } from '../../../src/engine/indicat
 import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
 
 const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
-const tokens = 5
+/** More than the memory adds at once. */
+const tokens = 70
 
-/** The numbers of bars that are added to a token, one after the other; 0 frees the token. */
+/** The numbers of bars that are added, one after the other, to a token or to all tokens; 0 frees the token. */
 const steps = fc.array(
-  fc.record({ token: fc.nat(tokens - 1), bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 })) }),
+  fc.record({
+    token: fc.oneof(fc.constant(undefined), fc.nat(4)),
+    bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 })),
+  }),
   { minLength: 1, maxLength: 12 },
 )
 
@@ -19,23 +23,30 @@ test('the indicators of tokens that share one memory have the same values as ind
       const singles = Array.from({ length: tokens }, () => indicators.map((one) => one.create()))
       let price = 1
       for (const { token, bars } of all) {
-        if (bars === 0) {
+        if (bars === 0 && token !== undefined) {
           memory.forget(token)
           singles[token] = indicators.map((one) => one.create())
         }
         for (let bar = 0; bar < bars; bar++) {
           price = ((price * 7.3) % 5) + 1
           const [open, high, low, close, volumeSol] = [price, price + 1, price / 2, price + 0.5, price * 3]
-          memory.add(token, Float64Array.of(open, high, low, close, volumeSol, 1, 0, 60_000), 0)
+          const doubles = Float64Array.of(open, high, low, close, volumeSol, 1, 0, 60_000)
           const times = { openTime: 0, closeTime: 60_000 }
           const counts = { buys: 1, sells: 0, trades: 1, gap: false }
-          for (const single of singles[token] ?? [])
-            single.add({ width: '1m', ...times, open, high, low, close, volumeSol, ...counts })
+          const added = token === undefined ? singles.keys() : [token]
+          for (const one of added) {
+            if (token === undefined) memory.stage(one, doubles, 0)
+            else memory.add(one, doubles, 0)
+            for (const single of singles[one] ?? [])
+              single.add({ width: '1m', ...times, open, high, low, close, volumeSol, ...counts })
+          }
+          memory.addStaged()
         }
-        for (const [index, single] of (singles[token] ?? []).entries())
-          expect(memory.valueOf(token, index)).toEqual(single.value)
+        for (const one of token === undefined ? [0, 63, 64, tokens - 1] : [token])
+          for (const [index, single] of (singles[one] ?? []).entries())
+            expect(memory.valueOf(one, index)).toEqual(single.value)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
 })
