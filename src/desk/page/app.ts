@@ -1,5 +1,5 @@
 import { type ComponentChild, h } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Access } from './access-section.ts'
 import { ActionDialog } from './action-dialog.ts'
 import { Bots, OneBot } from './bots-section.ts'
@@ -37,7 +37,8 @@ export function App({ store }: { store: Store<Desk> }): ComponentChild {
   const [opened, setOpened] = useState<Opened>(null)
   const { view, link, me } = desk
   const route = view?.source === 'results' ? routeOfResults(asked) : asked
-  useEffect(() => setOpened(null), [route.page, route.subject])
+  // A later effect could close a dialog that a key has opened on the new page.
+  useLayoutEffect(() => setOpened(null), [route.page, route.subject])
   const isLive = link.state === 'live'
   const canAct = isLive && me !== null && !me.readOnly && view?.source === 'running'
   const act = (request: ActionRequest): void => setOpened({ is: 'action', request })

@@ -240,6 +240,7 @@ async function keyboard(trial: Trial): Promise<void> {
   assert.equal(await page.locator('#mint').inputValue(), mintOf(1))
   await page.keyboard.press('Enter')
   await page.waitForFunction((mint) => location.hash === `#/token/${mint}`, mintOf(1))
+  await page.getByText('Why is this token held').waitFor()
   await page.locator('main').focus()
   await page.keyboard.press('?')
   await page.getByText('halt: stop entries (asks first)').waitFor()
