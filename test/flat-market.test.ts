@@ -24,7 +24,7 @@ const TOKENS_A_DAY = 300
 const FIRST_DAY = 1_780_012_800_000
 const EVERY_MS = DAY / TOKENS_A_DAY
 
-/** Returns a new mint key as a string of its own, which is not part of a longer string. */
+/** Returns a new mint key. It is a copy, because a part of a longer string keeps that string in memory. */
 function mintOf(number: number): string {
   const bytes = new Uint8Array(32).fill(200)
   new DataView(bytes.buffer).setUint32(20, number)

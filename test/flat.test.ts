@@ -10,7 +10,7 @@ import { bytesLeftBehind } from './support/used-bytes.ts'
 // A process runs for months and its market always has new tokens. A token that is no longer traded must therefore leave
 // no memory behind.
 
-/** Returns a new mint name as a string of its own, which is not part of a longer string. */
+/** Returns a new mint name. It is a copy, because a part of a longer string keeps that string in memory. */
 function mintOf(number: number): string {
   return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
 }
@@ -27,7 +27,7 @@ interface Case {
   readonly make: () => (number: number) => void | Promise<void>
 }
 
-/** Wants a key for a moment; the service never confirms it. */
+/** Returns a case whose items are subscription keys that the service never confirms. `end` says how each one ends. */
 function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
   return () => {
     const keys = new Subscriptions()
@@ -48,7 +48,7 @@ const cases: Case[] = [
     make: unconfirmedKeys((keys) => keys.miss()),
   },
   {
-    what: 'entries that give up while exits wait',
+    what: 'requests of entries that give up while exits wait for the request limit',
     things: 3_000,
     make: () => {
       const clock = new SimulatedClock()
@@ -62,7 +62,7 @@ const cases: Case[] = [
     },
   },
   {
-    what: 'inputs that an engine has to receive again',
+    what: 'inputs that a new engine would receive again',
     things: 1_500,
     make: () => {
       const standing = new StandingInputs()
@@ -70,7 +70,7 @@ const cases: Case[] = [
     },
   },
   {
-    what: 'frames that do not fit',
+    what: 'messages of the service that cannot be read',
     things: 3_000,
     make: () => {
       const misfits = new Misfits(() => {})

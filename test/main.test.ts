@@ -59,14 +59,14 @@ test.each([
   ['an unknown option', ['orders', '--all'], "unknown option '--all'"],
   ['a missing file', ['run'], "missing required argument 'file'"],
   ['one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
-  ['text for a number', ['demo', '--seconds', 'soon'], 'Expected a number of at least 0.001'],
+  ['a text in place of a number', ['demo', '--seconds', 'soon'], 'Expected a number of at least 0.001'],
   [
-    'an option for a value',
+    'an option in place of a value',
     ['export', '--tax', '--journal', 'x.db'],
     "'--tax <file.csv>' argument '--journal' is invalid",
   ],
   [
-    'the same of several',
+    'an option in place of one of several values',
     ['backtest', 'a.yaml', '--journal', '--json'],
     "'--journal <db>' argument '--json' is invalid",
   ],

@@ -31,7 +31,7 @@ function ordersIn(path: string): number {
 const beside = (path: string): string[] =>
   readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.schema`))
 
-test('a migration keeps the journal before it, private and complete, and deletes the copy before that', () => {
+test('a migration keeps a private and complete copy of the older journal, and deletes the copy of an earlier migration', () => {
   const path = olderJournal()
   const older = `${path}.schema-3`
   new Database(older).close()

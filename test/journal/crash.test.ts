@@ -62,7 +62,7 @@ test('kill -9 keeps every committed batch, drops an incomplete one, and the next
   await journal.close()
 })
 
-test('a name is locked by one process, also when nothing refers to the lock, stored only as a hash, and free after kill -9', async () => {
+test('a name has one lock at a time, even if nothing refers to it; its file is named by a hash, and kill -9 frees it', async () => {
   const folder = dirname(journalPath())
   mkdirSync(folder, { recursive: true })
   const { child, lines } = begin('hold', folder)
@@ -105,7 +105,7 @@ test('an empty lock file of an earlier version counts as used', () => {
   lock.release()
 })
 
-test('after kill -9 during a merge of the tape, every decision replays, before and after the merge is repeated', async () => {
+test('after kill -9 during a merge of blocks, every decision is replayed, and also after a second merge', async () => {
   const path = journalPath()
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true })
@@ -117,7 +117,7 @@ test('after kill -9 during a merge of the tape, every decision replays, before a
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const from = 1_780_000_000_000
   const moving = noisyMarket(1_500, 4, from)
-  // No decision follows, so no blocks are merged during the recording.
+  // At these rows the bots decide nothing, so the blocks stay small until the merge below.
   const quiet = Array.from({ length: 2_500 }, (_, n) => ({
     ...(moving[1_499] as MarketRow),
     time: from + 150_000 + n * 100,

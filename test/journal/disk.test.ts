@@ -130,7 +130,7 @@ describe('on a disk that runs short', () => {
     writes: [['counter', `c${n}`, n]] as const,
   })
 
-  test('the tape stops first, then entries; the reserve stays intact; all resume with free space', async () => {
+  test('the recording of the tape stops first, then entries; both continue once there is space, and the reserve stays intact', async () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000

@@ -20,7 +20,7 @@ describe.runIf(typeof disk !== 'string')('while another program fills the disk',
   const limits = { tapeBytes: 24 * MEBIBYTE, entryBytes: 8 * MEBIBYTE, reserveBytes: 4 * MEBIBYTE }
   test.each<[how: string, steps: readonly number[]]>([
     ['in steps', [20, 7, 3, 1, 0]],
-    ['at once, while the log has tape that has no space in the journal file yet', [0]],
+    ['at once, while the log of SQLite has rows of the tape for which the journal file has no space', [0]],
   ])('if the disk is filled %s, every order is written, and the journal gives none of its space back', (how, steps) => {
     const path = join(disk.folder, `${how.slice(0, 2)}.db`)
     const told: Space[] = []
@@ -53,7 +53,7 @@ describe.runIf(typeof disk !== 'string')('while another program fills the disk',
         disk.fillTo(step * MEBIBYTE)
       }
     }
-    // This is more than the log can hold. The log was therefore checkpointed and reused on a full disk.
+    // SQLite's log has no space for all of these records, so SQLite must have reused the log while the disk was full.
     expect(disk.freeBytes()).toBe(0)
     expect(told.at(-1)).toBe('full')
     disk.empty()

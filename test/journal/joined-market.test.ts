@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 const KEYS = ['trades']
 const at = timeOf
 
-/** Returns event number `n` as a recorder that is late by `late` received it. */
+/** Returns event number `n` as a recorder received it that gets every event `late` ms later. */
 const event = (n: number, late = 0): MarketRow => ({
   ...{
     time: at(n) + late,

@@ -259,13 +259,14 @@ test("an operator assigns a transaction to an order: the fill's posting replaces
     { kind: 'fill', standing: 1, back: 0, wallet: walletLamports },
   ])
   expect(read(path, 'SELECT max(abs(remainder_lamports)) AS most FROM audits')).toEqual([{ most: 0 }])
-  // The reference is the price on which the order was decided, 1e-7 SOL. The excess is impact; the pool received both.
+  // The order was decided at 1e-7 SOL. The pool received more: `trade` is the amount at this
+  // price, and `impact` is the rest.
   expect(read(path, "SELECT sum(lamports) AS sum FROM ledger WHERE line IN ('trade', 'impact')")).toEqual([
     { sum: 49_000_000 },
   ])
 })
 
-test("a paper ledger opens with the engine's first account output, and failed transactions cost their fees, late ones too", async () => {
+test("a paper ledger opens with the engine's first account output, and failed transactions cost their fees, also if reported late", async () => {
   const path = journalPath()
   const account = 'paper|host||dips'
   const journal = openedAt(path)

@@ -28,8 +28,7 @@ const ORDERS = 12
 /** A part of a page: at most the number of bytes that a disk writes atomically. */
 const STEP = 3_000
 /**
- * `npm test` tries the cases at every third place in turn, so that each place is tried once; CI tries each case at each
- * place.
+ * `npm test` cuts the log at each place with only one of the three cases, in turn. CI tries every case at every place.
  */
 const STRIDE = runs(1) > 1 ? 1 : 3
 

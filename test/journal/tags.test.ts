@@ -36,7 +36,7 @@ export default defineStrategy({
 })
 `
 
-/** Returns prints of a token, one per second; every second one is a sale. `sols` has their sizes. */
+/** Returns prints of a token, one per second, buys and sales in turn. `sols` has their sizes. */
 function prints(second: number, mint: string, sols: readonly number[]): MarketRow[] {
   return sols.map((sol, index) => ({
     ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000 },

@@ -57,7 +57,7 @@ describe('durable states in a journal', () => {
     return rows
   }
 
-  test("the durable states of freed tokens are not in the journal, so a start does not grow with the journal's age", () => {
+  test('the journal drops the durable states of freed tokens, so a start does not restore more of them as the journal grows', () => {
     const reader = openReader(path)
     const { money } = reader.recover()
     reader.close()
@@ -70,7 +70,7 @@ describe('durable states in a journal', () => {
     expect(starts.map(({ states }) => states)).toEqual([0, 11, 21, 21, 21, 21])
   })
 
-  test('are a view', () => {
+  test('the view `token_states` shows durable states', () => {
     const view = query(`SELECT bot, mint, at, day, value FROM token_states WHERE mint = '${keyOf(1)}'`)
     expect(view).toEqual([
       {

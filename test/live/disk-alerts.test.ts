@@ -31,7 +31,7 @@ function watched() {
   return { inputs, take }
 }
 
-test('each level of free space is reported once, with the space and a remedy, and entries stop and continue with it', () => {
+test('each level of free space is reported once, with a remedy; entries stop at a low level and continue at a high one', () => {
   const { inputs, take } = watched()
   expect(take('noTape', 400)).toEqual([
     'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',

@@ -52,7 +52,7 @@ test.each<[string, Config, positions: number | null, seconds: number | null]>([
     5,
     0,
   ],
-  ['signed here: two sends a second of the RPC', config([15], {}, 'live', 'local'), 15, 8],
+  ['with local signing, the RPC limits sales to two sends a second', config([15], {}, 'live', 'local'), 15, 8],
   ['paper bots do not share a wallet', config([15, 10], {}, 'paper'), 25, 60],
 ])('%s', (_what, given, positions, flattenSeconds) => {
   expect(planNeeds(given)).toMatchObject({ positions, flattenSeconds })

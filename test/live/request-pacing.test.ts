@@ -35,15 +35,20 @@ test('a failed call rejects the promise of its caller', async () => {
 })
 
 test.each([
-  ['eight a second', 'https://rpc.example/key', ['getSlot', 'getSlot', 'getBalance'], [0, 100, 250]],
-  ['one send a second', 'https://rpc.example/key', ['sendTransaction', 'sendTransaction', 'getSlot'], [0, 100, 1_000]],
+  ['eight calls a second', 'https://rpc.example/key', ['getSlot', 'getSlot', 'getBalance'], [0, 100, 250]],
   [
-    'public: four of a method in ten seconds',
+    'one sent transaction a second',
+    'https://rpc.example/key',
+    ['sendTransaction', 'sendTransaction', 'getSlot'],
+    [0, 100, 1_000],
+  ],
+  [
+    'a public one: four calls of a method in ten seconds',
     'https://api.devnet.solana.com',
     ['getSlot', 'getSlot', 'getBalance'],
     [0, 100, 2_500],
   ],
-])('RPC, %s', async (_what, url, methods, times) => {
+])('the limit of an RPC, %s', async (_what, url, methods, times) => {
   const { done, note } = notes()
   const pacer = new RpcPacer()
   for (const method of methods) void pacer.run(url, method, note(method))
@@ -51,7 +56,7 @@ test.each([
   expect(done.map(([, at]) => at)).toEqual(times)
 })
 
-test('providers do not wait for each other', async () => {
+test('calls to different RPC providers do not wait for each other', async () => {
   const { done, note } = notes()
   const pacer = new RpcPacer({ requestsPerSecond: 1, sendsPerSecond: 1 })
   void pacer.run('https://a.example', 'getSlot', note('a'))

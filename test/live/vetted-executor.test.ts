@@ -84,10 +84,10 @@ describe('a buy', () => {
   })
 
   test.each([
-    ['its time to live', 'TTL', undefined],
-    ['a full exit of its mint', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
-    ['a halt', 'HALTED', 'HALTED'],
-  ] as const)('a buy that has waited beyond %s is not sent', (_what, refusal, code) => {
+    ['its time to live ended', 'TTL', undefined],
+    ['a full exit of its mint began', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+    ['entries were halted', 'HALTED', 'HALTED'],
+  ] as const)('a buy is not sent if, while it waited for its mint, %s', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
     vetted.refusal = refusal
     const { outcomes } = vetted.run()
@@ -97,9 +97,9 @@ describe('a buy', () => {
 
   test.each<[string, Attempt, TokenChecks]>([
     ['a buy of a mint with a trait that the bot allows', buy, { when: 'before', allow: ['freezeAuthority'] }],
-    ['with when: after, a buy is sent at once with any mint', buy, { when: 'after', allow: [] }],
-    ['off', buy, { when: 'off', allow: [] }],
-    ['a sale never waits', sellAttempt('mint'), BEFORE],
+    ['with when: after, a buy of any mint at once', buy, { when: 'after', allow: [] }],
+    ['a buy if the checks are off', buy, { when: 'off', allow: [] }],
+    ['a sale, without a wait', sellAttempt('mint'), BEFORE],
   ])('is sent: %s', (_what, attempt, checks) => {
     const { executed, outcomes } = new Vetted(attempt, checks, FREEZABLE).run()
     const waits = checks.when === 'before' && attempt.side === 'buy'

@@ -61,7 +61,7 @@ describe('a live block', () => {
   it.each([
     ['255 bytes', 'x'.repeat(255), true],
     ['256 bytes', 'x'.repeat(256), false],
-    ['255 bytes of many each', `${'🚀'.repeat(63)}xyz`, true],
+    ['255 bytes in characters of four bytes', `${'🚀'.repeat(63)}xyz`, true],
     ['128 characters of two bytes', 'ü'.repeat(128), false],
   ])('a live block stores a text of %s', (_name, one, fits) => {
     const block = new LiveBlock(['a'], 64)

@@ -35,7 +35,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
       if (any === undefined) return
       const { token, trade } = any
       const seen = [trade.mint, trade.price, token.price, token.state.prints, token.position?.state]
-      // A request for a token keeps the token.
+      // `bot.token` also makes the engine keep the token.
       const now = bot.random() < 0.1 ? bot.token(token.mint) : undefined
       bot.note(token.mint, encodeJson([...seen, bot.quoteBuy(token, 1), now?.price, now?.state.prints]))
     }

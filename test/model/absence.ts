@@ -5,9 +5,9 @@ import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The proof that an attempt did not execute: read the finalized height, then the wallet's lamports at slot C, then the
- * signatures up to C. The attempt is dead if the height is above its last valid block, no signature is ours, and the
- * signatures explain the lamports. Signatures ("rows") are bits of a number: first ours, then those of strangers.
+ * The proof that an attempt did not execute: read the finalized height, then the wallet's lamports at a slot C, then
+ * the signatures up to C. The attempt is dead if the height is above its last valid block, no signature is ours, and
+ * the signatures explain the lamports. Signatures ("rows") are bits of a number: first ours, then those of strangers.
  */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return

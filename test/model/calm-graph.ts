@@ -33,8 +33,8 @@ export class CalmGraph {
   }
 
   /**
-   * Returns the first state from which no decided state can be reached without faults, or from which a fair run avoids
-   * all of them.
+   * Returns the first state from which no decided state can be reached without faults, or from which a fair run can
+   * avoid all decided states; undefined if there is none.
    */
   neverDecided(): number | undefined {
     this.#firsts.push(this.#targets.length)

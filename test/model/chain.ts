@@ -108,7 +108,7 @@ function strangerSteps(scenario: Case, state: State, steps: Steps): void {
   })
 }
 
-/** The node's index of signatures loses a row and finds it again. */
+/** A node's list of the wallet's signatures loses the signature of a final transaction, and has it again later. */
 function indexSteps(state: State, steps: Steps): void {
   if (state.lostRow !== null) steps.duty('the index finds its row', '', (next) => (next.lostRow = null))
   if (state.faults.lostRows === 0 || state.lostRow !== null) return

@@ -10,7 +10,7 @@ export class Coverage {
   readonly attemptMoves = new Set<string>()
   readonly #groups = new Set<string>()
 
-  /** Kinds of steps, with `it` for any attempt. */
+  /** The names of the steps that occurred, with `it` in place of any attempt. */
   get happenings(): Set<string> {
     return new Set([...this.#groups].map((group) => group.replaceAll(/attempt \d/g, 'it')))
   }

@@ -5,8 +5,8 @@ import { type AttemptRow, isExecuted, isFinal, isUndecided, orderOfRow, type Sta
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * Executions that Sluice sees on the chain: provisional at confirmed, then final, or reversed by a fork. An execution
- * that was seen is proof. That none was seen proves nothing.
+ * Executions that Sluice sees on the chain: provisional at commitment `confirmed`, then final, or reversed by a fork.
+ * An execution that was seen is proof. If none was seen, this proves nothing.
  */
 export function evidenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return

@@ -94,7 +94,7 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
 }
 
 /** The service builds a transaction, which cannot execute yet. It is verified, and signed if the order may still be
- *  sent. The signed bytes and their bound are durable before they leave. */
+ *  sent. The signed bytes and their last valid block are durable before the bytes are sent. */
 function builtSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const name = attemptName(index)
   const { mutant } = scenario
@@ -254,7 +254,7 @@ function start(scenario: Case, next: State): void {
       (mutant === 'signedAgainOnRestart' && attempt.state === 'signed')
     if (isThoughtDead) endAttempt(scenario, next, index, 'unsent', true)
     else if (attempt.state === 'armed') attempt.state = 'unknown'
-    // Without a signature it can never execute.
+    // An attempt that was built and not signed can never execute.
     else if (attempt.state === 'built') {
       if (mutant === 'builtGoesOnAfterRestart') next.memory.sending = index
       else endAttempt(scenario, next, index, 'unsent', true)

@@ -17,7 +17,7 @@ test('Every kind of step occurs in these scenarios.', () => {
   expect([...coverage.happenings].sort()).toEqual([...HAPPENINGS].sort())
 })
 
-test('The model moves orders only as engine/order.ts allows; a reversed fill may end in the same step.', () => {
+test('The model moves orders only as engine/order.ts allows; an order with a reversed fill may end in the same step.', () => {
   const ends: OrderState[] = ['failed', 'not_executed', 'expired', 'refused', 'cancelled']
   const states = (state: string) => (state === 'ended' ? ends : [state as OrderState])
   const isAllowed = (from: string, to: string) =>

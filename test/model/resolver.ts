@@ -15,8 +15,8 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
 }
 
 /**
- * Reads the height after the wait for a late execution. This wait starts at the end of the connection or at a restart,
- * because the service builds no transaction after it (A1). With a signature the height is read at once.
+ * Reads the height after the wait for a late execution. The wait starts at the end of the connection or at a restart.
+ * After the wait, the service builds no transaction any more (A1). With a signature the height is read at once.
  */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario
@@ -39,7 +39,7 @@ function resendStep({ executor }: Case, state: State, index: number, attempt: At
   steps.chance(`sent again (${attemptName(index)})`, (next) => handOut(next, index))
 }
 
-/** A final revert ends an attempt only by its own signature: without one the service may still retry. */
+/** A final revert ends an attempt only if its signature is known: otherwise the service may still retry. */
 function revertedStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const isKnown = attempt.transaction !== null || scenario.mutant === 'revertWithoutSignatureEnds'
   if (!isUndecided(attempt) || !isKnown) return

@@ -13,7 +13,8 @@ export function mayAccept(scenario: Case, state: State, order: number): boolean 
   })
 }
 
-/** Returns whether an earlier buy of the mint has ended and the engine knows this. A filled buy left a position. */
+/** Returns whether an earlier buy of the mint has ended without a fill and the engine knows this. After a fill, the
+ *  position prevents another buy. */
 function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   const { isReserved, isHeard, state: at } = state.journal.orders[other]!
   const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard

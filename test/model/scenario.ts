@@ -14,14 +14,15 @@ export interface Scenario {
   readonly attempts: readonly number[]
   readonly crashes?: number
   readonly forks?: number
-  /** Number of transactions that a third party signs with the wallet. */
+  /** Number of transfers from strangers to the wallet. */
   readonly inflows?: number
+  /** Number of transactions that a third party signs with the wallet. */
   readonly foreign?: number
   /** Tokens of the mint that strangers send. */
   readonly tokenDust?: number
   /** The service retries with another transaction if one reverts after the client has disconnected. */
   readonly persists?: boolean
-  /** The RPC has no block times, so the age of its head is unknown. */
+  /** The RPC has no block times, so the age of its newest block is unknown. */
   readonly undated?: boolean
   readonly broken?: readonly Assumption[]
 }

@@ -87,13 +87,13 @@ export interface Bracket {
   reads: number
   /** The attempts whose last valid block is below the finalized height. */
   past: number
-  /** Rows that the second read covers. */
+  /** The transactions that the wallet had at the second read. */
   rows: number
 }
 
 /** State in memory, lost with the process. */
 export interface Memory {
-  /** The order whose next attempt is not durable yet. */
+  /** The order whose next attempt is recorded for sending, but not yet durable. */
   arming: number | null
   /** Durable attempt that is not sent yet. */
   sending: number | null

@@ -58,19 +58,22 @@ describe('an execution that any of several attempts may have made', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test.each([false, true])('a full exit survives a crash; final before the crash: %s', (final) => {
-    const exit = anExit()
-    const world = run(exit, DEAD, DEAD)
-    world.settle(4_000)
-    const { attempt, done } = world.gateway.standIn(world.executed[0] as Attempt)
-    done(outcome(attempt, false))
-    if (final) done(outcome(attempt, true))
-    world.crash(1)
-    world.settle(10_000)
-    expect([world.stateOf(exit), world.executed.length]).toEqual(['filled', 2])
-    world.settle()
-    expect([world.stateOf(exit), world.unprovedOf(exit), world.executed.length]).toEqual(['filled', 0, 2])
-  })
+  test.each([false, true])(
+    'the execution of an unknown attempt fills the full exit also after a crash; final before the crash: %s',
+    (final) => {
+      const exit = anExit()
+      const world = run(exit, DEAD, DEAD)
+      world.settle(4_000)
+      const { attempt, done } = world.gateway.standIn(world.executed[0] as Attempt)
+      done(outcome(attempt, false))
+      if (final) done(outcome(attempt, true))
+      world.crash(1)
+      world.settle(10_000)
+      expect([world.stateOf(exit), world.executed.length]).toEqual(['filled', 2])
+      world.settle()
+      expect([world.stateOf(exit), world.unprovedOf(exit), world.executed.length]).toEqual(['filled', 0, 2])
+    },
+  )
 
   test('a fork that reverses the execution reopens the exit, which is then repeated', () => {
     const exit = anExit()

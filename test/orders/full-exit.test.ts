@@ -83,7 +83,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('a full exit makes each attempt durable before it is sent, and each attempt has its own place in the request limit, ahead of entries', () => {
+  test('each attempt of a full exit is durable before it is sent, and takes a place in the request limit ahead of entries', () => {
     const world = new GatewayWorld(3)
     world.commitMs = 40
     world.script = ({ mint }) => (mint === MINT ? DEAD : FILL)
@@ -169,7 +169,7 @@ describe('buys of the mint of a full exit', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('a full exit refuses the buys of its mint that wait', () => {
+  test('waiting buys of a mint are refused once a full exit of the mint is accepted', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
@@ -179,7 +179,7 @@ describe('buys of the mint of a full exit', () => {
     expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
   })
 
-  test('a full exit does not retry a buy of its mint that the service refuses', () => {
+  test('a buy that the service refuses is not retried once a full exit of its mint is accepted', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
@@ -189,7 +189,7 @@ describe('buys of the mint of a full exit', () => {
     expect(world.statesOf(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
   })
 
-  test('a full exit does not send a buy of its mint that waits for its commit', () => {
+  test('a buy that waits for its commit is not sent once a full exit of its mint is accepted', () => {
     const world = new GatewayWorld()
     world.commitMs = 5
     world.script = () => FILL

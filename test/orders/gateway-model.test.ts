@@ -139,8 +139,8 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
 }
 
 /**
- * Places an order as the engine would: only while no other order of its token and side is open, or as a full exit
- * during a partial sale, and no buy of a mint that an open full exit may still sell.
+ * Places an order only if the engine would. No other order of its token and side may be open, except a partial sale
+ * during a full exit. A mint that an open full exit may still sell is not bought.
  */
 function place(
   world: GatewayWorld,

@@ -50,16 +50,16 @@ describe('the outcome of an order', () => {
     ['a fill that is final at once', aBuy(), [final], 'working, filled', [0]],
     ['429 twice', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
     ['429 with Retry-After', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
-    ['a buy with 429 until the end of its time to live', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
+    ['a buy that gets 429s until its time to live ends', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
     ['unsent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
-    ['429, slippage, 429: the delays start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
+    ['after a refusal for slippage, the delays after 429s start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
     ['an exit is retried with each slippage, then ends', anOrder(), [slippage], climbs, [0, 100, 200]],
     ['a buy is not retried with more slippage', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
     ['a buy with several slippages is retried twice, after 0.5 and 1 s', mayClimb, [slippage], climbs, [0, 600, 1_700]],
     ['refused', aBuy(), [poor], 'working, failed INSUFFICIENT_BALANCE', [0]],
-    ['a lost answer, then final', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
-    ['a lost answer, then acked', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
-    ['a lost answer, then proof that the order did not execute', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['an order with a lost answer has a final fill', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
+    ['an order with a lost answer is acknowledged later', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
+    ['an order with a lost answer is proved not to have executed', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
     ['an exit with a lost answer is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
     ['reverted', aBuy(), [reverts('REVERTED')], 'working, working REVERTED, failed REVERTED', [0]],
     ['an exit that reverted for slippage is retried once the revert is final', anOrder(), [reverts('SLIPPAGE_EXCEEDED'), FILL], 'working, working SLIPPAGE_EXCEEDED, accepted SLIPPAGE_EXCEEDED, working, filled, filled', [0, 13_000]],
@@ -117,7 +117,7 @@ test('if the request limit has room, accepting an order and recording its attemp
   expect(world.executed).toHaveLength(1)
 })
 
-test('an order that waits for the request limit is made durable alone', () => {
+test('an order that waits for the request limit is committed without an attempt', () => {
   const world = new GatewayWorld(1)
   world.submit(anOrder())
   world.submit(anOrder())
@@ -195,10 +195,10 @@ test('an entry waits two seconds for the request limit, an exit waits without li
 })
 
 test.each<[string, Script | undefined, string[]]>([
-  ['while it waits for a slot', undefined, ['cancelled CHASED']],
+  ['while it waits for the request limit', undefined, ['cancelled CHASED']],
   ['between two attempts', only(refused('RATE_LIMIT', 'wait')), ['working', 'accepted RATE_LIMIT', 'cancelled CHASED']],
-  ['when it is out', [[5_000, acked], ...FILL.slice(2)], ['working', 'working TOO_LATE', 'working', 'filled']],
-])('cancelled %s', (_when, script, states) => {
+  ['after it was sent', [[5_000, acked], ...FILL.slice(2)], ['working', 'working TOO_LATE', 'working', 'filled']],
+])('the states of an order that is cancelled %s', (_when, script, states) => {
   const world = new GatewayWorld(1)
   const buy = aBuy()
   world.script = (attempt) => (attempt.orderId === buy.id ? (script ?? FILL) : FILL)

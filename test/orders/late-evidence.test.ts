@@ -39,7 +39,7 @@ describe('a late execution', () => {
     expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
   })
 
-  test('a late execution fills the order while the next attempt is out, with any outcome of that attempt', () => {
+  test('a late execution while the next attempt is open fills the order once that attempt is proved absent', () => {
     const world = new GatewayWorld()
     world.script = (_attempt, number) =>
       number === 1
@@ -60,7 +60,7 @@ describe('a late execution', () => {
     expect(world.executed).toHaveLength(2)
   })
 
-  test('a second execution of a filled order', () => {
+  test('a second execution of a filled order is reported with its fill, as SERVICE_DUPLICATE', () => {
     const world = new GatewayWorld()
     world.script = () => FILL
     const order = aBuy()

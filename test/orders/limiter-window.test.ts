@@ -67,8 +67,8 @@ class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
   /**
-   * The starts with a lost log, or with a log of more requests than the plan allows, and the number of requests that
-   * exits may still send at each of them.
+   * The starts of a process that lost the log of requests, or whose log has more requests than the plan allows, each
+   * with the number of requests that exits may still send after it.
    */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
@@ -121,8 +121,8 @@ class World {
     const number = this.#asked++
     this.waiting[kind].push(number)
     limiter.request(kind, (taken) => {
-      expect(life, 'a slot for a process that is gone').toBe(this.#life)
-      expect(this.waiting[kind].shift(), 'first come, first served').toBe(number)
+      expect(life, 'a process that has ended gets a place').toBe(this.#life)
+      expect(this.waiting[kind].shift(), 'requests of a class get their places in order').toBe(number)
       if (kind === 'entry') expect(this.waiting.exit, 'an exit waits behind an entry').toEqual([])
       const request = {
         at: 0,
@@ -187,12 +187,18 @@ function complaintsOf(world: World, { at: end }: Counted): string[] {
   const blind = world.blind.filter(({ at }) => at > end - 2 * MINUTE && at <= end)
   const extra = blind.reduce((sum, { share }) => sum + share, 0)
   const checks: [boolean, string][] = [
-    [inWindow.length > largest + (last.kind === 'exit' ? extra : 0), 'more than the largest plan in it'],
+    [
+      inWindow.length > largest + (last.kind === 'exit' ? extra : 0),
+      'more than the largest plan in this minute allows',
+    ],
     [
       underPlan.length > Math.max(...underPlan.map(({ slots }) => slots)) + extra,
-      'more than the plan since its change',
+      'more than the plan allows since its change',
     ],
-    [last.kind !== 'exit' && inWindow.length > last.slots + extra, `more than the plan, and one for ${last.kind} went`],
+    [
+      last.kind !== 'exit' && inWindow.length > last.slots + extra,
+      `more than the plan allows, and a request for ${last.kind} was sent`,
+    ],
   ]
   return checks.filter(([isWrong]) => isWrong).map(([, what]) => `${inWindow.length} requests: ${what}`)
 }
@@ -206,7 +212,7 @@ test('no minute at the server contains more requests than the plan allows, and n
         world.take(taken)
       }
       while (world.clock.nextAt() < Number.POSITIVE_INFINITY) world.clock.advanceTo(world.clock.nextAt())
-      expect(Object.values(world.waiting).flat(), 'somebody waits for ever').toEqual([])
+      expect(Object.values(world.waiting).flat(), 'no request waits for ever').toEqual([])
       expect(world.counted.flatMap((request) => complaintsOf(world, request))).toEqual([])
     }),
     { numRuns: runs(500) },

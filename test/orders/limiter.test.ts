@@ -157,7 +157,7 @@ describe('exits have a share of their own', () => {
     expect(take(limiter, 30)).toHaveLength(20)
   })
 
-  test('exits have their share while the requests of the minute before the start are unknown, and the wait has that code', () => {
+  test('exits have their share while the requests before the start are unknown, and entries wait with HISTORY_UNKNOWN', () => {
     const clock = new SimulatedClock(150_000)
     const limiter = limiterOf(clock, 100, { past: [] })
     expect(limiter.status()).toMatchObject({ held: 0, holds: [{ code: 'HISTORY_UNKNOWN', until: 150_000 + MINUTE }] })
@@ -229,7 +229,7 @@ describe('a 429', () => {
     expect(allowed).toBeLessThanOrEqual(502)
   })
 
-  test('429s to all of the last ten requests reduce the rate to the accepted requests', () => {
+  test('if each of the last ten requests got a 429, the rate falls to about the number of accepted requests', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const sent = send(clock, limiter, 200, (index) => index >= 100)
@@ -270,7 +270,7 @@ describe('a 429', () => {
     expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
   })
 
-  test('429s on a small plan reduce a larger plan by the same fraction', () => {
+  test('after 429s reduced the rate on a small plan, a larger plan is reduced by the same fraction', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     for (const slot of take(limiter, 1)) limiter.throttled(slot)
@@ -280,7 +280,7 @@ describe('a 429', () => {
     expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
   })
 
-  test('429s on a plan reduce a smaller plan, and the next larger one, by the same fraction', () => {
+  test('after 429s halved the rate, a change to a smaller plan, and then to a larger one, also gives half of the plan', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -291,7 +291,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(500)
   })
 
-  test('429s during which the plan grows are measured against the rate at the first of them', () => {
+  test('if the plan grows between two 429s, the reduction by both is computed from the rate at the first 429', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     const slots = take(limiter, 2)
@@ -390,7 +390,11 @@ test.each([
   ['a fresh key', 'fresh' as const, [0, 0]],
   ['a lost log', [], [0, MINUTE]],
   ['a log of another boot', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
-  ['a log of another boot that ended full', [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')], [59_999, MINUTE]],
+  [
+    'a log of another boot that ended with all places in use',
+    [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')],
+    [59_999, MINUTE],
+  ],
   [
     'a log of another boot that was idle for its last minute',
     [slot(1, 5, 6, 'earlier'), slot(2, 70_000, 70_000, 'earlier')],

@@ -133,7 +133,7 @@ describe('a locally signed attempt', () => {
 })
 
 describe('queries of an executor', () => {
-  test('an order may be sent within its time to live until an execution is seen, and open orders count with their reservations', () => {
+  test('an order may be sent within its time to live, and each open order counts with its reserved SOL', () => {
     const world = local(FILLED)
     const { outgoing } = world.gateway
     const reserve = { reserveLamports: 7 as never }
@@ -208,7 +208,7 @@ describe('a buy that is being built when a full exit of its mint is accepted', (
   })
 
   test.each([
-    ['while the exit is out', 1_000],
+    ['while the exit is open', 1_000],
     ['after the exit', 60_000],
   ])('the buy is not built again if the process ends %s', (_what, ms) => {
     const { world, buy } = built()

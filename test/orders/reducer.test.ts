@@ -45,7 +45,7 @@ const kinds = (effects: readonly Effect[]): string[] =>
 const whenDurable = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'commit' ? kinds(effect.whenDurable) : []))
 
-test('an accepted order requests a place in the request limit, and without a free place it is committed alone', () => {
+test('an accepted order requests a place in the request limit, and without a free place it is committed without an attempt', () => {
   const { orders, take } = reducer()
   const order = aBuy()
   expect(kinds(take({ kind: 'submitted', order }))).toEqual(['failpoint', 'requestSlot'])
@@ -53,7 +53,7 @@ test('an accepted order requests a place in the request limit, and without a fre
   expect(kinds(take({ kind: 'queued', working }))).toEqual(['commit', 'limitSlotWait'])
 })
 
-test('an attempt executes after the commit that arms it, and after its report', () => {
+test('an attempt is sent only once its record is durable, and after the report about it', () => {
   const { take, submit, grant } = reducer()
   const working = submit(anOrder())
   const effects = grant(working)
@@ -64,7 +64,7 @@ test('an attempt executes after the commit that arms it, and after its report', 
   expect(kinds(take({ kind: 'attemptDurable', working, open }))).toEqual(['failpoint', 'execute', 'failpoint'])
 })
 
-test("if the engine cancels an order while it receives the failure's report, this is seen before the next attempt is decided", () => {
+test('an order that the engine cancels when it receives the report of a failure has no further attempt', () => {
   const { take, submit, grant } = reducer()
   const working = submit(anOrder())
   grant(working)

@@ -46,7 +46,7 @@ test('a buy and an immediate sale lose both fees and nothing else', () => {
   expect(Number(sol - fee) / 1e9).toBeCloseTo(10 * 0.9875, 7)
 })
 
-test('a sale of another trader brings in the same number of tokens, but not the same SOL', () => {
+test('after our buy, a recorded sale of another trader sells the same tokens, and gets the SOL of the changed pool', () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'sell', time: 1, amount: 1_000_000n * TOKEN }]), 0)
   pool.buy(10_125_000_000n)
   pool.advance(1)

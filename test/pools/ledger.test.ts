@@ -62,7 +62,7 @@ test.each([
   ['start', 100],
   ['middle', 110],
   ['end', 120],
-] as const)('at the %s of the slot, the order finds a pool of %i SOL', (place, solBefore) => {
+] as const)('an order that lands at the %s of its slot trades with a pool of %i SOL', (place, solBefore) => {
   const { fills } = ledgerOf(poolOf([9_700, 9_900]), [fill('buy', 10_000, 1, SPENT)], options(place))
   const tokensBefore = 1e8 / solBefore
   expect(Number(fills[0]?.exactTokens) / 1e6).toBeCloseTo((10 * tokensBefore) / (solBefore + 10), 1)

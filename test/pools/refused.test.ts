@@ -20,7 +20,7 @@ const REFUSED: Attempt = {
 }
 const TERMS = { holdMs: 1_000, serviceFeePercent: 0 }
 
-test('a buy that was refused, although the exact pool was within its slippage, would have cost both fees', () => {
+test('a refused buy that was within its slippage in the exact pool counts with its result: it would have lost both fees', () => {
   const { refused, fillable, resultLamports } = refusedBuys(new Map([['m', POOL]]), [REFUSED], TERMS)
   expect({ refused, fillable }).toEqual({ refused: 1, fillable: 1 })
   expect(resultLamports / 1e9).toBeCloseTo(0.9875 / 1.0125 - 1, 6)
@@ -32,7 +32,7 @@ test('a buy that exceeds its slippage in the exact pool as well is refused right
   expect(rightly).toEqual({ refused: 1, fillable: 0, resultLamports: 0 })
 })
 
-test('a honeypot takes the whole amount of a refused buy', () => {
+test('a refused buy of a honeypot counts with the loss of its whole amount', () => {
   const pools = new Map([['m', { ...POOL, isHoneypot: true }]])
   expect(refusedBuys(pools, [REFUSED], TERMS).resultLamports).toBe(-1e9)
 })

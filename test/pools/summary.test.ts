@@ -15,16 +15,16 @@ function runsOf(bot: string, differences: readonly number[]): Comparison[] {
 
 const spread = (middle: number): number[] => Array.from({ length: 20 }, (_, at) => middle + (at % 2 === 0 ? 1 : -1))
 
-test("the upper bound is the end of the interval of Student's t-distribution over the seeds", () => {
+test("the upper bound of a bot's mean difference is the end of the interval of Student's t-distribution over the seeds", () => {
   const [summary] = summaryOf(runsOf('a', spread(-0.3)))
   expect(summary?.differenceSol).toBeCloseTo(-0.3, 9)
-  // The interval has 2.0930 standard deviations of the mean at 19 degrees of freedom; one seed deviates by sqrt(20 /
-  // 19).
+  // With 20 seeds (19 degrees of freedom), the interval ends 2.093 standard errors from the mean. The standard
+  // deviation of the seeds is sqrt(20 / 19).
   expect(summary?.upperSol).toBeCloseTo(-0.3 + (2.093 * Math.sqrt(20 / 19)) / Math.sqrt(20), 3)
   expect(summary?.pessimismPercent).toBeCloseTo(0.3, 9)
 })
 
-test('a bot whose upper bound is above 0 misses the goal, even if its mean is below 0', () => {
+test('a bot misses the goal if its simulated profit may be above the exact one, even if it is below on average', () => {
   expect(misses(summaryOf(runsOf('a', spread(-0.3))))).toHaveLength(1)
   expect(misses(summaryOf(runsOf('a', spread(-0.6))))).toEqual([])
 })
@@ -37,12 +37,12 @@ test('only the pessimism about the random bot is limited, to 3 %', () => {
   expect(misses(summaryOf(runsOf('a', spread(-50))))).toEqual([])
 })
 
-test('with two seeds the bound is rough: 3 % of the SOL traded', () => {
+test('with two seeds, a bot misses the goal if its simulated profit is too high by more than 3 % of the SOL traded', () => {
   expect(roughMisses(summaryOf(runsOf('a', [4, 3])))).toHaveLength(1)
   expect(roughMisses(summaryOf(runsOf('a', [3, 2])))).toEqual([])
 })
 
-test('the record names the bots that the model may flatter, and the closest bot otherwise', () => {
+test('the record names the bots whose simulated profit may be too high, or the closest bot if there is none', () => {
   const summaries = summaryOf([
     ...runsOf('a', spread(-2)),
     ...runsOf('b', spread(-1)),

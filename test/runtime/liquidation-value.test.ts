@@ -38,7 +38,7 @@ test.each<[string, ExitRules, readonly number[], number]>([
     1e-7,
   ],
   [
-    'a rise with a short window of the exits',
+    'a rise, if the exits use a short window of prints',
     { windowPrints: 5 },
     [...Array(90).fill(1e-7), ...Array(7).fill(2e-7)],
     2e-7,

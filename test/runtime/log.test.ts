@@ -35,14 +35,14 @@ describe('redaction by value', () => {
     ],
     ['reversed', [...KEY].reverse().join('')],
     ['in base58', encodeBase58(Buffer.from(KEY))],
-    ['in hex, in capitals', Buffer.from(KEY).toString('hex').toUpperCase()],
+    ['in hex with capital letters', Buffer.from(KEY).toString('hex').toUpperCase()],
     ['in hex with colons', bytes.map((byte) => byte.toString(16)).join(':')],
     ['in hex as an array', bytes.map((byte) => `0x${byte.toString(16)}`).join(', ')],
     ['its bytes in decimal', JSON.stringify(bytes)],
     ['its bytes in decimal, with blanks', bytes.join(' ')],
     ['as one number', BigInt(`0x${Buffer.from(KEY).toString('hex')}`).toString()],
     ['in base64 within a header', Buffer.from(`Bearer ${KEY}`).toString('base64')],
-    ['in base64url within something longer', Buffer.from(`x${KEY} and more`).toString('base64url')],
+    ['in base64url within a longer value', Buffer.from(`x${KEY} and more`).toString('base64url')],
   ])('the log redacts every part of a secret %s', (_how, text) => {
     expect(redactor([KEY])(`before ${text} behind`)).toMatch(
       /^before \S{0,12}\[redacted\]\S{0,14} behind$|^before \[\[redacted\]\] behind$/,

@@ -10,7 +10,7 @@ import { anOrder } from '../support/gateway-world.ts'
 const block = (...times: number[]): Block =>
   ({ time: Float64Array.from(times), length: times.length }) as unknown as Block
 
-/** A runner around an engine that emits the outputs of `decide`. Every step is stored as a word, in order. */
+/** A runner around an engine that emits the outputs of `decide`. Every step is stored as a text, in order. */
 function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
   const clock = new SimulatedClock(1_000)
   const log: string[] = []
@@ -107,7 +107,7 @@ test('inputs that change an account reach the gateway', () => {
   expect(log.slice(-2)).toEqual(['trust a true', 'halt a true'])
 })
 
-test("rows that were read before an input got its time take the input's time, also in the block", () => {
+test("rows that arrived before an input and are handled after it get the input's time, also in their block", () => {
   const { runner, log } = rig()
   const late = block(998, 999, 1_001)
   runner.post(feed)
@@ -135,7 +135,7 @@ test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
     },
     'not carried out',
   ],
-])('the runner fails on an assertion: no %s', (_what, run, message) => {
+])('the runner refuses %s with an assertion', (_what, run, message) => {
   expect(() => run(rig())).toThrow(message)
 })
 
@@ -188,7 +188,7 @@ test('periods that a late event loop missed cause one firing, and the next firin
   ])
 })
 
-test('a timer does not fire before its time, even if its delay has passed', () => {
+test('after the clock was set back, a timer fires at its due time on this clock, although its delay has passed earlier', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
   let setBack = 0
   const now = clock.now.bind(clock)

@@ -18,7 +18,8 @@ const still = defineStrategy({
   ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
-/** Starts with an order that was refused for its slippage and has a next step, and returns the attempts and reports. */
+/** Starts with an order that was refused for its slippage and has another slippage to try. Returns the sent
+ *  attempts and the reports. */
 function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []
@@ -67,7 +68,7 @@ function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mi
   return { sent, told, mints }
 }
 
-test('after a restart, a refused order is retried if refusals are trusted', () => {
+test('after a restart, a refused order is retried if no refused order was ever executed', () => {
   const { sent, told } = startOn(false)
   expect([sent, told]).toEqual([['o1.2'], ['working']])
 })

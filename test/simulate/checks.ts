@@ -16,8 +16,8 @@ export interface CheckParts {
   /** Public keys of the wallets. */
   readonly wallets: readonly string[]
   /**
-   * Returns the landed trades of a second process with the wallet; empty if a fault may hide them from this process for
-   * long.
+   * Returns the trades that a second process made with the same wallet; empty in runs with faults that may hide these
+   * trades from the first process for longer than `SEEN_MS`.
    */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
   readonly now: () => number
@@ -71,11 +71,11 @@ export class Checks {
    */
   leaves({ id, orderId, account, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
-    if (disk.isShort) this.#parts.complain(`${id} goes out although the process knows that the disk is short`)
-    if (mirror.isHalted(account)) this.#parts.complain(`${id} goes out although entries are halted`)
+    if (disk.isShort) this.#parts.complain(`${id} is sent although the process knows that the disk is short of space`)
+    if (mirror.isHalted(account)) this.#parts.complain(`${id} is sent although entries are halted`)
     const { now, company } = this.#parts
     const isSeen = company().some((one) => one !== undefined && one.at > this.#releasedAt && now() >= one.at + SEEN_MS)
-    if (isSeen) this.#parts.complain(`${id} goes out although a second process was seen to trade with the wallet`)
+    if (isSeen) this.#parts.complain(`${id} is sent although a second process was seen to trade with the wallet`)
     for (const { order } of mirror.orders.values())
       if (
         order.account === account &&
@@ -83,7 +83,7 @@ export class Checks {
         isFullExit(order) &&
         orderNumber(order) > orderNumber({ id: orderId })
       )
-        this.#parts.complain(`${id} goes out after ${order.id}, which sells everything`)
+        this.#parts.complain(`${id} is sent after ${order.id}, a later full exit, was accepted`)
   }
 
   /**

@@ -35,7 +35,7 @@ export function walletIn(account: string): string {
   return account.slice(account.lastIndexOf('|') + 1)
 }
 
-/** A ledger on which a submission can determine when it lands. */
+/** A ledger on which the test sets after how many slots a transaction lands. */
 export type TimedLedger = Ledger & { landsAfter: number | undefined }
 
 export interface LedgerParts {

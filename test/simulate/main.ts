@@ -17,7 +17,7 @@ const TIMES: Readonly<Record<string, Times>> = {
 }
 
 /** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--times
- *  good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` prints the whole trace of one. */
+ *  good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` prints the whole trace of seed S. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

@@ -7,11 +7,11 @@ import type { Scenario } from './scenario.ts'
 export const MUTANTS = {
   lostCountsAsUnsent: 'the HTTP port reports a lost answer as unsent',
   oddCountsAsRefused: 'an answer without information counts as a refusal for slippage',
-  resumeSendsAgain: 'an attempt that an earlier process armed is sent again',
+  resumeSendsAgain: 'an attempt that an earlier process recorded for sending is sent again',
   sentBeforeCommit: 'the callback of a commit is called before the commit',
   commitDoesNotPersist: 'a commit reports success and is not durable',
   reportsNotRedelivered: 'a report that the engine had not taken is lost with the process',
-  limiterForgets: 'the slot log is lost, and the key counts as fresh',
+  limiterForgets: 'the log of sent requests is lost, and the API key counts as unused',
   heightOfTheFuture: 'the finalized height is 120 blocks too high',
   slotAnswersRest: 'a node without a block time for a slot is paused for a while',
   unknownTierIsStandard: 'a plan of an unknown name counts as Standard at a reconnect',
@@ -64,7 +64,8 @@ export function canShow(mutant: Mutant, scenario: Scenario): boolean {
   return SHOWN_IN[mutant]?.(scenario) ?? true
 }
 
-/** Replaces a part that cannot be passed in by a defective one. Returns a function that restores the part. */
+/** Replaces a method of a class by a defective one, because it cannot be passed as an argument. Returns a function
+ *  that restores the method. */
 export function sabotage(mutant: Mutant | undefined): () => void {
   const { clearAll } = Timers.prototype
   const { takeIfLeft } = Allowance.prototype

@@ -80,7 +80,7 @@ export interface NodeState {
   /** The share of calls that fail. */
   errorShare: number
   silentShare: number
-  /** Dishonest: a transaction that its index has lost, and the first slot of its history. */
+  /** For a dishonest node: a transaction that it no longer lists, and the first slot of its history. */
   lost: string
   firstSlot: number
 }

@@ -117,7 +117,7 @@ export class Plans {
     const held = [...this.#takenAt.values()].filter((takenAt) => takenAt > now() - LONGEST_HELD_MS).length
     const open = allowed - Math.floor(allowed / 5)
     if (held < open)
-      complain(`${orderId} found no slot in 2 s, although only ${held} of ${open} slots open to buys were taken`)
+      complain(`${orderId} was not sent in 2 s, although only ${held} of the ${open} requests for buys were in use`)
   }
 
   #follow(perMinute: number): void {

@@ -264,7 +264,7 @@ export class Process implements Caller {
     return input.kind !== 'foreign' || this.#parts.mutant !== 'strangerUntold'
   }
 
-  /** For a mutant (a deliberate error): ends the stop after an alarm. */
+  /** For a mutant (a deliberate error): ends the stop of entries that an alarm caused. */
   #resume(): void {
     const signatures = [...this.mirror.foreign]
     this.#clock.after(0, () => {

@@ -34,8 +34,8 @@ export interface Scenario {
   readonly clock: { readonly steps: number }
   readonly crashes: number
   /**
-   * How the service names the plan, sometimes another one, and answers 429 without a reason; undefined if the
-   * configuration names the plan.
+   * The service names the plan at each connection, changes it at times, and answers 429 without a reason; undefined
+   * if the configuration names the plan.
    */
   readonly plans: NamedPlans | undefined
   /**
@@ -224,8 +224,8 @@ const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
 /**
- * Returns how a second process uses the same wallet. Most of these runs have no other faults, because only then is it
- * known to the second when its trades become visible.
+ * Returns how a second process uses the same wallet. Most of these runs have no other faults, because only then the
+ * checks know to the second when the trades of the second process become visible.
  */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')

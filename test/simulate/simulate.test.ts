@@ -9,8 +9,8 @@ import { simulate } from './world.ts'
 /** The number of seeds. CI runs 3,000 (.ci/run), and 100,000 were run by hand. */
 const SEEDS = 40
 /**
- * The number of seeds with local signing. CI runs 200. Each takes ten times as long, because Solana's runtime executes
- * it.
+ * The number of seeds with local signing. CI runs 200. Each seed takes ten times as long, because Solana's runtime
+ * executes it.
  */
 const LOCAL_SEEDS = 12
 /** The number of seeds within which each mutant (a deliberate error) must be detected. */
@@ -42,8 +42,8 @@ test(
   LONG_MS,
 )
 
-// Each of these seeds found a bug before conditional orders existed. Examples are a row that was assigned to an order
-// with a known execution, and a revert without a known signature.
+// Each of these seeds found a bug before conditional orders existed. Examples are a transaction that was assigned to
+// an order with a known execution, and a revert without a known signature.
 test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 117_043, 287_279, 317_532])(
   'seed %i, which found a bug earlier, has no problems',
   async (seed) => {

@@ -70,7 +70,7 @@ export class Standing {
         .sort()
         .join(),
     )
-    return said === seen ? [] : [`of ${bot.name} ${said} is on record, the engine holds ${seen}`]
+    return said === seen ? [] : [`${bot.name}: the journal has ${said}, the engine has ${seen}`]
   }
 
   #shownPositions(bot: Bot): string[] {
@@ -79,7 +79,7 @@ export class Standing {
       const shown = bot.position(mint)?.exits
       return isDeepStrictEqual(shown, exits)
         ? []
-        : [`${owner} holds ${mint} with ${encodeJson(exits)}, the engine has ${encodeJson(shown)}`]
+        : [`${owner}: for ${mint} the journal has ${encodeJson(exits)}, the engine has ${encodeJson(shown)}`]
     })
   }
 }

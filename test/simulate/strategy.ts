@@ -63,7 +63,7 @@ export function restless(leash: Leash): Strategy {
 }
 
 const STORM_TIMERS = 60
-/** The number of firings after which it throws. */
+/** The strategy with `throws` throws at this timer. */
 const PATIENCE = 20
 
 /** Returns a strategy that never trades. The scenario determines its timers. */

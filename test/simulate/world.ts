@@ -38,8 +38,8 @@ const ROW_MS = 200
 /** Interval between prints once the strategies buy no more. */
 const QUIET_ROW_MS = 2_000
 /**
- * The longest time in which an order without faults must be decided: the wait for a late execution, its last valid
- * block, and 1,500 blocks of contradictory evidence.
+ * The longest time after the faults until every order must be decided: the wait for a late execution, the time to the
+ * last valid block, and 1,500 blocks of contradictory evidence.
  */
 const LONGEST_CALM_MS = 3_600_000
 /** The time for which a run continues after every order was decided. */
@@ -297,7 +297,7 @@ class World implements Host {
   async #until(end: number, isTrue: () => boolean): Promise<boolean> {
     while (this.time.nextAt() <= end && this.#complaints.length === 0) {
       this.time.advanceTo(this.time.nextAt())
-      // Local signing also waits for timers.
+      // Lets promises continue after an answer. With local signing, promises also wait for timers, so after every step.
       if (this.#hasAnswered || this.#local !== undefined) {
         this.#hasAnswered = false
         await setImmediate()

@@ -252,7 +252,7 @@ test.each([
   { buys: 12, sales: [1, 1], sells: false },
   { buys: 12, sales: [1, 1, 1], sells: true },
   { buys: 12, sales: [1, 1, 0.001], sells: false },
-])('with $buys more buys and sales of $sales SOL, a token sells: $sells', ({ buys, sales, sells }) => {
+])('after $buys more buys and sales of $sales SOL, the token can be sold: $sells', ({ buys, sales, sells }) => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
@@ -310,7 +310,7 @@ test('an order in parts gets as much in total as the whole order, in both direct
   expect(sumOf(tenth, ({ tradeLamports }) => tradeLamports) / (sold?.tradeLamports ?? 0)).toBeCloseTo(1, 6)
 })
 
-test("an own impact halves when the others have traded the pool's SOL", () => {
+test('the price impact of our own trade halves once others have traded as much SOL as the pool has', () => {
   const tokensAfter = (prints: number) => {
     const paper = new Paper()
     const first = paper.land(buyAttempt('mint', 4))
@@ -386,7 +386,7 @@ test.each([
   expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
 })
 
-test('fills at an estimated depth are recorded with the difference to the upper quartile', () => {
+test('fills at an estimated pool depth are counted, with their extra proceeds at the upper quartile of the estimates', () => {
   const paper = new Paper()
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.executor.depth).toMatchObject({

@@ -17,8 +17,8 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
 test.each([
-  ['that is in no position yet is held', [], 'filled'],
-  ['that the engine has booked is not held twice', [1], 'reverted'],
+  ['that the engine has not booked adds its tokens to the wallet', [], 'filled'],
+  ['that the engine has booked adds no tokens to the wallet', [1], 'reverted'],
 ])('after a crash a fill of an earlier process %s', (_what, taken, sale) => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)

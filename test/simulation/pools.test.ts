@@ -56,7 +56,7 @@ test("a token whose launch was seen and that never traded above the curve's rang
   expect(pool.pools.isMeasured(TOKEN + 5_000)).toBe(true)
 })
 
-test("above the curve's range the product is estimated from four prints of one side on, and kept", () => {
+test("above the curve's range, four prints of one side give an estimate of the pool's product, which is kept", () => {
   const pool = new Pool(5e9, 1e-6)
   const known: boolean[] = []
   for (let n = 0; n < 4; n++) {
@@ -69,7 +69,7 @@ test("above the curve's range the product is estimated from four prints of one s
   expect(pool.pools.product(TOKEN) / 5e9).toBeCloseTo(1, 4)
 })
 
-test("one or two prints above the curve's range may be wrong", () => {
+test("one or two prints above the curve's range count as wrong, and three prove that the token has left the curve", () => {
   const pool = new Pool(CURVE_PRODUCT, 1e-7)
   pool.launch()
   for (let n = 0; n < 40; n++) pool.trade(0.3, n % 3 === 0 ? 1 : 5)

@@ -56,7 +56,7 @@ test('if the depth is estimated too low, the true price is between the lowest an
   )
 })
 
-test('a print that no trade of the pool explains counts until the next explained one, and three in a row become the price', () => {
+test('an unexplained print counts until a print that fits a trade of the pool, and three unexplained prints become the price', () => {
   const pool = new Pool()
   const { path } = pool
   pool.trade(1)
@@ -71,7 +71,7 @@ test('a print that no trade of the pool explains counts until the next explained
   expect(path.high / calm).toBeCloseTo(0.1, 2)
 })
 
-test("the prices of the landing's slot are the price at its beginning and the prices in it", () => {
+test("the price range of an order's slot has the price at the beginning of the slot and the prices in the slot", () => {
   const pool = new Pool()
   pool.trade(1)
   pool.path.begin()
@@ -89,7 +89,7 @@ test("the prices of the landing's slot are the price at its beginning and the pr
   expect(pool.path.prints).toBe(3)
 })
 
-test('a trade is found between the prices before and after it', () => {
+test('poolAround returns the prices of the pool before and after a trade, from the price and the SOL of the trade', () => {
   const { before, after } = poolAround(6e-8, 10, CURVE_PRODUCT)
   expect(Math.sqrt(before * after)).toBeCloseTo(6e-8, 14)
   expect(Math.sqrt(after * CURVE_PRODUCT) - Math.sqrt(before * CURVE_PRODUCT)).toBeCloseTo(10, 6)

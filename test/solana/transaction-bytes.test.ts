@@ -141,7 +141,7 @@ test('any bytes give a transaction or a refusal, never an exception', () => {
   )
 })
 
-test('a transaction with one flipped bit is refused, or its bound does not exceed the order', () => {
+test('a transaction with one flipped bit is refused, or its verified maximum cost does not exceed the order', () => {
   const anywhere = fc.tuple(fc.constantFrom(...shapes), fc.nat(200), fc.nat(1231), fc.nat(7))
   fc.assert(
     fc.property(anywhere, ([shape, seed, at, bit]) => {

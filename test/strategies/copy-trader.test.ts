@@ -26,7 +26,7 @@ test('a buy of a leader is copied in parts', () => {
   expect(asked(rig)).toEqual([BUY, BUY])
 })
 
-test('a part is left out while the price is above that of the first one', () => {
+test('a part of the copy is left out while the price is above the price of the first part', () => {
   const rig = testStrategy(copyTrader, { params, exits: 'none' })
   copy(rig, MINT)
   rig.settle(1.2 * PRICE)

@@ -13,7 +13,12 @@ test.each<[string, ShortBar[], string[], string[]]>([
   ['a price below the end of the curve', [...BELOW, ...bars(5, 99, 8)], [], []],
   ['two bars above the end', [...BELOW, ...bars(3, 110, 8)], [BUY], []],
   ['one bar above the end', [...BELOW, [110, 8], ...bars(3, 90, 8)], [], []],
-  ['bars above the end, later than at first', [...BELOW, [110, 8], [90, 8], ...bars(3, 110, 8)], [BUY], []],
+  [
+    'two bars above the end, after one above and one below',
+    [...BELOW, [110, 8], [90, 8], ...bars(3, 110, 8)],
+    [BUY],
+    [],
+  ],
   ['a price far above the end', [...BELOW, ...bars(4, 180, 8)], [], ['80 % above the curve']],
   ['little volume', [...BELOW, ...bars(4, 110, 2)], [], ['too little volume']],
 ])('%s', (_what, rows, orders, notes) => {

@@ -8,7 +8,8 @@ const UNIT = 1e-9
 const GAP = 'gap'
 
 /**
- * Returns prints of 1 SOL at one price, one second apart. Each of them is a sample, from the third on with this price.
+ * Returns prints of 1 SOL at one price, one second apart. Each print makes a sample of the robust price, which has this
+ * price from the third print on.
  */
 const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
 /** Enough samples for the slow average. */
@@ -42,7 +43,7 @@ test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
   ['crossing down', {}, {}, [...UP, ...prints(10, 110), ...prints(10, 95)], [BUY, SELL]],
   ['crossing up again while the first buy is under way', {}, SLOW, [...UP, ...prints(8, 95), ...prints(8, 115)], [BUY]],
   ['crossing down while the buy is under way: not sold before it is open', {}, SLOW, [...UP, ...prints(25, 95)], [BUY]],
-  ['... and then sold', {}, SLOW, [...UP, ...prints(35, 95)], [BUY, SELL]],
+  ['crossing down while the buy is under way: sold once it is open', {}, SLOW, [...UP, ...prints(35, 95)], [BUY, SELL]],
   ['crossing up after a gap: the averages go on', {}, {}, [...FLAT, GAP, 110, 110, 110], [BUY]],
 ])('%s', (_what, more, options, rows, requests) => {
   const rig = testStrategy(momentum, { params: { ...params, ...more }, ...options })

@@ -40,7 +40,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 }
 const PACKAGES_OF_STRATEGIES = ['sluice', 'trading-signals']
 
-/** Ports name the promises of the outside world as types. No pure layer contains such a value. */
+/** Files that describe the machine only as types. They may name `Promise`, because no pure layer has such a value. */
 const PORTS = ['src/base/machine.ts']
 
 /** Maximum lines of a function. */
@@ -138,7 +138,7 @@ function packageImport(path: string, specifier: string): string | undefined {
   return `${from}/ uses ${allowed.length === 0 ? 'no package' : `only ${allowed.join(', ')}`}: ${noWorld}`
 }
 
-/** The page of the desk runs in a browser: it is served the modules that it imports, and these libraries. */
+/** The page of the desk runs in a browser. The desk serves the modules that the page imports, and these libraries. */
 const PAGE = 'src/desk/page/'
 const PACKAGES_OF_PAGE = ['preact', 'preact/hooks', 'uplot', 'lightweight-charts']
 /** Pure modules that the page may load. From other folders it imports types. */

@@ -3,16 +3,16 @@ import { type Bar, type BarPlan, bollinger, defineStrategy, ema, rsi, vwap, type
 const keep = z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])
 
 /**
- * A strategy for tests. It writes a note for each bar, and for its lists and indicators at every few trades and timers.
- * Its params declare its bars.
+ * A strategy for tests, with the bars that its params declare. It writes a note for each bar. At every few trades it
+ * notes its lists of bars and its indicators, and at timers its lists.
  */
 export default defineStrategy({
   name: 'bar-teller',
-  about: 'Notes its bars and indicators.',
+  about: 'Writes notes with its bars and indicators.',
   params: z.object({
     bars: z.record(z.string(), keep),
     window: z.number().default(3),
-    /** Reads its lists and indicators at every n-th trade. */
+    /** Notes its lists of bars and its indicators at every n-th trade. */
     readsEvery: z.number().default(5),
     /** Buys at every n-th bar; 0: never. */
     buysEvery: z.number().default(0),

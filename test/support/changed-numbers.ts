@@ -19,7 +19,7 @@ export function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: num
   return copy as T
 }
 
-/** Returns a number close to the current one, so that many of them are valid. */
+/** Returns a number close to the current one, so that many changed configurations are valid. */
 type Change = (value: number) => number
 const change: fc.Arbitrary<Change> = fc.oneof(
   {

@@ -126,7 +126,7 @@ function widthsIn(tree: Tree): string[] {
  */
 export default defineStrategy({
   name: 'condition-teller',
-  about: 'Notes where its conditions are true.',
+  about: 'Writes a note where its conditions are true.',
   params: z.object({
     bars: z.record(z.string(), z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])),
     window: z.number().default(3),

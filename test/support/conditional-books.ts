@@ -73,10 +73,10 @@ function lifeComplaints(id: string, { said }: Story): string[] {
   const end = said.findIndex(({ state }) => isOver(state))
   if (end >= 0 && end < said.length - 1)
     return [`${id} was ${said[end]?.state}, and then ${said.slice(end + 1).map(({ state }) => state)}`]
-  return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins as ${said[0]?.state}`]
+  return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins in the state ${said[0]?.state}`]
 }
 
-/** Checks that the row that a start reads equals the last output of the order. */
+/** Checks that the order's row, from which a start restores the order, has the state of the order's last output. */
 function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const rows = db
     .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')
@@ -85,7 +85,7 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const [row] = rows
   return rows.length === 1 && row?.state === state && (row.open === 0) === isOver(state)
     ? []
-    : [`${id} was said to be ${state}, and is ${JSON.stringify(rows)}`]
+    : [`the last output has ${id} as ${state}, the journal has ${JSON.stringify(rows)}`]
 }
 
 /** Checks that a limit order buys at most once, that a schedule buys at most as often as configured, and that an
@@ -105,11 +105,15 @@ function buyComplaints(
   const sizes = [...orders].map((orderId) => sizeOf(db, orderId))
   return [
     ...(bought > most ? [`${id} bought ${bought} times: ${[...orders]}`] : []),
-    ...(first.when.kind === 'every' && orders.size > most ? [`${id} became ${orders.size} orders of ${most}`] : []),
-    ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) && !isFlattened
-      ? [`${id} bought, and is ${state}`]
+    ...(first.when.kind === 'every' && orders.size > most
+      ? [`${id} sent ${orders.size} orders, ${most} are configured`]
       : []),
-    ...sizes.filter((size) => size !== solToLamports(sol)).map((size) => `${id} is to buy for ${sol} SOL, not ${size}`),
+    ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) && !isFlattened
+      ? [`${id} bought, but its state is ${state}`]
+      : []),
+    ...sizes
+      .filter((size) => size !== solToLamports(sol))
+      .map((size) => `${id} must buy for ${sol} SOL, its order has ${size} lamports`),
   ]
 }
 

@@ -54,7 +54,7 @@ export class ConditionalReference {
     if (this.#held !== undefined) this.#held.printedAt = now
   }
 
-  /** Receives a robust price, requests the sales that are due, and returns the order that buys. */
+  /** Receives a robust price, requests the sales that are due, and returns the order that buys now, if any. */
   priced(price: number, now: number): Waiting | undefined {
     if (this.#held !== undefined) this.#exitAt(this.#held, price, now)
     let buyer: Waiting | undefined

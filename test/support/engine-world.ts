@@ -267,7 +267,7 @@ export class EngineWorld {
     const lanes = open
       .filter(({ order }) => !this.#reopened.has(order.id))
       .map(({ order }) => `${laneOf(order)} ${isFullExit(order)}`)
-    expect(new Set(lanes).size, 'one open order a lane, and a full exit beside').toBe(lanes.length)
+    expect(new Set(lanes).size, 'a lane has one open order, or a partial sale and a full exit').toBe(lanes.length)
     const money = this.recorded.money()
     for (const { account, lamports: balance } of money.accounts)
       expect(balance, `the wallet of ${account}`).toBe(this.#wallets.get(account))
@@ -283,7 +283,7 @@ export class EngineWorld {
       const follows = tokens > 0n ? (has('sell') ? 'closing' : 'open') : has('buy') ? 'opening' : 'closed'
       if (state !== 'closed') expect(state, `${bot} ${mint}`).toBe(follows)
       if (state === 'closed') expect(tokens).toBe(0n)
-      if (state !== 'closed') expect(this.#wanted.has(mint), 'what is held is subscribed').toBe(true)
+      if (state !== 'closed') expect(this.#wanted.has(mint), 'the mint of an open position is subscribed').toBe(true)
       const sent = open.map(({ order }) => order)
       expect(exitComplaints(position, sent, (owner, name) => timers.has(`${owner} ${name}`))).toEqual([])
     }

@@ -127,7 +127,7 @@ class Token {
     return this.#isRead || this.prints.length >= 3
   }
 
-  /** Returns the changes from which the pool's price is computed first. */
+  /** Returns the last price that was read from the pool, and the prints since, as changes before any order. */
   changes(): Change[] {
     const time = Number.NEGATIVE_INFINITY
     const reading = this.#reading === undefined ? [] : [{ read: this.#reading, time }]

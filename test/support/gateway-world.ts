@@ -285,7 +285,7 @@ export class GatewayWorld {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
-    // A negative number marks an attempt that was recorded in place of others.
+    // A negative number: this world did not execute the attempt. It was recorded for a fill whose attempt is unknown.
     if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]]
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end

@@ -15,14 +15,19 @@ export function exitComplaints(
   const sales = open.filter((order) => order.account === account && order.mint === mint && order.side === 'sell')
   const goesOn = sales.some(isFullExit) || hasTimer(bot, `retry:${mint}`)
   const lacks = (what: string): string => `${bot} holds ${tokens} of ${mint} ${what}`
-  if (exiting !== '') return goesOn ? [] : [lacks(`and nothing sells it, though: ${exiting}`)]
+  if (exiting !== '')
+    return goesOn ? [] : [lacks(`and no order or timer sells it, although its exit began: ${exiting}`)]
   const isStepDue = stepTokensDue({ account, bot, mint, tokens, exits, exiting, ...rest }) > 0n
   return [
-    ...(isStepDue && !goesOn && sales.length === 0 ? [lacks('and nothing sells the part that is due')] : []),
-    ...(exits.maxHoldSeconds !== undefined && !hasTimer(bot, `hold:${mint}`) ? [lacks('and its time is not set')] : []),
-    ...(quietLimits(exits).length > 0 && !hasTimer(bot, `quiet:${mint}`)
-      ? [lacks('and nobody looks whether it is quiet')]
+    ...(isStepDue && !goesOn && sales.length === 0 ? [lacks('and no order or timer sells the part that is due')] : []),
+    ...(exits.maxHoldSeconds !== undefined && !hasTimer(bot, `hold:${mint}`)
+      ? [lacks('and has no timer for its maximum time')]
       : []),
-    ...(pollSeconds(exits) !== undefined && !hasTimer(bot, `poll:${mint}`) ? [lacks('and nobody reads its pool')] : []),
+    ...(quietLimits(exits).length > 0 && !hasTimer(bot, `quiet:${mint}`)
+      ? [lacks('and has no timer that checks for a quiet token')]
+      : []),
+    ...(pollSeconds(exits) !== undefined && !hasTimer(bot, `poll:${mint}`)
+      ? [lacks('and has no timer that reads its pool')]
+      : []),
   ]
 }

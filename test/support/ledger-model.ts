@@ -26,7 +26,7 @@ export type Happening =
       readonly change: number
       readonly fee: number
     }
-  /** No node lists the transaction yet; one may later. */
+  /** A transaction that no node lists yet; if `listed`, a node lists it later. */
   | { readonly kind: 'opaque'; readonly change: number; readonly listed: boolean }
   | { readonly kind: 'audit' }
   | { readonly kind: 'restart' }

@@ -29,7 +29,7 @@ export const LIMITS: Readonly<Record<string, object>> = {
   free: {},
 }
 
-/** Returns prints of a token, one per second. Every second one is a sale, so that the token can be sold. */
+/** Returns prints of a token, one per second, buys and sales in turn. The sales prove that the token can be sold. */
 function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
   return prices.map((price, index) => ({
     ...{ kind: index % 2 === 0 ? 'buy' : 'sell', time: T0 + (second + index) * 1000 },

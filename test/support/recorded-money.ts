@@ -8,7 +8,7 @@ import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
 import { NO_MONEY, type RecoveredMoney, type TokenState } from '../../src/engine/recovered-money.ts'
 
-/** The money as a journal restores it, computed only from recorded inputs and outputs. */
+/** Accounts, positions, orders and timers as a journal restores them, computed from recorded inputs and outputs. */
 export class RecordedMoney {
   readonly orders = new Map<string, RecoveredMoney['orders'][number]>()
   /** The last record of each position, by account and mint, including closed positions. */

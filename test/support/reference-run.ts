@@ -29,7 +29,7 @@ export class ReferenceRun {
 
   /**
    * Advances the time and adds a print. Returns the orders that were sent, in order. The strategy receives the print
-   * after the effects of the print and before the answers.
+   * after the orders that the exits and conditional orders send at this print, and before the answers to them.
    */
   print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
     const until = this.#now + ms

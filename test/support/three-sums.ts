@@ -8,9 +8,11 @@ import { worthsIn } from '../../src/runtime/view/view-worths.ts'
 
 export interface Sums {
   readonly bot: string
-  /** The result of all time and, if the journal has one start, the result since this start. */
+  /** The result of all time in the view, lamports. */
   readonly header: number
+  /** The result since the start in the view, if the journal has one start; otherwise the same as `header`. */
   readonly start: number
+  /** The result on the page Money. */
   readonly money: number
   readonly report: number
   /** Result of the last day. */

@@ -146,7 +146,7 @@ test('after a restart, money, exits and durable state are kept, and the strategy
   expect(rig.orders[1]).toMatchObject({ side: 'sell', all: true, reason: expect.stringContaining('trailing') })
 })
 
-test('in a process that is killed onStop is not called, and the next process decides its open order from the journal', () => {
+test('a killed process does not call onStop, and the next process decides its open order from the journal', () => {
   const rig = testStrategy(counter, { latencySeconds: 3, exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })

@@ -44,7 +44,7 @@ test('without values, a bar is flat and has ten buys and ten sells of 1 SOL', ()
   expect([volumeSol, buys, sells]).toEqual([20, 10, 10])
 })
 
-test('bars of trades and of a volume close with their last print', () => {
+test('bars of a number of trades, or of a volume, close with their last print', () => {
   const { rig, seen } = teller({ '12 trades': 5, '3 SOL': 5 })
   const first = rig.bar('12 trades', { close: PRICE, volumeSol: 0.6 })
   expect(first).toMatchObject({ trades: 12, buys: 6, sells: 6 })
@@ -150,7 +150,7 @@ describe('invalid input is refused with the reason', () => {
     expect(() => add(started())).toThrow(message)
   })
 
-  test('prints that do not fit the width', () => {
+  test('a bar whose prints do not fit its width is refused', () => {
     const trades = (bar: TestBar) => () => started({ '9 trades': 2 }).bar('9 trades', { close: PRICE, ...bar })
     expect(trades({ buys: 9, sells: 9 })).toThrow('a bar of 9 trades has 9 prints, got 18')
     expect(trades({ sells: 10 })).toThrow('buys: expected a whole number from 0 to 1,000,000, got -1')
@@ -159,7 +159,7 @@ describe('invalid input is refused with the reason', () => {
     expect(sol({ volumeSol: 10 })).toThrow('10 in 20 prints is a different volume')
   })
 
-  test('an open that the price cannot reach with one print, and prints of another call', () => {
+  test('a bar is refused if the price cannot reach its open in one print, or if the test added prints to it before', () => {
     const rig = started()
     rig.bar('1m', { close: PRICE })
     expect(() => rig.bar('1m', { open: 2 * PRICE, close: 2 * PRICE })).toThrow(

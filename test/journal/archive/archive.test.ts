@@ -12,7 +12,7 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, writeDays } from '../../support/tape-days.ts'
 
-test('all readers say the same after any sequence of archives and restores', async () => {
+test('all readers return the same rows after any sequence of archives and restores', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('archive' as const), days: fc.integer({ min: 1, max: 4 }) }),
     fc.record({ kind: fc.constant('restore' as const), days: fc.integer({ min: 0, max: 15 }) }),

@@ -25,7 +25,7 @@ test('a backup has the archived days, verified; a second backup copies only new 
   expect(readdirSync(`${to}.tape`).filter((name) => name.endsWith('.db'))).toHaveLength(2)
 })
 
-test('a changed or missing day is counted, and the backup that is there is kept', async () => {
+test('a backup counts a changed or missing day as a finding, and never replaces its own good copy of the day', async () => {
   const path = await writeDays({ seed: 32, days: 3, batches: 4 })
   const { days } = await archiveTape(path)
   const to = `${path}.backup.db`
@@ -36,14 +36,14 @@ test('a changed or missing day is counted, and the backup that is there is kept'
   const changed = Buffer.from(bytes)
   changed[bytes.length - 50] = (changed[bytes.length - 50] as number) ^ 1
   writeFileSync(file, changed)
-  // The backup has a good copy of the day, so nothing of it is lost.
+  // The backup has a good copy of the day, so no row is lost.
   expect(await backUpOnline(path, to, { replace: true })).toMatchObject({ state: { findings: 0 } })
   expect(readFileSync(copy)).toEqual(bytes)
   rmSync(copy)
   await expect(backUpOnline(path, to, { replace: true })).rejects.toThrow(/does not match its checksums/)
   const elsewhere = `${path}.elsewhere.db`
   expect(await backUpOnline(path, elsewhere)).toMatchObject({ days: days.length - 1, state: { findings: 1 } })
-  // A backup is restored with its days.
+  // A backup of the backup restores the journal with its days.
   writeFileSync(copy, bytes)
   const restored = `${path}.restored.db`
   await backUpOnline(to, restored)

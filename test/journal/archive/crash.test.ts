@@ -10,7 +10,7 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, readTape, writeDays } from '../../support/tape-days.ts'
 
-/** The tests run the next command on every sixth copy of the killed state, and in the long form on every copy. */
+/** A kill at each step leaves one copy of the files. The next command runs on every sixth copy, in CI on every copy. */
 const GO_ON_EVERY = runs(1) > 1 ? 1 : 6
 const OPERATIONS = ['renameSync', 'rmSync', 'fsyncSync', 'chmodSync', 'writeFileSync'] as const
 
@@ -30,7 +30,7 @@ async function killedAtEveryStep(path: string, run: () => unknown): Promise<stri
     if (isCopying) return
     isCopying = true
     const target = join(copies, String(found.length))
-    // A kill leaves no index of the log that another process could use.
+    // Left out: SQLite's index of the log and lock files, which the next process does not use after a kill.
     cpSync(dirname(path), target, { recursive: true, filter: (file) => !/-shm$|\.lock/.test(file) })
     found.push(join(target, basename(path)))
     isCopying = false
@@ -55,7 +55,7 @@ async function killedAtEveryStep(path: string, run: () => unknown): Promise<stri
   return found
 }
 
-test('a kill at any step of an archive leaves the whole tape, and the next archive goes on', async () => {
+test('a kill at any step of an archive leaves the whole tape, and the next archive completes the work', async () => {
   const path = await writeDays({ seed: 11, days: 2, batches: 3, rows: 4 })
   const [tape, all] = [readTape(path), readAll(path)]
   const copies = await killedAtEveryStep(path, () => archiveTape(path))
@@ -73,7 +73,7 @@ test('a kill at any step of an archive leaves the whole tape, and the next archi
   expect(readAll(copies.at(-1) as string)).toEqual(all)
 })
 
-test('a kill at any step of a restore leaves the whole tape, and the next restore goes on', async () => {
+test('a kill at any step of a restore leaves the whole tape, and the next restore completes the work', async () => {
   const path = await writeDays({ seed: 12, days: 2, batches: 3, rows: 4 })
   const [tape, all] = [readTape(path), readAll(path)]
   await archiveTape(path)

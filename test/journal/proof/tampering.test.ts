@@ -362,7 +362,12 @@ const KINDS: readonly Kind[] = [
     'sqlite_schema',
     /trigger mine/,
   ],
-  ['digits that the views decode with', sql(`UPDATE digits SET text = 'zz' WHERE code = '00A'`), 'digits', /00A/],
+  [
+    'the table of digits with which the views decode numbers',
+    sql(`UPDATE digits SET text = 'zz' WHERE code = '00A'`),
+    'digits',
+    /00A/,
+  ],
 ]
 
 test('an unchanged journal has no findings, and the replay of every segment is equal', async () => {

@@ -38,7 +38,7 @@ test("a position row gives the exit's reason and its number of attempts", async 
   reader.close()
 })
 
-test('the rows for commands have amounts in SOL and whole tokens', async () => {
+test('the rows that commands show have amounts in SOL and whole tokens', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })

@@ -53,7 +53,7 @@ test('a new journal restores an empty state', async () => {
   })
 })
 
-test('the restored money equals the money of the last outputs', async () => {
+test('accounts, results of bots and timers are restored from their last outputs', async () => {
   const bot = (sum: number): BotMoney => ({
     ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum } },
     ...{ ...NO_RESULTS, day: 20_600, dayRealizedLamports: lamports(sum), losses: 2, pausedUntil: 7 },
@@ -94,7 +94,7 @@ test('a repeating timer is restored with its last firing; a cleared timer is not
   expect(money.timers).toEqual([{ ...timer(1), fired: timeOf(2) }, timer(2)])
 })
 
-test('open conditional orders are restored, and numbering continues', async () => {
+test('open conditional orders are restored, and new ones continue the numbers', async () => {
   const conditional = (number: number, state: ConditionalOrder['state']): ConditionalOrder => ({
     ...{ id: `c${number}`, time: 5, account: ACCOUNT, bot: 'dips', mint: 'm', reason: 'told to', oneCancelsOther: '' },
     ...{ when: { kind: 'below', price: 1e-6 }, action: { side: 'buy', options: { sol: 0.1, reason: 'told to' } } },
@@ -183,7 +183,7 @@ test('a position is restored with its highest price, and a closed position is on
   expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2, MARKS)])
 })
 
-test('a mark never reduces the best profit or raises the worst profit of a position', async () => {
+test('a recorded mark (highest price and profits) never reduces the best profit or raises the worst profit of a position', async () => {
   const wide = { best: { lamports: 90, percent: 9 }, worst: { lamports: -90, percent: -9 } }
   const { money } = await after((journal) => {
     outputs(journal, { kind: 'position', position: position(1, wide) })
@@ -313,7 +313,7 @@ test('a fill whose reversal the engine took is not restored', async () => {
   expect(recovered).toMatchObject({ untaken: [], nextReport: 4 })
 })
 
-test('the used requests of the last two minutes of this boot are restored exactly', async () => {
+test('the requests of the last two minutes since the boot of the machine are restored with exact times', async () => {
   const slot = (id: number, takenAt: bigint, boot = 'this') => ({ key: 'k', id, boot, takenAt, doneAt: takenAt + 5n })
   const minute = 60_000_000_000n
   const { slots } = await after((journal) => {
@@ -400,7 +400,7 @@ function planOf(db: Database.Database, sql: string): string[] {
   return plan.map(({ detail }) => detail)
 }
 
-test('the newest finding of each name is restored', async () => {
+test('of the findings about a service with the same name, the newest one is restored', async () => {
   const learned = (name: string, time: number, value: number): JournalRecord => {
     return { kind: 'learned', learned: { about: ACCOUNT, name, time, value: { value } } }
   }

@@ -32,7 +32,7 @@ function mapped(path: string, windowBytes = 10_000) {
   return { db, tape }
 }
 
-test('a memory-mapped scan reads the same blocks as an SQL statement, also at two places at the same time, and of a part of the tape', () => {
+test('a memory-mapped scan returns the same blocks as an SQL query, also of a part of the tape, and during another scan', () => {
   const { path } = recorded()
   const reader = openReader(path)
   const { db, tape } = mapped(path)

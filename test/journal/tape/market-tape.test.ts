@@ -68,7 +68,7 @@ function text(item: MarketItem): string {
   return `${item.kind} ${item.stretch.segment}`
 }
 
-test('rows come in order, cut only at events of the feed', async () => {
+test('the tape returns its rows in order, in ranges that end at a block or at an event of the feed', async () => {
   const path = journalPath()
   await recorded(path)
   const { stretches, rows, items, history } = told(path)
@@ -107,7 +107,7 @@ test('after old tape was deleted, the market begins at the first row that was ke
   ])
 })
 
-test('the confirmed keys are known at any place at which the tape begins, although rows contain only changes', async () => {
+test('wherever the tape begins, all confirmed keys are known, although most records contain only changes of keys', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const rows = trades(150)

@@ -10,7 +10,7 @@ const mint = fc.oneof(
   fc.constantFrom('', '"', '\\', ',', '","', 'a', 'ab'),
 )
 
-test('a list of mints gets the same numbers as its mints one by one', () => {
+test('looking up a list of mints gives the same numbers as looking up each mint alone', () => {
   fc.assert(
     fc.property(fc.array(fc.array(mint, { maxLength: 20 }), { maxLength: 10 }), (lists) => {
       const [one, other] = [new Mints(), new Mints()]

@@ -13,7 +13,7 @@ const feed = (confirmed: readonly string[], status: 'live' | 'down' = 'live'): I
 })
 const keys = (want: readonly string[]): Output => ({ kind: 'keys', want })
 
-test('lists of keys are read unchanged, in any sequence of rows, also by a new reader after a start', () => {
+test('a reader restores every list of keys from the recorded changes, and also a new reader that begins at a start', () => {
   const list = fc.uniqueArray(fc.constantFrom('trades', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6'))
   const step = fc.oneof(
     fc.record({

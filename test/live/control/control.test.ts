@@ -34,7 +34,7 @@ async function serve(handle: ControlHandler = (command) => ({ got: command })): 
   stop = await serveControl({ journalPath, handle, warn: (message) => warnings.push(message) })
 }
 
-/** Sends one line to the control socket and returns the answer. */
+/** Sends a text to the control socket, and returns what the process answers. */
 function say(line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(controlPath(journalPath), () => socket.write(line))
@@ -94,10 +94,10 @@ test.each([
   ['no JSON', 'halt\n', 'one line of JSON'],
   ['no object', '"halt"\n', 'one line of JSON'],
   ['an unknown command', '{"command":"fly"}\n', 'unknown command'],
-  ['a wallet that is no name', '{"command":"halt","wallet":7}\n', 'expected the name of a wallet'],
-  ['a mint that is none', '{"command":"sell","mint":"x"}\n', 'needs a mint'],
+  ['a wallet that is not a text', '{"command":"halt","wallet":7}\n', 'expected the name of a wallet'],
+  ['a text that is not a mint', '{"command":"sell","mint":"x"}\n', 'needs a mint'],
   ['a signal without a name', '{"command":"signal"}\n', 'needs a name'],
-  ['something that is not ours', '{"command":"__proto__"}\n', 'unknown command'],
+  ['`__proto__` as the name of a command', '{"command":"__proto__"}\n', 'unknown command'],
 ])('%s is refused', async (_what, line, message) => {
   await serve(() => expect.unreachable())
   expect(JSON.parse(await say(line))).toMatchObject({ ok: false, error: expect.stringContaining(message), exitCode: 2 })

@@ -321,16 +321,32 @@ test('a check is wrapped within its column on a terminal, and not wrapped in oth
   ])
 })
 
-describe('proof of a probe', () => {
+describe('the unit of sold amounts that a probe sale proves', () => {
   const sale = { decimals: 6, held: 300_000_000n }
   test.each([
-    ['whole tokens, written as such', { written: 'tokens', asked: 100_000_000n, sold: 100_000_000n }, 'tokens'],
-    ['base units, written as tokens', { written: 'tokens', asked: 100_000_000n, sold: 100n }, 'baseUnits'],
-    ['base units, written as such', { written: 'base', asked: 100_000_000n, sold: 100_000_000n }, 'baseUnits'],
+    [
+      'a sale of the written tokens proves whole tokens',
+      { written: 'tokens', asked: 100_000_000n, sold: 100_000_000n },
+      'tokens',
+    ],
+    [
+      'a sale of the written number as base units proves base units',
+      { written: 'tokens', asked: 100_000_000n, sold: 100n },
+      'baseUnits',
+    ],
+    [
+      'a sale of the written base units proves base units',
+      { written: 'base', asked: 100_000_000n, sold: 100_000_000n },
+      'baseUnits',
+    ],
     ['a sale of everything proves nothing', { written: 'base', asked: 100_000_000n, sold: 300_000_000n }, null],
-    ['another number proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 50_000_000n }, null],
+    ['a sale of another number proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 50_000_000n }, null],
     ['an empty sale proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 0n }, null],
-    ['a unit off in floating point', { written: 'tokens', asked: 100_000_000n, sold: 99_999_999n }, 'tokens'],
+    [
+      'a sale of one base unit less, by rounding, proves whole tokens',
+      { written: 'tokens', asked: 100_000_000n, sold: 99_999_999n },
+      'tokens',
+    ],
   ] as const)('%s', (_what, given, unit) => {
     expect(sellNumberOf({ ...sale, ...given })).toBe(unit)
   })

@@ -83,8 +83,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // Frees the numbers of all tokens, because no other code uses the numbers in this test. The second token then
-    // appears after the first, under a reused number.
+    // In every seventh step, the numbers of all tokens are freed, because no other code uses the numbers in this test.
+    // The second token then appears after the first, under a reused number.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)
@@ -167,8 +167,8 @@ test('an engine in a thread makes the same decisions as one in this process, byt
 
 test.each<[string, number[]]>([
   ['no rows', [1, 1]],
-  ['rows that are not there', [0, 9]],
-])('the runner in this process and the runner with a thread fail on an assertion: no %s', async (_what, [from, to]) => {
+  ['rows beyond the end of the block', [0, 9]],
+])('the runner in this process and the runner with a thread refuse %s with an assertion', async (_what, [from, to]) => {
   const block = blockOf([{ time: 1, mint: MINT, price: 1 }])
   for (const sink of [
     inProcess(new Mints()).sink,

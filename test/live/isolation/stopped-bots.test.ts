@@ -7,7 +7,7 @@ import { botSettings } from '../../support/engine-rig.ts'
 const names = ['a', 'b', 'c', 'd']
 const bots = names.map((name, index) => botSettings(index < 2 ? 'same' : name, { name }))
 
-test('the bot whose handler ran when the engine was lost is stopped, and the next loss without this bot has an unknown cause', () => {
+test('if the engine ends in the handler of a bot, the bot is stopped; if it ends there again, the cause counts as unknown', () => {
   const stopped = new StoppedBots(bots)
   expect(stopped.died({ bot: 2, reason: 'hung' }, true, 0)).toEqual(['c'])
   expect(stopped.list()).toEqual([{ bot: 'c', reason: 'hung', told: false }])

@@ -53,7 +53,7 @@ class SlowEngine implements EngineLink {
 
 const orderOn = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
 
-/** Returns a runner whose journal is a list of words with their sequence numbers. */
+/** Returns a runner, and its journal: a list of the written records, as texts with sequence numbers and times. */
 function rig() {
   const clock = new SimulatedClock(1_000)
   const written: { seq: number; time: number; text: string }[] = []
@@ -136,7 +136,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
   },
 )
 
-test('items that arrive while there is no engine wait, commands of the operator first, and inputs about lasting conditions are sent again', () => {
+test('a new engine receives the state of the feed and of accounts again, then waiting commands, then other waiting items', () => {
   const { clock, runner, written } = rig()
   const random = seededRandom(1)
   const first = new SlowEngine(runner, random)

@@ -99,8 +99,8 @@ describe('an operator', () => {
   })
 })
 
-describe('a button works', () => {
-  test('once', async () => {
+describe('a button of the bot', () => {
+  test('a button works only once', async () => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     for (let count = 0; count < 3; count++) rig.api.pressData(OPERATOR, data, message)

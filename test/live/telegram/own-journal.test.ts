@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Returns a journal whose questions this program answers. */
+/** Returns an `OwnJournal` that runs this program to answer a question about the journal. */
 function journalWith(program: string): OwnJournal {
   const path = join(folder, 'program.mjs')
   writeFileSync(path, program)

@@ -61,7 +61,7 @@ test('messages of strangers are logged at most once a minute, no matter how many
   ])
 })
 
-test('the events of two seconds are one message, an event that is off is not sent, and a message makes no sound if all its events are silent', async () => {
+test('events within two seconds are one message, disabled events are not sent, and a message of silent events makes no sound', async () => {
   const rig = new TelegramRig({ message: 'off', disk: 'silent' })
   const raise = (kind: 'disk' | 'held' | 'message', text: string) => rig.telegram.raise({ kind, bot: 'dips', text })
   raise('disk', 'nearly full')

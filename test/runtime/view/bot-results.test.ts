@@ -115,7 +115,7 @@ test('a profit that open positions had before the start counts for the time befo
   ).toEqual(all)
 })
 
-test('a bot that gets another wallet begins again, and the wallet before keeps what the bot earned with it', () => {
+test('the results of a bot begin at zero with another wallet, and its results with the earlier wallet are kept', () => {
   const results = new BotResults()
   const old = held({ account: 'old', realizedLamports: lamports(5_000_000) })
   const past = { realized: 50_000_000, fees: 4_000_000, dayFees: 0, dayRent: 0, trades: 2, won: 1 }

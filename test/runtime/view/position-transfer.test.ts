@@ -51,7 +51,7 @@ class Scene {
   }
 }
 
-test('another thread makes the rows that this thread would make, and hears nothing if nothing has changed', () => {
+test('another thread makes the same rows as this thread would, and receives nothing if nothing has changed', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const scene = new Scene()
@@ -87,7 +87,7 @@ test('the row of a position whose prices did not change stays the same object', 
   expect(after[1]).toMatchObject({ price: 2e-6, changePercent: expect.closeTo(40) })
 })
 
-test('a target that falls with the age of a position is that of the present age', () => {
+test('a take-profit target that falls with the age of a position is shown for the present age', () => {
   const position = {
     ...newPosition({ account: 'w', bot: 'dips', mint: 'm1' }, NOW, {}),
     tokens: 1n,

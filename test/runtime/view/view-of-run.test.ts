@@ -19,7 +19,7 @@ const folder = temporaryFolder()
 const T0 = Date.UTC(2026, 10, 22, 23, 59, 0)
 const MOST_BEHIND_MS = 110
 
-/** A strategy that buys and sells at prints whose size is a command. */
+/** A strategy that buys at prints of 0.77 SOL, sells at 0.66 SOL, and places a conditional order at 0.55 SOL. */
 const STRATEGY = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'told',

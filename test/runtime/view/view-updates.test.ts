@@ -96,7 +96,7 @@ test('many messages lead to a reading every 90 ms, and each message is announced
   expect(readings.length).toBeLessThanOrEqual(3_200 / 90 + 1)
 })
 
-test('a reading waits for a commit, so that the order leaves first, but not longer than 40 ms', () => {
+test('a reading waits up to 40 ms for a commit, so that the order is sent first', () => {
   const scene = watchedScene()
   scene.run([], 300)
   const now = scene.clock.now()

@@ -23,7 +23,7 @@ const compiler = /clang version (\S+)/.exec(spawnSync('clang', ['--version'], { 
 const isOurs = compiler === '14.0.6'
 
 test.skipIf(!isOurs)(
-  `their sources compile and link to these bytes${isOurs ? '' : ` (skipped: it takes clang 14.0.6, here is ${compiler ?? 'none'})`}`,
+  `the sources of the sandbox programs compile and link to the committed bytes${isOurs ? '' : ` (skipped: it takes clang 14.0.6, here is ${compiler ?? 'none'})`}`,
   () => {
     const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
     expect(stderr).toBe('')

@@ -144,7 +144,7 @@ const revoke: Guard = ({ user, own, tokenProgram }) => ({
   data: Uint8Array.of(5),
 })
 
-/** SetAuthority(CloseAccount, none). Only the holder of this right may give it up, which is the wallet unless it was
+/** SetAuthority(CloseAccount, none). Only the holder of this right can give it up: the wallet, unless the right was
  *  stolen. */
 const keepClosing: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,

@@ -110,7 +110,7 @@ export class Machine {
       : landed(answer, keys)
   }
 
-  /** Builds a transaction with one instruction and encodes it. */
+  /** Sends a transaction with this one instruction, after `finish` has changed the transaction. */
   sendAsBuilt(built: ProgramInstruction, finish: (transaction: TransactionBytes) => TransactionBytes): Landed {
     this.svm.expireBlockhash()
     const message = new TransactionMessage({
@@ -131,7 +131,7 @@ export class Machine {
       : landed(answer, keys)
   }
 
-  /** Returns the error of a simulation now. */
+  /** Simulates these instructions on the present state. */
   simulate(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
     const [transaction, keys] = this.sign(instructions)
     const answer = this.svm.simulateTransaction(transaction)

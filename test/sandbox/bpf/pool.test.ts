@@ -257,7 +257,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     ['the pool account does not exist', 3007, at(3, { address: thief })],
     ['the pool is the fee account', 3007, at(3, { address: CURVE_FEES })],
     ["the vault is the user's own account", 2003, at(4, { address: machine.tokensOf(machine.user) })],
-    ['the token program is another', 3007, at(8, { address: PROGRAMS.token2022 })],
+    ['the token program is another program', 3007, at(8, { address: PROGRAMS.token2022 })],
     ['the user has not signed', 3010, at(6, { address: thief, signer: false })],
     ['an account is missing', 3005, (accounts) => accounts.slice(0, 15)],
     ['there are too many accounts', 3005, (accounts) => [...accounts, ...Array(9).fill(accounts[0])]],

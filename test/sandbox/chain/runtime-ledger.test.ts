@@ -117,7 +117,7 @@ const number = (value: number, bytes: 4 | 8) => {
   return buffer
 }
 
-/** Plausible instructions, implausible instructions, and random bytes. */
+/** Returns random instructions: plausible ones, implausible ones, and random bytes. */
 function drawn(wallet: string, seed: number): { call(): Call; addresses: string[]; integer(below: number): number } {
   const random = seededRandom(seed)
   const pick = <T>(from: readonly T[]): T => from[random.integer(from.length)] as T

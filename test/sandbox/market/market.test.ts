@@ -226,7 +226,7 @@ describe('recorded market', () => {
     expect(market.nextAt).toBeUndefined()
   })
 
-  test('an interruption of the recording is played shorter', () => {
+  test('a long gap of the recording lasts one second when it is played', () => {
     let events = 0
     const market = new RecordedMarket({
       path: file([trade(0, 1e-7), trade(20_000, 1e-7), trade(9_000_000, 1e-7)]),

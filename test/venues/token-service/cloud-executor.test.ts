@@ -140,7 +140,7 @@ describe('requests', () => {
       sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1n, decimals: 6 } }),
       'BALANCE_UNKNOWN',
     ],
-  ])('%s is refused before anything is sent, and after the call has returned', (_name, of, code) => {
+  ])('%s is refused without a request, and the refusal is reported after the call has returned', (_name, of, code) => {
     world.execute(of)
     expect(world.outcomes).toEqual([])
     world.clock.advanceTo(START)
@@ -159,7 +159,7 @@ describe('requests', () => {
   })
 })
 
-describe('what the answer means is reported once', () => {
+describe('the outcome that an answer proves is reported once', () => {
   const answered = (status: number, body: unknown): HttpResult => ({
     kind: 'answered',
     status,
@@ -192,8 +192,8 @@ describe('what the answer means is reported once', () => {
     ['acked', answered(200, { signature: S }), [`acked ${S}`]],
     ['refused', answered(400, {}), ['refused INVALID_PARAMETERS']],
     ['lost', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
-    ['proved never to have left', { kind: 'unsent', reason: 'connect timeout' }, ['unsent']],
-  ])('an attempt has no answer within 10 s, then %s', async (_name, result, told) => {
+    ['proved never to have been sent', { kind: 'unsent', reason: 'connect timeout' }, ['unsent']],
+  ])('an attempt without an answer within 10 s is in doubt, and later %s', async (_name, result, told) => {
     world.execute(attempt())
     world.clock.advanceTo(START + 9_999)
     expect(world.told).toEqual([])
@@ -216,10 +216,10 @@ test('an attempt of an earlier process is looked up and never sent', () => {
 })
 
 test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]>([
-  ['the amount it asked for', 'tokens', 5_000_000n, []],
-  ['the amount it asked for, except for rounding', 'base', 4_999_999n, []],
-  ['another amount by number, which disproves its unit', 'tokens', 5n, [5n]],
-  ['another amount by percent, which proves nothing', 'unproved', 5n, []],
+  ['the requested amount', 'tokens', 5_000_000n, []],
+  ['the requested amount, except for rounding', 'base', 4_999_999n, []],
+  ['another amount than its number, which disproves the unit', 'tokens', 5n, [5n]],
+  ['another amount than its percentage, which proves nothing', 'unproved', 5n, []],
 ])('a sale that sold %s proves or disproves the unit of its number', (_what, unit, sold, contradictions) => {
   world.sellUnit = unit
   world.holding = 9_000_000n

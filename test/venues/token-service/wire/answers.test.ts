@@ -7,7 +7,7 @@ const S = signatureOf(3)
 const T = signatureOf(4)
 
 test.each<[string, unknown, string]>([
-  ['under its plain name', { signature: S }, S],
+  ['under the name signature', { signature: S }, S],
   ['as txSignature', { txSignature: S }, S],
   ['as transactionSignature', { transactionSignature: S }, S],
   ['as txid', { txid: S }, S],
@@ -17,19 +17,19 @@ test.each<[string, unknown, string]>([
   ['as result', { jsonrpc: '2.0', result: S }, S],
   ['nested', { success: true, data: { transaction: { signature: S } } }, S],
   ['in a list', { signatures: [S] }, S],
-  ['twice with the same value', { signature: S, data: { txid: S } }, S],
+  ['the same signature twice', { signature: S, data: { txid: S } }, S],
   ['under an unknown name', { ok: true, landedAs: S }, S],
   ['in a link', { explorer: `https://solscan.io/tx/${S}?cluster=mainnet` }, S],
-  ['as the whole body', S, S],
-  ['under a known name, with another one under an unknown name', { signature: S, previous: T }, S],
-  ['two under known names', { signature: S, txid: T }, ''],
-  ['two under unknown names', { a: S, b: T }, ''],
+  ['the signature as the whole body', S, S],
+  ['a signature under a known name, and another one under an unknown name', { signature: S, previous: T }, S],
+  ['two signatures under known names', { signature: S, txid: T }, ''],
+  ['two signatures under unknown names', { a: S, b: T }, ''],
   ['a key of 32 bytes', { signature: keyOf(1) }, ''],
   ['base64 of a transaction', { transaction: `${'A'.repeat(80)}==` }, ''],
-  ['a part of a longer text', { blob: `${S}${S}` }, ''],
+  ['a signature within a longer text', { blob: `${S}${S}` }, ''],
   ['a number', { signature: 5 }, ''],
   ['nothing', {}, ''],
-])('a signature: %s', (_name, body, expected) => {
+])('the signature in an answer: %s', (_name, body, expected) => {
   expect(readAnswer(JSON.stringify(body)).signature).toBe(expected)
   if (typeof body === 'string') expect(readAnswer(body)).toMatchObject({ signature: expected, isJson: false })
 })

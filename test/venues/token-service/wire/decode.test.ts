@@ -34,7 +34,7 @@ describe('a record is unchanged after it was stored in the columns of a block', 
   test.each([[TRADE], [{ ...TRADE, side: 'sell' }], [NEW_TOKEN], [PRICE_UPDATE]])('%o', (record) => {
     expect(throughColumns(record)).toEqual(record)
   })
-  test('any documented record', () => {
+  test('any documented record is unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate, anyNewToken), (record) => {
         // JSON.stringify writes -0 as 0 and replaces half a surrogate pair.
@@ -46,7 +46,7 @@ describe('a record is unchanged after it was stored in the columns of a block', 
       { numRuns: runs(150) },
     )
   })
-  test('spaces, any order of fields, and escapes are accepted', () => {
+  test('a record with spaces, escapes, or another order of fields is read', () => {
     const spaced = JSON.stringify(Object.fromEntries(Object.entries(TRADE).reverse()), null, 1).replaceAll('\n', ' ')
     expect(throughColumns(spaced)).toEqual(TRADE)
     expect(throughColumns(JSON.stringify(TRADE).replace('"buy"', '"b\\u0075y"'))).toEqual(TRADE)

@@ -35,7 +35,7 @@ const sell = (more: Partial<SellRequest> = {}): SellRequest => ({
 })
 const keys = `"publicKey":"${WALLET}","mint":"${MINT}"`
 
-describe('the bodies of requests are equal byte for byte', () => {
+describe('the bodies of requests are exactly the documented JSON', () => {
   test.each<[string, string]>([
     [buyBody(buy()), `{${keys},"amount":0.1,"slippage":10}`],
     [
@@ -194,7 +194,7 @@ describe('addresses', () => {
   test('an invalid key throws', () => {
     expect(() => urlOf('https://h.example/api', 'portfolio', '../trade')).toThrow(RangeError)
   })
-  test('a later version is part of the path', () => {
+  test('version 2 of an endpoint is part of its path', () => {
     expect(join('https://h.example/api', { method: 'POST', path: '/trade/buy', version: 2 })).toBe(
       'https://h.example/api/v2/trade/buy',
     )
