@@ -80,8 +80,8 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** A transaction counts as expired only this many blocks after its last valid height. This is a margin, because nodes
- *  may be at different heights. */
+/** A transaction counts as expired only this many blocks after its last valid height. These blocks are a margin,
+ *  because nodes may be at different heights. */
 const SPARE_BLOCKS = 8
 
 export interface ClosingParts {

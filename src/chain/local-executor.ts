@@ -52,13 +52,14 @@ type Refused = Extract<Outcome, { kind: 'refused' }>
 
 /** Executes orders for which the service only builds the transaction. The transaction is checked against the order,
  *  signed in this process and made durable. Then the same bytes are sent over the configured RPCs until they land or
- *  expire. Before the signature nothing of an attempt can execute, so every step may be retried. Afterwards the
- *  signature is known, and only that one transaction can execute the attempt. */
+ *  expire. Until the transaction is signed, it cannot execute, so every step may be retried. Afterwards the signature
+ *  is known, and only that one transaction can execute the attempt. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
   /** Set if the policy lists an opaque program, whose instructions Sluice cannot decode. The guard of such a
-   *  transaction allows no other order of the wallet to spend at the same time, so orders take turns. */
+   *  transaction, an instruction that checks the wallet's balance, fails if another order of the wallet spends at the
+   *  same time. So the orders take turns. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
@@ -229,7 +230,7 @@ const SAME_BYTES: Refused = {
 }
 
 /** Refuses a transaction whose last valid height was already final before the transaction was built. Such a height is
- *  wrong, and with it the transaction would count as expired while it can still land. */
+ *  wrong: the transaction would count as expired although it can still land. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
   const reason = `the node reports ${lastHeight} as last valid height, but ${baseline.height} was final before the build`

@@ -1,6 +1,6 @@
-// The only file that loads @solana/web3.js. It runs in the process that holds no key. It reads a transaction that will
-// be signed a second time, independently of our own reader, and compiles messages. Most runs sign nothing, so the rest
-// of src/ loads this file with `import()`, or from a module that is loaded in this way.
+// The only file that loads @solana/web3.js. It runs in the process that holds no key. It compiles messages, and reads
+// each transaction before its signature a second time, independently of our own reader. Most runs sign nothing, so the
+// rest of src/ loads this file with `import()`, or from a module that is loaded in this way.
 import {
   AddressLookupTableAccount,
   PublicKey,

@@ -19,9 +19,9 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** Number of pages in the write-ahead log at which SQLite itself copies the log into the file (a checkpoint). This
- *  delays the commit of an order. So the writer makes its own checkpoints while it is idle, and rarely reaches this
- *  number. */
+/** Number of pages in the write-ahead log at which SQLite itself makes a checkpoint: it copies the log into the
+ *  database file. A checkpoint delays the commit of an order. So the writer makes checkpoints while it is idle, and the
+ *  log rarely reaches this length. */
 const CHECKPOINT_PAGES = 8192
 /** Length to which the write-ahead log is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
@@ -58,7 +58,8 @@ export function openForWriting(
 }
 
 /** Prepares the write-ahead log for a process that trades: copies the log's content into the file, and extends the log
- *  to its full length. The log is not truncated in between, because another program could take the freed space. */
+ *  to its full length. The log is not truncated between these two steps, because another program could take the freed
+ *  space. */
 export function makeRoomInLog(db: Database.Database): void {
   try {
     db.pragma('wal_checkpoint(RESTART)')

@@ -41,7 +41,8 @@ export interface CopiedState {
 
 export interface OnlineBackup {
   readonly bytes: number
-  /** Number of archived days in the backup, and bytes of their files. Days whose files cannot be read are not in it. */
+  /** Number of archived days in the backup, and bytes of their files. Days whose files cannot be read are not in the
+   *  backup. */
   readonly days: number
   readonly dayBytes: number
   readonly schema: number

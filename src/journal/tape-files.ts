@@ -49,8 +49,8 @@ interface Group {
 }
 
 /** The tapes of several journals as one tape. Recordings of different times follow each other. Recordings that overlap
- *  are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where each of
- *  these recordings has one. `rows` counts a row twice if two journals contain it. */
+ *  are merged in the order of time: each event occurs once (see `EventsSeen`), and a gap remains only where all of
+ *  these recordings have a gap. `rows` counts a row twice if two journals contain it. */
 class JoinedMarket implements Market {
   readonly stretches: readonly Stretch[]
   readonly rows: number

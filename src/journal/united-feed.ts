@@ -17,9 +17,10 @@ type Interval = readonly [Millis, Millis]
 export class UnitedFeed {
   /** Intervals in which at least one recorder received a key, unsorted. */
   readonly #heard = new Map<string, Interval[]>()
-  /** For each key, the time since which the recorder whose history is being added receives it. */
+  /** For each key, the time since which the recorder whose history is being added receives the key. */
   #since = new Map<string, Millis>()
-  /** Intervals in which that recorder received each key. `#gaps` are the intervals in which it missed the key. */
+  /** Intervals in which the recorder whose history is being added received each key. `#gaps` are the intervals in which
+   *  it missed the key. */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
   readonly #answers: News[] = []
@@ -73,7 +74,7 @@ export class UnitedFeed {
     return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
   }
 
-  /** Adds an answer of a source, unless the recorders before it have answers up to this time. */
+  /** Adds an answer of a source, unless the recorders that were added earlier have answers up to this time. */
   #answer(time: Millis, news: SourceNews): void {
     const key = `${news.bot} ${news.name}`
     const data = news.data ?? this.#data.get(key)

@@ -11,8 +11,8 @@ const AFTER_START_MS = 5_000
 const AFTER_MIDNIGHT_MS = 10 * 60_000
 const AFTER_FAILURE_MS = HOUR
 const LONGEST_MS = 6 * HOUR
-/** Signals that also end the process of the archive when they end this process, for example at Ctrl-C. They are no
- *  failure. */
+/** A signal that ends this process, for example at Ctrl-C, also ends the process of the archive. An archive that one of
+ *  these signals ended has not failed. */
 const OF_A_STOP: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 export interface DailyArchiveParts {

@@ -6,7 +6,7 @@ import type { Input } from '../engine/messages.ts'
 import type { Log } from '../runtime/log.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 
-/** Lists of the entry filters. While bots run, they are updated when their files change. */
+/** The lists of the entry filters. While bots run, a list is updated when its file changes. */
 export class FilterLists {
   /** Problems of files that have become invalid, by path. Bots keep using the last valid list. */
   readonly broken = new Map<string, string>()

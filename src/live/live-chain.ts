@@ -55,7 +55,7 @@ export class LiveChain {
     return this.#gateway
   }
 
-  /** Orders of the gateway whose outcome is still open. */
+  /** The gateway's orders whose outcome is still open. */
   get outgoing(): Gateway['outgoing'] {
     assert(this.#gateway !== undefined, 'the gateway is not ready yet')
     return this.#gateway.outgoing
@@ -80,8 +80,8 @@ export class LiveChain {
     for (const wallet of this.wallets.values()) wallet.start()
   }
 
-  /** Withdraws a probe's proof of the unit in which the service reads the number in a sale, because a sale has
-   *  contradicted the proof. */
+  /** Withdraws a probe's proof of the unit in which the service reads the number of tokens in a sale, because a sale
+   *  has contradicted the proof. */
   disproved(text: string): void {
     const { journal, log, machine, past } = this.#parts
     log.error(`chain: ${text}; from now on, partial sales are sent as a percentage of the position`)

@@ -15,10 +15,10 @@ export interface PlanNeeds {
   readonly connections: number
   /** Number of subscription keys of the strategies. Each position and each open order needs one more key. */
   readonly keys: number
-  /** Largest number of open positions; null if it has no bound. */
+  /** Largest number of open positions; null if it is unlimited. */
   readonly positions: number | null
   /** Seconds until a sale of every position has been sent, if no sale fails and entries have already used their share
-   *  of the plan; null if the number of positions has no bound. A sale lands some seconds after it is sent. */
+   *  of the plan; null if the number of positions is unlimited. A sale lands some seconds after it is sent. */
   readonly flattenSeconds: number | null
 }
 
@@ -45,7 +45,7 @@ export function planNeeds({ bots, service, wallets, chain }: Config, named?: Pla
   }
 }
 
-/** Returns the sum of upper bounds; null if one of the numbers has no bound. */
+/** Returns the sum of the numbers; null if one of them is unlimited. */
 function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.includes(null) ? null : numbers.reduce<number>((total, one) => total + (one ?? 0), 0)
 }

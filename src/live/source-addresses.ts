@@ -14,8 +14,8 @@ export interface LiveSource extends Pick<SourceConfig, 'everyMs'> {
   readonly schema: Sources[string]['schema']
 }
 
-/** Secret addresses of sources, webhook and heartbeat, and the token of Telegram. Throws SluiceError if one cannot be
- *  read. */
+/** Returns the secret addresses of sources, webhook and heartbeat, and the token of Telegram. Throws SluiceError if a
+ *  secret cannot be read. */
 export function secretAddresses({
   bots,
   alerts,
@@ -31,7 +31,8 @@ export function secretAddresses({
   return addresses.filter((url) => SECRET_REFERENCE.test(url.describe())).map((url) => url.read())
 }
 
-/** Sources of all bots. Throws SluiceError (exit 2) if one has no address; only a backtest needs no address. */
+/** Returns the sources of all bots. Throws SluiceError (exit 2) if a source has no address; only a backtest needs no
+ *  address. */
 export function sourcesOf({ bots }: Bots): LiveSource[] {
   return bots.flatMap(({ name: bot, strategy, sources, at }) =>
     Object.entries(strategy.strategy.sources ?? {}).map(([name, { schema }]) => {

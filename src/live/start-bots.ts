@@ -377,7 +377,7 @@ function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAcc
   return wallets.filter(({ name }) => name === '' || names.has(name))
 }
 
-/** Returns the state that earlier processes left for the view. */
+/** Returns what the view needs of the state that earlier processes left. */
 function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
   const { reader, recovered } = past
   const { attempts, watches } = recovered
@@ -385,8 +385,8 @@ function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Mil
   return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches, worthOf }
 }
 
-/** Returns a function that values positions by the end of the tape before this start. Without positions, the tape is
- *  not read. */
+/** Returns a function that computes the liquidation value that a position had when the tape ended, before this start.
+ *  Without positions, the tape is not read. */
 function worthBefore({ reader }: RecoveredJournal, positions: number): WorthOf {
   const worth = positions === 0 ? () => undefined : liquidationOf(reader)
   return (position) => (isUnsellable(position) ? ZERO : worth(position))

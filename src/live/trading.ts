@@ -58,7 +58,7 @@ export class Trading {
   readonly #wallets: ReadonlyMap<string, LiveAccount>
   #plan: Plan
   #planNotice = ''
-  /** Whether a sale has shown that the service reads the number in a sale in another unit than the proved one. */
+  /** Whether a sale has shown that the service reads the number of tokens in a unit other than the proved one. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -167,7 +167,7 @@ export class Trading {
   }
 }
 
-/** Unit of the number in a sale: the configured one, or the one that a probe has proved. */
+/** Unit of the number of tokens in a sale: the configured one, or the one that a probe has proved. */
 function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellUnit {
   const sell = service.units.sell === 'auto' ? proof?.sellNumber : service.units.sell
   return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
@@ -179,6 +179,6 @@ export interface Probe {
   watch(journal: Journal): Journal
   /** Called with every answer of the service. */
   answered(request: HttpRequest, result: HttpResult): void
-  /** Unit in which the next sale writes its number. */
+  /** Unit in which the next sale gives its number of tokens. */
   sellUnit(): SellUnit
 }

@@ -63,8 +63,8 @@ export interface WorldParts {
 /** How far the engine is behind the stream of rows. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
-/** Connects the engine to the world in a live or paper run: the feed, the executors and the request limit that they
- *  share. */
+/** In a live or paper run, connects the engine to the feed, to the executors, and to the request limit that the
+ *  executors share. */
 export class LiveWorld {
   readonly feed: VenueFeed
   readonly decisionTime = new DecisionTime()
@@ -153,7 +153,7 @@ export class LiveWorld {
     return this.#paper.market.price(mint)
   }
 
-  /** Returns a sink that measures the runner's decision time. */
+  /** Returns a sink that passes rows and inputs to the runner, and measures the runner's decision time. */
   timed(runner: Sink): Sink {
     const sink = this.#paper.withInputs(runner)
     return {
@@ -302,7 +302,8 @@ export class LiveWorld {
   }
 }
 
-/** Connects to the chain and builds the world. Throws SluiceError if a bot trades live and the chain cannot be read. */
+/** Connects to the chain, then creates the feed and the executors. Throws SluiceError if a bot trades live and the
+ *  chain cannot be read. */
 export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
   try {

@@ -19,8 +19,8 @@ import { SimulatedClock } from '../simulation/simulated-clock.ts'
 /** Name under which `worthFact` records values in the journal. */
 const WORTH = 'worth'
 
-/** Returns a function that reads positions at the end of a journal's tape in the same way as the engine; see
- *  `liquidationOf`. */
+/** Returns a function that gives the prices and the liquidation value of a position at the end of a journal's tape, as
+ *  the engine would compute them; see `liquidationOf`. */
 export function readingsOf(reader: JournalReader): (position: Position) => PositionReading | undefined {
   const highs = new Map(reader.heldPositions().map((position) => [keyOf(position), position.highPrice]))
   const end = TapeEnd.of(reader)

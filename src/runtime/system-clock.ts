@@ -15,8 +15,8 @@ const MOST_TRIES = 100
  *  gives the time since the boot. `hrtime.bigint` gives the same time, but a call takes three times as long. */
 const ORIGIN_MS = originMs()
 
-/** Returns milliseconds since the machine's boot, with fractions. They are equal in all processes, and independent of
- *  the wall clock. */
+/** Returns milliseconds since the machine's boot, with fractions. The value is the same in all processes, and
+ *  independent of the wall clock. */
 export function monotonicMs(): number {
   return ORIGIN_MS + performance.now()
 }

@@ -89,10 +89,10 @@ export class UnitWitness {
     return { unit: 'assumed', text: isLevel ? missing : `${missing}, and ${prices}${named(level / USUAL_LEVEL)}` }
   }
 
-  /** Returns the verdict by market caps. A launch has a known market cap, so the announced ones show the unit of market
-   *  caps. The market cap of a trade, divided by the supply, then shows the unit of prices. This proves nothing if the
-   *  quoted prices have another unit than the amounts, because the market caps of trades then have that other unit
-   *  too. */
+  /** Returns the verdict by market caps. A launch has a known market cap, so the announced market caps show the unit of
+   *  market caps. The market cap of a trade, divided by the supply, then shows the unit of prices. This proves nothing
+   *  if the quoted prices have another unit than the amounts, because the market caps of trades then have that other
+   *  unit too. */
   #byMarketCap(): UnitVerdict {
     const caps = median(this.#caps) / START_CAP
     const liquidity = median(this.#liquidity) / START_SOL

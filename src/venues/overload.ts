@@ -12,8 +12,8 @@ const EASED = 0.85
 const LATE_MS = 2_000
 
 /** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never idle.
- *  Rows then wait in the socket, so every decision, exits included, uses old prices. It falls by one for each second in
- *  which the loop was idle again. */
+ *  Rows then wait in the socket, so every decision, exits included, uses old prices. The level falls by one for each
+ *  second in which the loop was idle again. */
 export class Overload {
   level: Shedding = 0
   readonly #load: () => number
@@ -31,8 +31,8 @@ export class Overload {
   }
 }
 
-/** Returns a function for the larger of two loads: the load of the event loop, and that of an engine in its own thread,
- *  computed from the time `lagMs` by which this engine is behind. */
+/** Returns a function that yields the larger of two loads: the load of the event loop, and the load of an engine in its
+ *  own thread, which is computed from the time `lagMs` by which this engine is behind. */
 export function busier(load: () => number, lagMs: () => number): () => number {
   return () => {
     const late = lagMs() / LATE_MS

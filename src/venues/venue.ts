@@ -12,7 +12,7 @@ import type { Executor, Outcome } from '../orders/ports.ts'
 import type { ServedInterface } from '../orders/served-interface.ts'
 import type { AskedTrade, Built, SellUnit } from '../orders/trade-request.ts'
 
-/** What a venue's document says, independent of a single interface. */
+/** Facts from a venue's document that apply to all its interfaces: feed, executor and builder. */
 export interface VenueTerms {
   /** Name of the venue as the subject of a sentence in a message, for example "the token service". */
   readonly name: string
@@ -129,13 +129,13 @@ export interface AccessParts {
   readonly apiKey: () => string
 }
 
-/** What determines the terms of a request, apart from the attempt itself. */
+/** What the content of a trade request depends on, in addition to the attempt. */
 export interface TermParts {
   /** Public key of the trading wallet. */
   readonly wallet: string
-  /** Returns the upper bound of a buy under the current plan. */
+  /** Returns the largest buy that the current plan allows. */
   readonly maxBuyLamports: () => Lamports
-  /** Returns the unit of a sale's number, if it is proved for this venue. */
+  /** Returns the unit in which this venue reads the number of tokens in a sale, if the unit is proved. */
   readonly sellUnit: () => SellUnit
   /** Returns the wallet's balance of a mint in base units; undefined if unknown. */
   readonly holding: (mint: string) => TokenAmount | undefined
@@ -205,9 +205,9 @@ export type ReadRequest =
 
 // Interfaces of the diagnosis.
 
-/** Requests that the command `doctor` makes, and readers of their answers. */
+/** Builds the requests of the command `doctor`, and reads their answers. */
 export interface VenueProbe {
-  /** Makes a read-only request. Throws RangeError if `key` is not a public key of 32 bytes. */
+  /** Builds a read-only request, which the caller sends. Throws RangeError if `key` is not a public key of 32 bytes. */
   request(record: VenueRecord, key: string, access: Pick<AccessParts, 'baseUrl' | 'apiKey'>): HttpRequest
   /** Returns the path of the signature in the answer to a trade, such as `data.txid`; '' unless the answer has exactly
    *  one signature. */

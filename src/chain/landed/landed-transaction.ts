@@ -146,8 +146,9 @@ interface RawCall {
   stackHeight?: unknown
 }
 
-/** Reads `message.instructions` and `meta.innerInstructions` of an answer of getTransaction with encoding `json`.
- *  Returns undefined if the instructions are invalid. They are used only to split the costs of a fill. */
+/** Reads `message.instructions` and `meta.innerInstructions` of an answer of getTransaction with encoding `json`. If
+ *  the instructions are invalid, returns undefined and does not throw, because they are needed only to split the costs
+ *  of a fill. */
 function readCalls(outer: unknown, inner: unknown, accounts: readonly string[]): Calls | undefined {
   try {
     return callsOf(outer as RawCall[], inner as { index: unknown; instructions: RawCall[] }[] | null, accounts)

@@ -15,7 +15,7 @@ export interface OwnPart {
   readonly own: ReadonlyMap<string, string>
   /** Lamports that an account gained; 0 if it gained none or lost some. */
   readonly gain: (key: string) => number
-  /** Lamports of an account's gain that paid for opening the account. */
+  /** The part of an account's gain, in lamports, that paid for opening the account. */
   readonly rentTo: (key: string) => number
   /** Sums the wallet's transfers that match `which`, in lamports, by receiving account. */
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>

@@ -107,8 +107,8 @@ export interface ProgramFinding {
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** How many bytes of data follow those in `buy` and `sell` and are not decoded, lowest and highest; 0 if the layout
-   *  is known. */
+  /** Smallest and largest number of data bytes that follow those in `buy` and `sell` and are not decoded; 0 if the
+   *  layout is known. */
   readonly unreadBytes: Range
 }
 

@@ -20,7 +20,8 @@ export interface Reading {
   readonly head: Head
   /** Slot at which the balance was read. All transactions up to this slot that the node lists have been processed. */
   readonly slot: number
-  /** Why the known transactions do not explain the balance; '' if they do, which proves that none is missing. */
+  /** Why the known transactions do not explain the balance; '' if they do, which proves that no transaction is
+   *  missing. */
   readonly gap: string
   /** Oldest slot that the node still has. */
   readonly firstSlot: number
@@ -128,7 +129,7 @@ export class Absence {
 type Proof =
   | { readonly kind: 'absent' }
   | { readonly kind: 'waits'; readonly progress: string; readonly blocks?: ProofBlocks }
-  /** The upper bound has passed, but an execution cannot be ruled out. */
+  /** The last height at which the attempt can land has passed, but an execution cannot be ruled out. */
   | { readonly kind: 'blocked'; readonly reason: string }
 
 /** Decides whether an attempt without a known execution is proved absent, which means that it did not execute and no

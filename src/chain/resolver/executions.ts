@@ -69,8 +69,8 @@ export class Executions {
   takeOutcome(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    // The signature came only from the feed, and this attempt has since executed as another transaction. So the search
-    // of the wallet decides to which attempt the signature belongs.
+    // The signature came only from the feed, and this attempt has since executed as another transaction. The search of
+    // the wallet decides later to which attempt the signature belongs.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -82,9 +82,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Handles the case that, after a restart, another attempt owns the signature of the execution that was seen for this
-   *  attempt. If both attempts belong to the same order, this attempt was a stand-in, and the service has since named
-   *  the signature for the other one. Otherwise the execution is withdrawn from this attempt. */
+  /** Called after a restart if an execution of this attempt was seen, but another attempt owns its signature. If both
+   *  attempts belong to the same order, this attempt was a stand-in, and the service has since named the signature for
+   *  the other attempt. Otherwise the execution is withdrawn from this attempt. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -112,7 +112,7 @@ export class Executions {
   }
 
   /** A full exit is retried without proof of absence, so an execution may belong to any of its attempts. Each attempt
-   *  stays open until the service's signature or the proof of its absence ends it. Ended attempts count too, because a
+   *  stays open until the service names its signature or its absence is proved. Ended attempts count too, because a
    *  transaction that the node's list omitted for a while may belong to one of them. */
   #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
@@ -165,8 +165,8 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** Ends a stand-in of the same order to which this execution was booked until the service named it for this
-   *  attempt. */
+  /** If this execution was first booked to a stand-in of the same order, because several attempts might have made it,
+   *  ends that stand-in. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -230,17 +230,17 @@ const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
 /** Tolerance for venue and service fees, as a share of the ordered SOL. It is added to the slippage. */
 const FEES_SHARE = 0.05
 /** Tolerances of token amounts. An amount may differ by one part in HOLDING_PARTS of the wallet's tokens, because a
- *  percentage has limited precision, and by one part in AMOUNT_PARTS of itself, because services compute in floating
- *  point. */
+ *  percentage has limited precision, and by one part in AMOUNT_PARTS of the amount, because services compute in
+ *  floating point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit. Among such
- *  attempts, the evidence that each still lacks and the amount decide. An amount that does not fit is accepted only if
- *  the attempt has no answer or its transaction was not seen, or if it ordered a share of a balance that the service
- *  may have read earlier. Returns undefined if no attempt fits; the trade then counts as manual. `isOwned`: the
- *  signature already identifies the attempt. */
+/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit. If several
+ *  attempts fit, the amount and the evidence that each attempt still lacks decide. An amount that does not fit is
+ *  accepted only if the attempt has no answer or its transaction was not seen, or if it ordered a share of a balance
+ *  that the service may have read earlier. Returns undefined if no attempt fits; the trade then counts as manual.
+ *  `isOwned`: the signature already identifies the attempt. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,

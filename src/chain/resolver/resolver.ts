@@ -171,7 +171,7 @@ export class Resolver {
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
     // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. It is
-    // withdrawn if it is not seen again before the block that is the newest now is final.
+    // withdrawn if it has not been seen again when the chain's present newest block becomes final.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot

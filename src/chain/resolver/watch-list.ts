@@ -56,8 +56,8 @@ export class WatchList {
     return owner === attempt.id
   }
 
-  /** Assigns a signature that the service named. If a stand-in of the same order owns it, it passes to this attempt.
-   *  Returns false if another attempt owns it. */
+  /** Assigns a signature that the service named. If a stand-in of the same order owns the signature, the signature
+   *  passes to this attempt. Returns false if any other attempt owns it. */
   name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
@@ -127,9 +127,9 @@ export class WatchList {
     return youngest
   }
 
-  /** Lowest height whose finality decides an attempt, because the attempt cannot land after this upper bound; undefined
-   *  if no attempt waits. Attempts whose proof failed at their bound are excluded, because every regular audit examines
-   *  them again. */
+  /** Lowest of the last heights at which the undecided attempts can land; undefined if no attempt waits. Once this
+   *  height is final, an attempt can be decided. Attempts whose proof has failed at that height are left out, because
+   *  every regular audit examines them again. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -170,7 +170,8 @@ export class WatchedAttempt {
   lostAt: Watch['lostAt'] = null
   /** Time from which the service can no longer execute the request; null before the wait for this time begins. */
   lateUntil: Millis | null = null
-  /** Whether the newest block of the chain was requested. The upper bound is counted from that block. */
+  /** Whether the newest block of the chain was requested. The last height at which the attempt can land is counted
+   *  from that block. */
   asksBound = false
   bound: number | null = null
   boundSlot: number | null = null

@@ -10,7 +10,7 @@ import type { Rpc } from './rpc.ts'
  *  subtracted in case this machine's clock is behind the validators' clocks. Block times are truncated to whole
  *  seconds, so a block can only seem older, never newer. */
 const OLDEST_MS = 8_000
-/** A block time that is more than this ahead of this machine's clock is ignored. */
+/** A block time is ignored if it is ahead of this machine's clock by more than this. */
 const FUTURE_MS = 3_600_000
 /** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md). A
  *  node whose head advances receives blocks and is assumed to be at most 150 blocks behind; 50 of them are covered by
@@ -28,8 +28,8 @@ export interface FreshHeadParts {
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly monotonicMs: () => number
-  /** Reports why no head is fresh enough and what to do; '' once no request is open. `waitsMs`: age of the oldest
-   *  request. */
+  /** Reports why no node has a fresh enough head (newest block) and what to do; '' once no request is open. `waitsMs`:
+   *  age of the oldest request. */
   readonly waits: (reason: string, waitsMs: number) => void
 }
 

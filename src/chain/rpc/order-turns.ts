@@ -15,7 +15,7 @@ interface Waiting {
  *  landed, the attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
-  /** Number of attempts that are running in a turn of their order now, by order. */
+  /** Number of running attempts of each order that has a turn now, by order. */
   readonly #going = new Map<string, number>()
   readonly #waiting = new Set<Waiting>()
 

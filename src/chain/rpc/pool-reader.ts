@@ -250,8 +250,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
-/** Lamports to add to the pool's SOL reserve for its price. The number is negative for fees that are not paid out yet,
- *  and positive if virtual depth was added. */
+/** Lamports to add to the pool's SOL reserve before the price is computed from it. The number is negative for fees that
+ *  are not paid out yet, and positive if virtual depth was added. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

@@ -68,8 +68,8 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** Asks the nodes one after the other until one answers. If none does, returns the error of a node that is behind, else
- *  the first error reported by a node itself. */
+/** Asks the nodes one after the other until one answers. If none does, returns the error of a node that has not
+ *  reached the requested slot; if there is none, the first error that a node itself reported. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const refusals: Extract<RpcResult, { ok: false }>[] = []
@@ -184,8 +184,8 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
 
 /** Deadline for all checks of one transaction together, as long as at least one node has not missed it before. */
 const PROMPT_MS = 5000
-/** Deadline if every node has missed the one above. A longer deadline would be useless, because the blockhash of the
- *  transaction has expired by then. */
+/** Deadline if every node has missed the deadline PROMPT_MS. A longer deadline would be useless, because the blockhash
+ *  of the transaction has expired by then. */
 const LONGEST_MS = 60000
 /** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000

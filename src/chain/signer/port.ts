@@ -1,7 +1,7 @@
 import type { Refusal } from '../../base/errors.ts'
 
-/** Port to the process that holds the wallet's key. The signer reads the message itself, and signs only within its
- *  rules and within the bound that the request declares. Its promises never reject. */
+/** Port to the process that holds the wallet's key. The signer reads the message itself. It signs only if the
+ *  message follows its rules and spends at most the lamports that the request declares. Its promises never reject. */
 export interface Signer {
   /** Signs a message. The code SIGNER_DOWN means that no signature exists and none will be made. */
   sign(request: SignRequest): Promise<SignResult>
@@ -16,8 +16,8 @@ export interface SignRequest {
   boundLamports: bigint
   /** Hash of the policy that the verifier applied. */
   policyHash: string
-  /** Whether the message ends with guards, instructions that only check balances. If so, the bound also applies to
-   *  opaque programs, whose instructions Sluice cannot decode. */
+  /** Whether the message ends with guards, instructions that only check balances. If so, `boundLamports`
+   *  also holds for opaque programs, whose instructions Sluice cannot decode. */
   guarded: boolean
 }
 

@@ -1,6 +1,6 @@
-// The process that holds a wallet's key. It imports no package, only Node's own modules and files of Sluice that do the
-// same. File descriptor 3 is a connection to its parent. The parent is the engine that it signs for or, with --socket,
-// the command that waits for the result of its start. The process ends when its parent does.
+// The process that holds a wallet's key. It imports no package, only Node's own modules and files of Sluice that import
+// no package either. File descriptor 3 is a connection to its parent. The parent is the engine that it signs for or,
+// with --socket, the command that waits for the result of its start. The process ends when its parent does.
 import { createServer, type Server, Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { ExitCode } from '../../base/errors.ts'

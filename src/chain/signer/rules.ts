@@ -25,7 +25,7 @@ export interface Rules {
 
 /** Reads a message without asking the chain. Returns the reason not to sign it; undefined if it may be signed. The
  *  signer sees every instruction. It does not read lookup tables, but an account from a table can neither sign nor be
- *  called as a program. It cannot see what a program does. */
+ *  called as a program. The signer cannot see what a program does. */
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)

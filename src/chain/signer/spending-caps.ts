@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './key-file.ts'
 
-/** Caps on the sum of the bounds that signed requests declared, in lamports; null: no cap. */
+/** Caps on the lamports that signed requests may spend. Each request counts with its bound, the maximum that it
+ *  declared. null: no cap. */
 export interface Caps {
   readonly perTransaction: bigint | null
   readonly perHour: bigint | null
@@ -20,9 +21,10 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** Sums, per minute, of the bounds of signed messages. They are stored in a file of fixed size that is synced before a
- *  signature is returned. Each entry is written by one write, within one sector of the disk. A minute counts as long as
- *  any part of it may be within the hour or day of a cap. */
+/** Sums, per minute, of the bounds of signed messages. A bound is the maximum of lamports that a message may spend. The
+ *  sums are stored in a file of fixed size that is synced before a signature is returned. Each entry is written by one
+ *  write, within one sector of the disk. A minute counts as long as any part of it may be within the hour or day of a
+ *  cap. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
@@ -50,7 +52,7 @@ export class Spending {
     }
   }
 
-  /** Counts a bound in lamports. If the bound would exceed a cap, returns the reason and does not count it. */
+  /** Counts the bound of a request, in lamports. If a cap would be exceeded, returns the reason and counts nothing. */
   take(lamports: bigint): string | undefined {
     const { perTransaction, perHour, perDay } = this.#caps
     const clock = Math.floor(this.#nowMs() / MINUTE_MS)

@@ -24,7 +24,7 @@ export interface Examination extends Verdict {
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
   /** The transaction that was verified and simulated, guards included. Exactly these bytes are signed. */
   readonly transaction: TransactionBytes
-  /** Whether guards were appended. */
+  /** Whether guards, instructions that check balances, were appended. */
   readonly guarded: boolean
   /** Last block height at which the transaction may land; undefined if no node was asked. */
   readonly lastHeight: number | undefined
@@ -38,7 +38,8 @@ export interface ExamineParts {
   readonly chain?: ChainAccess
   /** Last block height at which the transaction may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** Amounts that the guards must allow to leave the wallet; if absent, no guards are appended. */
+  /** Amounts that the guards, instructions that check balances, must allow to leave the wallet; if absent, no guards
+   *  are appended. */
   readonly guard?: GuardRoom
 }
 
@@ -56,13 +57,13 @@ export interface ChainAccess {
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
 /** Maximum number of simulations. If another order of the wallet lands between the reading of the wallet's accounts and
- *  the simulation, the cost of the other order looks like a loss of this one. */
+ *  the simulation, the cost of the other order looks like a loss of this order. */
 const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()
 
-/** Verifies a built transaction. Two readers must agree on it, it must match the order and the policy, and its
- *  simulation must stay within its bound. */
+/** Verifies a built transaction. Our reader and that of web3.js must agree on its content, it must match the order
+ *  and the policy, and in a simulation it must not spend more than the maximum that was computed for it. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
   try {
     return await (parts.chain === undefined ? examineOffline(parts) : examineOnChain(parts, parts.chain))
@@ -194,7 +195,7 @@ function withinOrder(
   return { ...simulation, refusals: judgeSimulated(terms, facts, orderedLamports, { lamports, tokens }) }
 }
 
-/** Refuses a trade that the wallet cannot pay. The bound includes the rent of new accounts. */
+/** Refuses a trade whose maximum cost, including the rent of new accounts, the wallet cannot pay. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
   const reason = `the wallet holds ${formatSol(walletLamports)} SOL, but trade, fees and rent may take ${formatSol(bound)} SOL`
@@ -235,9 +236,9 @@ export interface Expiry {
   readonly refusals: readonly Refusal[]
 }
 
-/** Computes, from our node's height, when a transaction expires whose blockhash our node knew at `slot`. The height
- *  that the builder names is only checked: an impossible height means that the builder uses another chain, or tries to
- *  make Sluice wait forever. Throws Unread if no node answers. */
+/** Computes, from our node's height, the height at which a transaction expires. `slot`: a slot at which our node knew
+ *  the transaction's blockhash. The height that the builder names is only checked: an impossible height means that the
+ *  builder uses another chain, or tries to make Sluice wait forever. Throws Unread if no node answers. */
 async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS

@@ -12,8 +12,8 @@ const DEFAULT_UNITS = 200_000n
 /** The fields of a `Reading` that compute budget instructions set. */
 export type ComputeAsked = Pick<Reading, 'computeLimit' | 'microLamports' | 'refuse'>
 
-/** Reads a compute budget instruction. The limit and the price must be set at most once. Together they give the
- *  priority fee, which is paid even if the transaction fails. */
+/** Reads a compute budget instruction. The compute limit and the compute price may be set at most once each. Together
+ *  they give the priority fee, which is paid even if the transaction fails. */
 export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>, reading: ComputeAsked): void {
   const reader = new ByteReader(data)
   const kind = reader.byte()

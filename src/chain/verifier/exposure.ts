@@ -30,8 +30,9 @@ export interface Exposure {
 /** Offset of the creator in the account of a pump.fun curve, after 8 bytes of discriminator, five u64 and a flag. */
 const CREATOR_AT = 49
 
-/** Refuses accounts and programs with which an opaque program could use the wallet's signature for more than the bound
- *  and the guards allow. A simulation does not show this risk, because the program may behave differently later. */
+/** Refuses accounts and programs through which an opaque program, whose instructions Sluice cannot decode, could take,
+ *  with the wallet's signature, what the guards at the end of the transaction do not protect. A simulation does not
+ *  show this risk, because the program may behave differently later. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
@@ -44,9 +45,9 @@ export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[]
 
 /** Finds the accounts over which the wallet has, or may have, authority. Some contain the wallet's key, as owner,
  *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if they are readonly,
- *  because a multisig or a permanent delegate has power over other accounts. The others are System accounts with SOL,
- *  because the wallet may have derived them from a seed, and an address does not show that. Accounts that the policy
- *  lists, for example of third parties, are left out. */
+ *  because a multisig or a permanent delegate has power over other accounts. The others are System accounts with SOL:
+ *  the wallet may have derived them from a seed, which an address does not show. Accounts that the policy lists, for
+ *  example of third parties, are left out. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -71,7 +72,8 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
 
 /** Whether an account is one that the trade itself needs: the wallet's account of the traded token, which guards
  *  protect, or its account of wrapped SOL if that is empty, as it should be between trades. Every other empty account
- *  counts as exposed, because a right to it would apply to tokens that the wallet buys later. */
+ *  counts as exposed, because a right that another key has to the account would also apply to tokens that the wallet
+ *  buys later. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false

@@ -3,8 +3,8 @@ import type { Message } from '../../solana/transaction.ts'
 
 /** Lamports that may leave the wallet while an order is on its way. */
 export interface Outgoing {
-  /** Lamports reserved for this order. For an opaque program, whose instructions Sluice cannot decode, this is the only
-   *  bound. */
+  /** Lamports reserved for this order. An opaque program, whose instructions Sluice cannot decode, may not take
+   *  more than these. */
   readonly boundLamports: bigint
   /** Lamports reserved for the wallet's other open orders. */
   readonly reservedLamports: bigint
@@ -12,7 +12,8 @@ export interface Outgoing {
   readonly headroomLamports: bigint
 }
 
-/** The policy's guard mode, and the amounts that the guards of one order have to allow. */
+/** The policy's guard mode, and the amounts that the guards of one order, instructions that check balances, have to
+ *  allow. */
 export class GuardRoom {
   readonly #mode: BuilderPolicy['guard']
   readonly #outgoing: () => Outgoing

@@ -129,12 +129,12 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   const first = withFloor(parts, change, parts.bound ?? 0n)
   if (first === undefined) return withoutGuards(parts)
   // If the transaction sets no compute limit, its priority fee grows with every instruction, so the guards themselves
-  // raise the bound on its cost.
+  // raise the maximum cost of the transaction.
   const isBoundKept = first.refusals.length > 0 || first.bound === null || first.bound === parts.bound
   return isBoundKept ? first : (withFloor(parts, change, first.bound) as Subject)
 }
 
-/** Appends guards for this bound and verifies the transaction; returns undefined if the guards do not fit. */
+/** Appends guards that allow this cost and verifies the transaction; returns undefined if the guards do not fit. */
 function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject | undefined {
   const { transaction, accounts, facts, asked, policy } = parts
   const tokens = tokensToHold(parts, change)
@@ -148,7 +148,7 @@ function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject
   return { ...verdict, transaction: guarded.transaction, accounts: guarded.accounts, guarded: true }
 }
 
-/** Lower bounds of the changes that a trade makes in the wallet. */
+/** Smallest changes of the wallet's balances that a trade may make. */
 interface Change {
   /** Minimum proceeds of a sale; 0 for a buy. */
   readonly lamports: bigint
@@ -161,7 +161,7 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
   if (trade?.side === 'buy') return { lamports: 0n, tokens: trade.tokens }
   // If the proceeds are wrapped SOL and stay wrapped, the wallet's own balance does not rise.
   if (trade !== undefined) return { lamports: trade.wraps ? 0n : trade.lamports, tokens: -trade.tokens }
-  // The amounts of an opaque trade are known from a simulation only.
+  // The amounts of an opaque trade, whose instruction cannot be decoded, are known from a simulation only.
   const { refusals, lamports, tokens } = await run(transaction, accounts, parts)
   if (tokens === undefined || lamports === undefined || refusals.length > 0) return { refusals }
   const down = Math.max(0, 100 - asked.slippagePercent)
@@ -172,8 +172,8 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
 
 /** Lamports that the wallet must still hold after the transaction. If the trade can be decoded, the wallet's other
  *  orders may spend too, so that a buy that lands first does not revert an exit. A program whose instructions cannot be
- *  decoded could take everything above the minimum. For such a trade, only the bound of this order may be spent, and
- *  the wallet's other orders wait until the trade has ended. */
+ *  decoded could take everything above the minimum. For such a trade, only the maximum cost of this order may be spent,
+ *  and the wallet's other orders wait until the trade has ended. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
@@ -188,8 +188,8 @@ function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, chan
   return { ...holding, mint: asked.mint, amount: amount > 0n ? amount : 0n }
 }
 
-/** Verifies the transaction again, without the bound that guards would have set for a program whose instructions cannot
- *  be decoded. */
+/** Verifies the transaction again, as one without guards: a program whose instructions cannot be decoded could then
+ *  take the wallet's whole balance. */
 function withoutGuards(parts: GuardingParts): Subject {
   const { asked, policy, facts, transaction, accounts, guard } = parts
   if (guard.isRequired) return refused(parts, 'the transaction would be too large')

@@ -15,7 +15,7 @@ export interface Layout {
    *  program itself checks. */
   readonly accounts: number
   readonly mint: number
-  /** Mint of the other side; undefined if the program trades against SOL only. */
+  /** Mint against which the token is traded; undefined if the program trades against SOL only. */
   readonly quoteMint?: number
   readonly pool: number
   readonly user: number

@@ -41,9 +41,9 @@ export const ALWAYS_INNER: readonly string[] = [
 ]
 
 /** Simulates an unsigned transaction on a node. The simulation must not fail. The wallet must not lose more than the
- *  bound, gain less than the trade promises, or give another key rights to its accounts. A program can behave
- *  differently once the transaction is sent, so the simulation does not replace the checks of the instructions. Throws
- *  Unread if the node cannot simulate. */
+ *  maximum cost of the transaction, gain less than the trade promises, or give another key rights to its accounts. A
+ *  program can behave differently once the transaction is sent, so the simulation does not replace the checks of the
+ *  instructions. Throws Unread if the node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -194,7 +194,8 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     )
 }
 
-/** Refuses an opaque trade whose simulated changes do not have the direction of the order. */
+/** Refuses an opaque trade (its instruction cannot be decoded) whose simulated changes do not have the direction of the
+ *  order. */
 function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   if (side === 'buy' ? tokens <= 0n : tokens >= 0n || lamports <= 0n)
     refuse(

@@ -10,7 +10,7 @@ import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
 import type { Reading, Trade } from './reading.ts'
 
-/** A cost that is part of the bound. */
+/** One of the costs that add up to the bound, the maximum of lamports that may leave the wallet. */
 export interface Part {
   readonly what: string
   readonly lamports: bigint
@@ -54,7 +54,8 @@ export function checkTerms(
   return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
 }
 
-/** Upper bound, in lamports, of the cost of an opaque buy, including the costs that can be read; null for a sale. */
+/** Maximum cost, in lamports, of a buy whose instruction cannot be decoded, including the costs that can be read; null
+ *  for a sale. */
 function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
   return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
@@ -90,7 +91,8 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
 /** The order and the policy against which a trade is judged. */
 type Terms = Pick<Reading, 'asked' | 'policy'>
 
-/** Judges an opaque trade by the simulated changes of the wallet. Returns the refusals. */
+/** Judges an opaque trade, whose instruction cannot be decoded, by the simulated changes of the wallet. Returns the
+ *  refusals. */
 export function judgeSimulated(
   terms: Terms,
   facts: ChainFacts,
@@ -128,7 +130,7 @@ function whyUnbounded({ asked, policy }: Terms): string {
 }
 
 /** Refuses fees and tips that the policy does not allow; both are separate transfers in the transaction. Returns them
- *  as parts of the bound. */
+ *  as parts of the maximum cost. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
   // The instruction of an opaque sale cannot be read, so its proceeds are unknown.

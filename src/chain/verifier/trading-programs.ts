@@ -66,8 +66,8 @@ function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Readi
 
 type Opaque = Extract<TradingProgram, { decode: 'opaque' }>
 
-/** Reads an instruction of an opaque program. Only the first bytes of the data, the mint and the user can be
- *  checked. */
+/** Reads an instruction of an opaque program, whose layout Sluice does not know. Only the first bytes of the data, the
+ *  mint and the user can be checked. */
 export function readOpaque({ place, accounts, data }: Step, program: Opaque, reading: Reading): void {
   const { mint, side } = reading.asked
   const start = Buffer.from(data).toString('hex')

@@ -159,7 +159,7 @@ export class Audit {
     return this.#take(provider, cursor, bracket, landed, fresh.length > MOST_READS, firstSlot)
   }
 
-  /** Makes the first reading of a wallet. Transactions before it are not explained. */
+  /** Makes the first reading of a wallet. Earlier transactions are neither read nor classified. */
   async #begin(provider: Rpc): Promise<boolean> {
     const { wallet } = this.#parts
     const bracket = await readPresent(provider, wallet)
@@ -177,9 +177,9 @@ export class Audit {
     return null
   }
 
-  /** Processes a reading without interruption, so that the classified transactions and the new cursor become durable
-   *  together, and after the decisions that follow from the transactions. Returns whether the transactions explain the
-   *  balance. */
+  /** Processes a reading without interruption. So the classified transactions and the new cursor become durable
+   *  together, after the decisions about attempts that follow from the transactions. Returns whether the transactions
+   *  explain the balance. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,

@@ -56,7 +56,7 @@ export class Deficits {
   }
 }
 
-/** Reads the tokens in the wallet's associated accounts of a mint, under both token programs together. */
+/** Reads the sum of the tokens in the wallet's two associated accounts of a mint, one for each token program. */
 async function readAssociated(rpc: Rpc, wallet: string, mint: string): Promise<TokenAmount> {
   const addresses = [PROGRAMS.token, PROGRAMS.token2022].map((program) => associatedAccount(wallet, mint, program))
   const { accounts } = await readAccounts(rpc, addresses)

@@ -155,8 +155,8 @@ export class LiveWallet {
     })
     this.#finder = new Finder({
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
-      // The first audit of a wallet does not classify earlier transactions, even recent ones. So the first search
-      // starts at the cursor of earlier processes.
+      // The first audit of a wallet does not classify earlier transactions, even recent ones. The first search must
+      // read them, so it starts at the cursor of earlier processes and not at the cursor of that audit.
       until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
       isKnown: (signature) => this.resolver.isKnown(signature),
       found: (transaction) => {
@@ -261,8 +261,8 @@ export class LiveWallet {
     this.#parts.on.gate(true, false)
   }
 
-  /** Whether a second process that trades with the wallet would be visible by now. It reacts to the same events, so it
-   *  would have bought at the time of our first buy. */
+  /** Whether a second process that trades with the wallet would be visible by now. Such a process reacts to the same
+   *  events, so it would have bought at the time of our first buy. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches
@@ -270,7 +270,7 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** Time until the next decision may be possible, ms; at most 30 s. */
+  /** Time until the next audit may decide an attempt, ms; at most 30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()

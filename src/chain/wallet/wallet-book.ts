@@ -42,7 +42,7 @@ export class WalletBook {
   }
 
   /** Handles a transaction that the node lists late. If a change of the balance was booked as unexplained for its
-   *  slots, deducts the transaction from that row. Returns the changed row, if any. */
+   *  slots, deducts the transaction from the booked change. Returns the changed row, if any. */
   explain({ slot, lamports: change }: WalletTransaction): WalletTransaction | undefined {
     for (const row of this.#rows.values()) {
       if (row.class !== 'opaque' || row.slot < slot || row.after >= slot || !row.signature.startsWith('?')) continue

@@ -18,7 +18,7 @@ import {
 import { DayMove } from './day-move.ts'
 import { removeEmpty, removePartials, writeDay, writeSum } from './write-day.ts'
 
-/** Rows that one transaction moves while no process writes the journal. */
+/** Number of rows that one transaction moves while no process writes the journal. */
 const ROWS_A_STEP = 262_144
 const POLL_MS = 250
 /** If the running process moves no block for this long, the command gives up waiting for it. */
@@ -27,7 +27,7 @@ const MOST_IDLE_MS = 60_000
 export interface ArchiveOptions {
   /** Last day to archive, `2026-11-22`; if absent, all closed days. */
   readonly until?: string | undefined
-  /** Whether days are archived too that open positions and orders still need. */
+  /** Whether days that open positions and orders still need are archived too. */
   readonly held?: boolean
   /** Whether the journal's file shrinks by its free pages. No process may be running then. */
   readonly shrink?: boolean
@@ -74,13 +74,13 @@ export async function archiveTape(path: string, options: ArchiveOptions = {}): P
 }
 
 function write(db: Database, identity: string, day: ClosedDay, { step }: ArchiveOptions): void {
-  // Each block is copied and then read.
+  // The progress counts each block twice, because it is copied and then read back.
   const of = day.blocks * 2
   writeDay(db, identity, day, (done) => step?.('write', day.day, done, of))
 }
 
-/** Days that are partly moved, because a command or a process was ended: some of their blocks are still in the
- *  journal. */
+/** Returns the days that were moved only in part, because a command or a process ended too early. Some of their blocks
+ *  are still in the journal. */
 function resumable(db: Database, path: string): string[] {
   const days = db.prepare<[], TapeDay>('SELECT * FROM tape_day WHERE whole = 0 ORDER BY day').all()
   for (const day of days) {

@@ -8,8 +8,8 @@ export type ArchivedHead = BlockHead & { readonly day: string }
 
 /** Number of heads (what the journal keeps of an archived block) that are read at a time. */
 const HEADS_A_PAGE = 256
-/** Maximum number of days' files that stay open. There are several, because two readers may read different days by
- *  turns. */
+/** Maximum number of days' files that stay open. There are several, because two readers may read different days
+ *  alternately. */
 const MOST_OPEN = 4
 
 /** The archived blocks of a journal. Opens the file of a day when one of its blocks is needed. */
@@ -19,7 +19,7 @@ export class ArchivedDays {
   readonly #isMapped: boolean
   readonly #heads: Statement<[Seq, Seq, number], ArchivedHead>
   readonly #day: Statement<[string], TapeDay>
-  /** Open files, the last used one last. */
+  /** Open files; the most recently used one is last. */
   readonly #open = new Map<string, OpenFile>()
 
   /** `isMapped`: reads the files through a memory map, see MappedScan. */

@@ -33,7 +33,7 @@ function dayText(time: Millis): string {
 
 /** Finds the days that may leave the journal, oldest first, and the days that stay for a reason. A block belongs to the
  *  day of its last row. The day of the tape's last row is never closed, because new rows and their orders must be
- *  committed to the same file. `held`: whether days may leave too that open positions and orders still need. */
+ *  committed to the same file. `held`: whether days that open positions and orders still need may leave too. */
 export function closedDays(db: Database, held: boolean): { readonly closed: ClosedDay[]; readonly kept: KeptDay[] } {
   const recorded = new Set(db.prepare('SELECT day FROM tape_day').pluck().all())
   const blocks = db

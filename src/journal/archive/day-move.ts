@@ -19,7 +19,7 @@ import {
   writtenSum,
 } from './day-file.ts'
 
-/** Rows that one step moves, so that a step takes a few milliseconds. */
+/** Number of rows that one step moves. A step then takes a few milliseconds. */
 const ROWS_A_STEP = 8192
 /** Maximum number of blocks that one step looks at. */
 const BLOCKS_A_STEP = 64
@@ -48,7 +48,7 @@ export class DayMove {
   readonly #drop: Statement<[Seq]>
   readonly #record: Statement
   readonly #known: Statement<[string], { readonly whole: number }>
-  /** Days whose files belong to another journal, or contain no block of this one. */
+  /** Days whose files belong to another journal, or contain no block of this journal. */
   readonly #strange = new Set<string>()
   #moving: Moving | undefined
 

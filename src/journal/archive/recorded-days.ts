@@ -133,7 +133,7 @@ function chosen(days: readonly ListedDay[], wanted: readonly string[]): readonly
   return wanted.length === 0 ? days : days.filter(({ day }) => wanted.includes(day))
 }
 
-/** Blocks that one transaction brings back. */
+/** Number of blocks that one transaction brings back. */
 const BLOCKS_A_STEP = 16
 
 /** Brings archived days back into the journal and deletes their files. After a crash, each block is still in exactly
@@ -216,7 +216,8 @@ export function forgetTape(path: string, day: string): TapeDay[] {
   })
 }
 
-/** Changes a journal that no process is writing. */
+/** Runs a function that changes a journal and its archived days. Throws SluiceError if a process is writing the
+ *  journal. */
 function changing<T>(path: string, run: (db: Database, transactions: Transactions) => T): T {
   openForReading(path).close() // refuses a missing, foreign or older file
   const lock = lockJournal(path)

@@ -194,8 +194,7 @@ export function* problemsOf(db: Database.Database, step: Step = () => {}): Gener
   }
 }
 
-/** Upper estimate of the bytes that a market row takes in a day's file, in which it takes somewhat less than in the
- *  journal. */
+/** Upper estimate of the bytes of a market row in a day's file. A row takes somewhat less there than in the journal. */
 const ROW_BYTES = 160
 
 function refuseWithoutSpace(journal: string, { day, rows }: ClosedDay): void {

@@ -16,8 +16,8 @@ export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, 
   for (const step of [contradictions(db), brokenSums(db)]) yield* readable(step)
 }
 
-/** Yields the rows and blocks whose checksum does not match, and the rows that are missing because their seq or number
- *  is. */
+/** Yields the rows and blocks whose checksum does not match, and the rows that are missing, as gaps in the numbers or
+ *  references of other rows show. */
 export function* changedRows(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* brokenSeals(db)
   for (const step of [missingRows(db), damagedBlocks(db, tape)]) yield* readable(step)

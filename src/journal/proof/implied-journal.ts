@@ -76,7 +76,7 @@ export class ImpliedJournal {
   }
 
   /** Adds the recorded costs to a fill without costs. The first versions did not itemize costs, and a migration wrote
-   *  them into the table later. So they are copied from the real journal. */
+   *  them into the table later. So the costs are copied from the real journal. */
   #withCosts(write: Write): Write {
     if (write[0] !== 'fill' || write.at(-1) !== undefined) return write
     const costs = this.#recorded.prepare('SELECT costs FROM fill WHERE signature = ? AND order_id = ?').pluck()

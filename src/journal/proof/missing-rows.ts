@@ -9,8 +9,8 @@ interface Range {
   readonly to: Seq
 }
 
-/** SQL that selects these ranges. Every start, input and market row has a seq of its own. For dropped tape, and for
- *  rows that a full disk lost, the journal has a record of the range. */
+/** SQL that selects the ranges of seqs for which the journal has rows. Every start, input and market row has a seq of
+ *  its own. For dropped tape, and for rows that a full disk lost, the journal has a record of the range. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment

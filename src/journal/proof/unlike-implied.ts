@@ -42,8 +42,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** Tables that are compared only if the disk was never full. On a full disk, such a row may change although the
- *  decision that changed it could not be recorded. */
+/** Tables that are compared only if the disk was never full. On a full disk, a row of these tables may change although
+ *  the decision that changed it could not be recorded. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },

@@ -14,10 +14,9 @@ export const REPORT_N = -1
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
   instr(substr(json, instr(json, '"orderId":"') + 11, 40), '"') - 1)`
 
-/** An index, by token and by order, of the outputs and reports that explain it. It is a temporary table of the reader.
- *  The journal itself has no such index, because an index would add a page to the commit of every order. Each use first
- *  adds the rows that were written since the last use. Outputs older than the last half million are not in the
- *  index. */
+/** An index of the outputs and reports about a token or an order. It is a temporary table of the reader. The journal
+ *  itself has no such index, because an index would add a page to the commit of every order. Each use first adds the
+ *  rows that were written since the last use. Outputs older than the last half million are not in the index. */
 export class DecisionIndex {
   readonly #db: Database
   #upTo: Seq | undefined

@@ -19,7 +19,7 @@ export interface RecordedOrder {
   readonly outcome: string
 }
 
-/** A report on an order that the engine has processed. */
+/** A report about an order. The engine has processed the report. */
 export interface RecordedReport {
   readonly seq: Seq
   readonly time: Millis
@@ -90,8 +90,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
  *  page to the commit of every order. So a query may scan a whole table, unless the reader keeps a `DecisionIndex`. */
 export class History {
   readonly #db: Database
-  /** SQL of the outputs that concern a token or an order, and SQL of the reports of an order. The parameter of both is
-   *  the key. They may select further rows, which the caller filters. */
+  /** SQL of the outputs that concern a token or an order, and SQL of the reports of an order. Both take the key as
+   *  their parameter. They may also select other rows, which the caller removes. */
   readonly #outputs: string
   readonly #reports: string
 
@@ -120,13 +120,13 @@ export class History {
     return row && recordedOrder(row)
   }
 
-  /** Orders of a mint, oldest first. */
+  /** Returns the orders of a mint, oldest first. */
   ordersOf(mint: string): RecordedOrder[] {
     const rows = this.#db.prepare<[string], OrderTableRow>(`${ORDER} WHERE mint = ? ORDER BY number`).all(mint)
     return rows.map(recordedOrder)
   }
 
-  /** All recorded states of conditional orders: those of a mint, of one conditional order, or of the conditional order
+  /** Returns all recorded states of conditional orders: of all those in a mint, of the one with this id, or of the one
    *  that became the order `orderId`. */
   conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
     const [[name, value] = ['', '']] = Object.entries(of)
@@ -143,7 +143,7 @@ export class History {
     }))
   }
 
-  /** Attempts of an order, in the order in which they were made. */
+  /** Returns the attempts of an order, oldest first. */
   attemptsOf(orderId: string): Attempt[] {
     return attemptsOf(this.#db, orderId)
   }
@@ -161,7 +161,7 @@ export class History {
     })
   }
 
-  /** Fills of an order, oldest first, including fills that a fork reversed. */
+  /** Returns the fills of an order, oldest first, including fills that a fork reversed. */
   fillsOf(orderId: string): RecordedFill[] {
     const rows = this.#db
       .prepare<[string], FillTableRow & { reversed: number }>('SELECT * FROM fill WHERE order_id = ? ORDER BY time')
@@ -182,7 +182,7 @@ export class History {
     return this.#db.prepare<[string, Seq, string], { time: Millis; code: string }>(sql).get(id, seq, id)
   }
 
-  /** Positions of a mint, oldest first; open positions are last. */
+  /** Returns the positions of a mint: the closed ones, oldest first, then the open ones. */
   positionsOf(mint: string): RecordedPosition[] {
     const past = this.#db
       .prepare<[string], { json: string; seq: Seq; time: Millis | null }>(
@@ -217,14 +217,14 @@ export class History {
     return undefined
   }
 
-  /** Refusals and notes about a mint between two times, inclusive, oldest first. */
+  /** Returns the refusals and notes about a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
     return this.#db
       .prepare<[string, string, Millis, Millis], Word>(`${this.#words} ORDER BY seq, n`)
       .all(mint, mint, from, to)
   }
 
-  /** Warnings and messages of strategies that name a mint, oldest first. */
+  /** Returns the warnings and messages of strategies that name a mint, oldest first. */
   warnings(mint: string): Warning[] {
     return this.#db
       .prepare<[string, string, string], Warning>(
@@ -243,7 +243,8 @@ export class History {
       .get(mint, mint, 0, to, bot)
   }
 
-  /** First alarm between a seq and a time that the bot's strategy threw or was stopped; undefined if there is none. */
+  /** First alarm from a seq on and up to a time which says that the bot's strategy threw or was stopped; undefined if
+   *  there is none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(

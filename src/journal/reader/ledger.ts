@@ -89,8 +89,8 @@ export function accountLedgers(db: Database): AccountLedger[] {
   })
 }
 
-/** Lines of an account that are not 0. An amount that does not belong to a trade has the kind of its posting as its
- *  line. */
+/** Returns the lines of an account that are not 0. An amount that belongs to no trade is listed under the kind of its
+ *  posting. */
 function linesOf(db: Database, row: { account: string } & Record<string, Lamports>): LedgerLines {
   const others = db
     .prepare('SELECT kind, sum(other) AS other FROM posting WHERE account = ? AND other <> 0 GROUP BY kind')
@@ -220,8 +220,8 @@ export function movementNews(db: Database, since: MovementCursor, most: number):
   }
 }
 
-/** Columns of a failed transaction's posting. If the time is not known, it is a number that is later than every
- *  trade. */
+/** Columns of a failed transaction's posting. If the time is not known, the column `time` has a number that is later
+ *  than every trade. */
 export const FAILED_COLUMNS = `account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time,
   -wallet AS feeLamports`
 

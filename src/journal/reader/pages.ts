@@ -94,8 +94,8 @@ export class Pages {
     this.#db = db
   }
 
-  /** Lines of the log before an output. `end`: the oldest output that was read, from which the next page continues;
-   *  undefined if there are no older lines. */
+  /** Returns the lines of the log before an output. `end`: the oldest output that was read, from which the next page
+   *  continues; undefined if there are no older lines. */
   log(
     { kinds, bot, mint }: LogFilter,
     before: readonly [Seq, number],
@@ -123,7 +123,7 @@ export class Pages {
     return { rows, end: oldest && [oldest.seq, oldest.n] }
   }
 
-  /** Orders and conditional orders with numbers below those of the cursor. */
+  /** Returns the orders and conditional orders whose numbers are below those of the cursor. */
   orders(filter: ListFilter, [order, conditional]: readonly number[], limit: number): Page<OrderRow> {
     const half = (open: 0 | 1): string => `SELECT * FROM (SELECT ${ORDER_COLUMNS} FROM "order"
       WHERE open = ${open} AND number < @order ${where(filter)} ORDER BY number DESC LIMIT @limit)`
@@ -151,7 +151,7 @@ export class Pages {
       .all(mint, limit)
   }
 
-  /** Fills that no fork has reversed, in the order in which they were recorded. The order comes from the numbers of
+  /** Returns the fills that no fork has reversed, in the order of their recording. This order comes from the numbers of
    *  their postings in the ledger, because the journal has no other index for it. */
   fills(filter: ListFilter, [before]: readonly number[], limit: number): Page<FillRow> {
     const found = this.#db

@@ -69,7 +69,7 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
-/** Best and worst profit that a sale at any moment would have given, while a position that is closed now was held. */
+/** Best and worst profit that a sale could have given at any moment while a position, which is closed now, was held. */
 export interface ClosedMarks {
   readonly account: string
   readonly mint: string
@@ -179,7 +179,8 @@ export class JournalReader {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
 
-  /** Times without market data that ended after a row, in order: interruptions of the feed and of the recording. */
+  /** Returns the times without market data that ended after a row, in order: interruptions of the feed or of the
+   *  recording. */
   gapsSince(seq: Seq): WarmGap[] {
     const rows = this.#read(() =>
       this.#db
@@ -194,8 +195,8 @@ export class JournalReader {
     })
   }
 
-  /** Time up to which the last recording contains the market. This is its end or, if the feed was interrupted then, the
-   *  start of that interruption; 0 without a tape. */
+  /** Time up to which the last recording contains the market. This is the end of the recording or, if the feed was
+   *  interrupted at that time, the start of the interruption; 0 without a tape. */
   seenTo(): Millis {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
@@ -271,7 +272,7 @@ export class JournalReader {
     return this.#readEach(messagesFrom(this.#db, seq, bare))
   }
 
-  /** Fills that the engine processed from a seq on, in order. */
+  /** Returns the fills that the engine processed from a seq on, in order. */
   fillsFrom(seq: Seq): Fill[] {
     return this.#read(() => fillsFrom(this.#db, seq))
   }
@@ -385,7 +386,7 @@ export class JournalReader {
     return this.#read(() => this.#db.prepare<[number], ClosedMarks & { readonly row: number }>(sql).all(after))
   }
 
-  /** Results of all bots so far. `now`: a time in the present UTC day. */
+  /** Returns the results of all bots so far. `now`: a time in the present UTC day. */
   pastResults(now: Millis): PastResults {
     const [first] = this.#all<Pick<PastResults, 'since'>>('SELECT min(time) AS since FROM segment')
     const bots = this.#read(() =>
@@ -394,7 +395,7 @@ export class JournalReader {
     return { since: first?.since ?? null, bots }
   }
 
-  /** Buys that may have opened these positions or added to them, oldest first. */
+  /** Returns the buys that may have opened these positions or added to them, oldest first. */
   buysOf(positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[]): RecordedBuy[] {
     return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
@@ -444,7 +445,7 @@ export class JournalReader {
     return last && decodeJson<StartInput>(last.json)
   }
 
-  /** Names of the wallets that have one, by account. */
+  /** Names of the wallets, by account. A wallet without a name is left out. */
   walletNames(): Map<string, string> {
     const rows = this.#all<{ account: string; name: string }>(
       `SELECT json_extract(bot.value, '$.account.id') AS account, json_extract(bot.value, '$.wallet') AS name

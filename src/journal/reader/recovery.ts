@@ -30,14 +30,14 @@ export interface Recovered {
   readonly nextSeq: Seq
   /** First unused report id. */
   readonly nextReport: number
-  /** Reports that the engine has not processed, by id. They are delivered again. */
+  /** The reports that the engine has not processed yet, by id. They are delivered again. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
-  /** Orders that are open or have an attempt that may still execute, oldest first. */
+  /** The orders that are open or have an attempt that may still execute, oldest first. */
   readonly orders: readonly OpenOrder[]
   /** All attempts of these orders, in order. An undecided attempt is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
-  /** Evidence about attempts that may still execute, gathered after their baselines. */
+  /** Evidence about attempts that may still execute, gathered since these attempts were made. */
   readonly watches: readonly Watch[]
   /** State of the audit of each wallet, and the wallet's transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
@@ -172,7 +172,7 @@ export function heldPositions(db: Database): Position[] {
   })
 }
 
-/** Fills that a fork reversed, while the engine has not processed the report of the reversal. */
+/** Returns the fills that a fork reversed, if the engine has not processed the report of the reversal yet. */
 function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
     reversed === undefined ? [] : [{ orderId, signature: reversed }],
@@ -233,8 +233,8 @@ function untakenReports(db: Database): Recovered['untaken'] {
   }))
 }
 
-/** Attempts of an order. The id of an attempt consists of the order's id, a dot and a number, so the attempts of an
- *  order are a range of the key. */
+/** Returns the attempts of an order. The id of an attempt consists of the order's id, a dot and a number, so the
+ *  attempts of an order are a range of the key. */
 export function attemptsOf(db: Database, orderId: string): Attempt[] {
   const rows = db
     .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')

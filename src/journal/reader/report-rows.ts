@@ -13,7 +13,7 @@ export interface ReportRows {
   readonly segments: readonly Segment[]
   /** Orders, oldest first. */
   readonly orders: readonly OrderOutcome[]
-  /** Counts of requests that the engine refused, so that they became no orders. */
+  /** Counts of the requests that the engine refused. Such a request became no order. */
   readonly refusals: readonly RefusalCount[]
   /** Our own transactions that landed and failed, oldest first. */
   readonly failed: readonly FailedRow[]

@@ -18,7 +18,7 @@ export type SegmentMessage =
 
 interface MessageRow {
   readonly seq: Seq
-  /** -1 for an input. */
+  /** Number of the output in its seq; -1 for an input. */
   readonly n: number
   readonly time: Millis
   readonly kind: string
@@ -34,8 +34,8 @@ interface MessageRow {
 const IN_USE = `CASE WHEN kind = 'report' AND json_extract(json, '$.report.feeLamports') IS NULL THEN NULL ELSE json END`
 const NO_FEE = { kind: 'report', id: 0, report: {} } as unknown as Input
 
-/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time. Therefore only the kind is
- *  read of outputs whose kind is in `bare`, and of reports without a fee. */
+/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time. So outputs whose
+ *  kind is in `bare` are not decoded, and neither are reports without a fee. */
 export function* messagesFrom(
   db: Database,
   seq: Seq,
@@ -59,7 +59,7 @@ export function* messagesFrom(
   }
 }
 
-/** Fills that the engine processed from a seq on, in order, without those that a fork reversed. */
+/** Returns the fills that the engine processed from a seq on, in order, without those that a fork reversed. */
 export function fillsFrom(db: Database, seq: Seq): Fill[] {
   return db
     .prepare<[Seq], FillTableRow>('SELECT * FROM fill WHERE taken >= ? AND reversed = 0 ORDER BY taken')

@@ -88,8 +88,8 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, tag
     /** Sum of base fee, priority fee and tips. */
     feeSol: lamportsToSol(fill.feeLamports),
     rentSol: lamportsToSol(fill.rentLamports),
-    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale. The amount that
-     *  was wrapped is subtracted from both. */
+    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale. SOL that
+     *  was wrapped is subtracted in both cases. */
     walletSol: lamportsToSol(fill.walletLamports),
     costs: {
       tradeSol: lamportsToSol(costs.tradeLamports),

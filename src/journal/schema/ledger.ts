@@ -79,8 +79,8 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** Returns the SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder. An error instead
- *  would prevent the write of the fill. */
+/** Returns the SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder. If the SQL failed
+ *  instead, the fill could not be written. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
 /** SQL of the value of the tokens at the price of the decision, SOL per token. If there was no price, it is the amount
  *  of the trade. */
@@ -114,7 +114,7 @@ const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
 /** SQL of the postings of audited transactions without a fill. A failed transaction of our own cost only its fee. If
- *  the base fee is not itemized, that of one signature is assumed. */
+ *  the base fee is not itemized, the base fee of one signature is assumed. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
@@ -218,7 +218,8 @@ const ledgerAt = (account: string, slot: string): string => `(
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
 /** Compares the ledger with a finalized reading of the wallet. Parameters: account, slot, time, lamports. If the
- *  difference is the same as in the last comparison, that row is updated, and no new row is written. */
+ *  difference is the same as in the last comparison, the row of that comparison is updated, and no new row is
+ *  written. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),

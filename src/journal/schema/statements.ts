@@ -89,7 +89,7 @@ export class Statements {
       statement = this.#db.prepare(STATEMENTS[name])
       this.#prepared.set(name, statement)
     }
-    // An array is bound without a copy of its values as arguments.
+    // The values are passed as one array, because passing them as separate arguments would copy them.
     const values = write.slice(1)
     if (name in SEALED_INSERTS) values.push(rowChecksum(values))
     statement.run(values)

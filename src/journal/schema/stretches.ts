@@ -50,13 +50,13 @@ const lastTimeIn = (
 
 export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTimeIn('block'))} ${GAPS}`
 
-/** The same views over the blocks of the journal and of its archived days. Each table is searched by its key, because
- *  SQLite would scan the view `blocks` for each stretch. */
+/** The views of stretches and gaps, over the blocks of the journal and of its archived days. Each table is searched by
+ *  its key, because SQLite would scan the view `blocks` for each stretch. */
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
-/** SQL of the time up to which the last stretch contains the market. This is its end or, if the feed was interrupted
- *  then, the start of that interruption. A market row also ends an interruption. */
+/** SQL of the time up to which the last stretch contains the market. This is the end of the stretch or, if the feed was
+ *  interrupted at that time, the start of the interruption. A market row also ends an interruption. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
   UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))

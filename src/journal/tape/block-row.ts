@@ -22,7 +22,7 @@ export const BLOCK_COLUMNS = [
   ...[...TEXT_COLUMNS, 'text_checksum'],
 ]
 
-/** Selects these columns of a block, by its `last_seq`. */
+/** Selects all columns of a block, unchanged, by its `last_seq`. */
 export const BLOCK_AS_STORED = `SELECT ${BLOCK_COLUMNS.join(', ')} FROM block WHERE last_seq = ?`
 
 /** Columns of table `block` that a scan reads. */
@@ -50,7 +50,8 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Position of some rows in a block. A writer may have merged their own block with others since they were read. */
+/** Position that some rows had in a block when they were read. A writer may have merged the block with others since
+ *  then. */
 export interface Place {
   readonly rows: number
   /** Index within the block of the first of these rows. */
@@ -138,8 +139,8 @@ export class MapWindow {
 /** Reads blocks through a memory map, without a system call for each page. This makes reading a tape four times
  *  cheaper. It is used only by readers of the whole tape, never by a bot that trades, because a truncation of the file
  *  would crash the process. Mapped pages are not released while a statement is open, so each block is read with a
- *  statement of its own. All are read within one transaction, so that they form a snapshot although a writer may merge
- *  blocks meanwhile. */
+ *  statement of its own. All blocks are read within one transaction, so that they form a snapshot although a writer may
+ *  merge blocks meanwhile. */
 export class MappedScan {
   readonly #db: Database
   readonly #window: MapWindow

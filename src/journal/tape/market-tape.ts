@@ -175,8 +175,8 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** SQL of the time at which a stopping process closed its feed. The journal records this as state `down`, and as a gap
- *  since the feed was last live. */
+/** SQL of the time at which a stopping process closed its feed. The journal records the closing as state `down`,
+ *  and as a gap since the feed was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
@@ -228,7 +228,7 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
-/** Returns the same market with other items. */
+/** Returns a market with the same stretches and number of rows, but with these items. */
 export function withItems(market: Market, items: Market['items']): Market {
   const { stretches, rows, warmup } = market
   return { stretches, rows, items, history: () => market.history(), ...(warmup && { warmup }) }
@@ -293,7 +293,7 @@ function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Genera
   }
 }
 
-/** The last data that each source had delivered before a part of the tape. */
+/** The last data that each source had delivered before a part of the tape began. */
 class LastSources {
   readonly #last = new Map<string, SourceNews>()
 

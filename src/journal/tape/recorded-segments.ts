@@ -140,8 +140,8 @@ class StreamRows {
     this.#outputs = outputs
   }
 
-  /** Yields the market rows of a slice, divided so that each part ends with a row that had outputs. Its outputs
-   *  follow. */
+  /** Yields the market rows of a slice, divided so that each part ends with a row that had outputs. The outputs of that
+   *  row follow. */
   *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
     const { block, to } = slice
     const lastSeq = slice.firstSeq + to - slice.from - 1

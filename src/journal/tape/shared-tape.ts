@@ -22,8 +22,8 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Where some rows of a chunk come from: the chunk's rows from index `row` on are copies of the rows from index `from`
- *  on in item number `ordinal` of the tape. */
+/** Where some rows of a chunk come from: the chunk's rows from index `row` on are copies of rows of the tape's item
+ *  number `ordinal`, beginning with its row `from`. */
 interface Part {
   readonly row: number
   readonly rows: number

@@ -81,7 +81,7 @@ export class TapeIndex {
     for (const { first, last_seq: last } of places) {
       const before = ranges.at(-1)
       // A block that was merged after it had been indexed may contain rows of earlier entries too, so its range begins
-      // after theirs.
+      // after the ranges of those entries.
       const from = Math.max(first, (before?.to ?? 0) + 1)
       if (from <= last) ranges.push({ from, to: last })
     }

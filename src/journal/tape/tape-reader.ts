@@ -79,10 +79,10 @@ export class TapeReader {
     this.#days.close()
   }
 
-  /** Yields the blocks with rows of the range, one at a time. They form a snapshot, because a writer may merge blocks
-   *  meanwhile. The columns that are loaded later can be read only while the journal is open and the block has not been
-   *  dropped. Throws SluiceError if a block is damaged, if its format is unknown, or if the file of its day cannot be
-   *  read. */
+  /** Yields the blocks with rows of the range, one at a time. All of them come from one snapshot, because a writer may
+   *  merge blocks meanwhile. The columns that are loaded later can be read only while the journal is open and the block
+   *  has not been dropped. Throws SluiceError if a block is damaged, if its format is unknown, or if the file of its
+   *  day cannot be read. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#rows(from, to)) {
       const late = (): LateRow & Place => guarded(this.#path, () => this.#lateOf(row))
@@ -224,7 +224,7 @@ export class TapeReader {
 }
 
 /** Columns of an archived block whose values in the day's file must equal those in the journal. The checksum covers the
- *  others. */
+ *  other columns. */
 const SAME = ['last_seq', 'rows', 'rows_before', 'checksum'] as const
 
 function placeIn<Part extends object>(

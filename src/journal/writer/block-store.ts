@@ -25,8 +25,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** Appends a block. If `rowsBefore` is given, the block replaces all blocks after that many rows. Call `wrote` once
-   *  the transaction is durable. */
+  /** Writes a block: at the end of the tape or, in the place of deleted blocks, after the first `rowsBefore` rows. Call
+   *  `wrote` once the transaction is durable. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [

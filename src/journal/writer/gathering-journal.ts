@@ -21,7 +21,7 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>
 }
 
-/** Base class of the journal with its writer in this thread and of the one with a writer's thread. Gathers rows and
+/** Base class of two journals: one has its writer in this thread, the other in a thread of its own. Gathers rows and
  *  records, and passes those of one turn of the event loop to the writer as one batch, so that everything that one
  *  event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows that its
  *  turn has ended. */

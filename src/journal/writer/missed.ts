@@ -7,7 +7,7 @@ interface Stretch {
   readonly lastSeq: Seq
   readonly firstTime: Millis
   readonly lastTime: Millis
-  /** Number of market rows in the stretch. */
+  /** Number of market rows among the lost records. */
   readonly rows: number
 }
 
@@ -33,7 +33,7 @@ export class Missed {
     return [['missing', firstSeq, lastSeq, segment, firstTime, lastTime, rows]]
   }
 
-  /** Records that the pending rows are durable. */
+  /** Called when the pending rows are durable. */
   wrote(): void {
     this.#isWritten = true
   }

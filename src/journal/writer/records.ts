@@ -56,8 +56,8 @@ export function outputWrites(seq: Seq, time: Millis, index: number, output: Outp
   return [row, ...effectsOf(seq, output, json)]
 }
 
-/** JSON of the last field of a message, which the message's JSON contains after `head`. Most messages become two rows,
- *  of the message and of this field, which are encoded once. */
+/** Returns the JSON of a message's last field: the part of the message's JSON after `head`. So a message that is
+ *  written to two tables, once as a whole and once as this field, is encoded only once. */
 function within(json: string, head: string, field: unknown): string {
   return json.startsWith(head) ? json.slice(head.length, -1) : encodeJson(field)
 }

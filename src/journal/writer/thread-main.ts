@@ -1,5 +1,5 @@
-// The writer's thread. It does not use an event loop: it sleeps on the bell, a shared number, which wakes it in half
-// the time of a message event.
+// The writer's thread. It does not use an event loop: it sleeps until the bell, a shared number, changes. The change
+// wakes the thread in half the time that a message event takes.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { LiveBlock } from '../../market/live-block.ts'
@@ -84,8 +84,8 @@ function tidy(writer: Writer): void {
   writer.tidy()
 }
 
-/** Sleeps until the bell rings or the oldest row must become durable. While a commit is announced, waits for it without
- *  sleeping. */
+/** Sleeps until the bell changes or the oldest row must become durable. While a commit is announced, waits for it
+ *  without sleeping. */
 function sleep(writer: Writer, heard: number): void {
   if (Atomics.exchange(bell, 1, 0) === 1) {
     const began = performance.now()

@@ -164,7 +164,8 @@ export class Writer {
     this.#enter('stuck')
   }
 
-  /** Ends in an orderly way: makes everything durable, marks the segment as ended, and copies the log into the file. */
+  /** Ends in an orderly way: makes everything durable, marks the segment as ended, and copies SQLite's write-ahead log
+   *  into the database file. */
   close(): void {
     if (this.#segment > 0) this.#writes.push(['segmentEnded', this.#time, this.#segment])
     this.flush()
@@ -242,8 +243,9 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** Writes the batches. If the disk is full, copies the log into the file and tries again without the records that do
-   *  not concern money, and then with the reserve. */
+  /** Writes the batches. If the disk is full, copies SQLite's write-ahead log into the database file, which frees
+   *  space in the log, and tries again without the records that do not concern money. If the disk is still full,
+   *  releases the reserve and tries once more. */
   #transact(): void {
     try {
       this.#write()

@@ -18,7 +18,7 @@ export type Taken<Action> =
   | { readonly kind: 'invalid' }
 
 /** Nonces (random texts) of actions that were shown to a person and are not confirmed yet. A nonce identifies exactly
- *  one action of one owner, a session of the desk or a user of Telegram, and can be used once. */
+ *  one action of one owner (a session of the desk or a user of Telegram), and can be used once. */
 export class Nonces<Action> {
   readonly #now: () => Millis
   readonly #pending = new Secrets<Pending<Action>>(MOST_NONCES)

@@ -47,7 +47,7 @@ export interface ExpectedCluster {
   readonly genesis: string
 }
 
-/** Checks of one RPC provider: connection, methods, lag, length of its history, and request rate. */
+/** Returns the checks of one RPC provider: connection, methods, lag, length of its history, and request rate. */
 export function rpcVerdicts(rpc: RpcFinding, expected: ExpectedCluster, clockIsRight: boolean): Check[] {
   const { name, source, unreachable } = rpc
   if (unreachable !== '')
@@ -102,8 +102,8 @@ function lag({ name, slot, ageMs, behind }: RpcFinding, clockIsRight: boolean): 
 const LEAST_HISTORY_MS = 600_000
 const GOOD_HISTORY_MS = DAY
 
-/** Check of the length of a provider's history. A short history of an unknown chain is not a failure, because the chain
- *  itself may be new. */
+/** Returns the check of the length of a provider's history. A short history of an unknown chain is not a failure,
+ *  because the chain itself may be new. */
 function history({ name, historyMs, cluster }: RpcFinding): Check {
   if (historyMs === null) return warn(`${name} history`, 'the length of the history is unknown', 'run doctor again')
   const found = `goes back ${durationOf(historyMs)}`

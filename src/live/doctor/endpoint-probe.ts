@@ -46,8 +46,8 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** Difference of this machine's clock from the Date header. The server writes the header between request and answer. It
- *  has whole seconds, and may be a value that the server cached for up to a second. */
+/** Difference of this machine's clock from the Date header. The server writes the header between request and answer.
+ *  The header's time is in whole seconds, and the server may have cached it for up to a second. */
 function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
   const serverTime = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(serverTime)) return undefined
@@ -115,7 +115,7 @@ function typeOf(item: unknown): string {
   return Array.isArray(item) ? 'list' : typeof item
 }
 
-/** Parts that count the requests to the service. */
+/** The limiter and the journal, which count the requests to the service. */
 export interface Counting {
   readonly limiter: Limiter
   readonly journal: Journal

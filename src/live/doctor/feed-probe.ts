@@ -21,7 +21,8 @@ export interface FeedLook {
 }
 
 const AUTHENTICATED_WITHIN_MS = 15_000
-/** Shortest observation. It continues even after the units are proved, because invalid frames are rare. */
+/** Shortest observation of the feed. It does not end earlier when the units are proved, because invalid frames, which
+ *  it also looks for, are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 

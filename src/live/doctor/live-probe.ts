@@ -125,7 +125,7 @@ class Probe {
     })
     const { chain } = this.#running.world
     if (chain !== undefined && this.#orders.length > 0) {
-      // An incomplete probe keeps an earlier proof.
+      // If the probe is incomplete, the proof of an earlier probe is kept.
       const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
       const value = { ...proof, sellNumber: proof.sellNumber ?? before }
       await this.#watch.keep({ about: this.#wallet.account, name: 'proof', time: Date.now(), value })

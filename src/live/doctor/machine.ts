@@ -182,8 +182,8 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
-/** Check of the signer of a wallet. `name`: name of the wallet, '' if it has none. `problem`: the reason why the
- *  signer is not available; '' if it signs for this wallet. */
+/** Returns the check of the signer of a wallet. `name`: name of the wallet, '' if it has none. `problem`: the reason
+ *  why the signer is not available; '' if it signs for this wallet. */
 export function signerVerdict(name: string, wallet: string, problem: string): Check {
   const check = name === '' ? 'signer' : `signer ${name}`
   if (problem === '') return ok(check, `signs for ${wallet}`)
@@ -256,7 +256,7 @@ export function diskVerdict({ path, freeBytes }: Pick<JournalFinding, 'path' | '
   return ok('disk', free)
 }
 
-/** By how much this machine's clock is ahead of another clock, ms, and the uncertainty of this time. */
+/** By how much this machine's clock is ahead of another clock, ms, and the uncertainty of this difference. */
 export interface SkewFinding {
   readonly against: string
   readonly skewMs: number

@@ -36,7 +36,7 @@ export interface HostParts {
   readonly failed: (reason: string) => void
 }
 
-/** Creates the engine and its connection to the world, in this thread or in another one. */
+/** Creates the engine, in this thread or in another one, and connects it to the feed, the executors and the journal. */
 export function hostEngine({ config, world, past, log, ...parts }: HostParts): AnySegment {
   const { machine, journal, mints, isolation, startOf, failed } = parts
   const common = {

@@ -26,7 +26,7 @@ export const Cell = {
   /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. It must
    *  directly follow `active`, because the engine receives both counters as one array. */
   progress: 1,
-  /** Longest permitted time until the progress counter must change, ms; 0 while the thread waits for work. */
+  /** Time within which the progress counter must change, ms; 0 while the thread waits for work. */
   deadlineMs: 2,
   /** The system's id of the thread; 0 if it is unavailable. */
   thread: 3,
@@ -64,7 +64,7 @@ export type FromEngine =
   | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
   | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
-  /** Readings of all positions that are not closed. */
+  /** Prices and values of all positions that are not closed. */
   | { readonly kind: 'readings'; readonly readings: readonly OwnedReading[] }
   /** Text that a strategy has written to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }

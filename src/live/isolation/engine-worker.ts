@@ -42,7 +42,7 @@ const mints = new Mints()
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
-/** Readings that this thread sent last. */
+/** The prices and values of positions that this thread sent last. */
 let sent: readonly OwnedReading[] = []
 let memory: MemoryGuard
 /** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer

@@ -15,7 +15,7 @@ import { Watchdog } from './watchdog.ts'
 /** Memory limits that apply to all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
 /** Number of spare threads. With two spares, a thread is ready even if two engines are lost shortly after each other.
- *  They are created once the engine has run for a second, so that they do not delay its start. */
+ *  The spares are created once the engine has run for a second, so that they do not delay its start. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
@@ -48,7 +48,7 @@ export class IsolatedSegment implements AnySegment {
   #spareTimer: NodeJS.Timeout | undefined
   #unwatch: () => void = () => {}
   readonly #marks = new HighMarks()
-  /** Readings of the positions, as the engine reported them last. */
+  /** Prices and values of the positions, as the engine reported them last. */
   #readings = new ByMint<OwnedReading>()
   #hadBegun = false
   /** Whether the next engines measure the memory of each bot. */

@@ -25,9 +25,9 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Checks the memory of this thread between two handlers; this takes almost no time until a limit is exceeded. With
- *  `inspects`, which the next engine after a breach sets, it also finds the bot that uses the memory, which takes time:
- *  it counts the buffers of each handler and samples the heap allocations. */
+/** Checks the memory of this thread between two handlers; the check takes almost no time until a limit is exceeded.
+ *  With `inspects`, it also finds the bot that uses the memory: it counts the buffers of each handler and samples the
+ *  heap allocations. This takes time, so `inspects` is set only for the engine that follows a breach. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined

@@ -43,9 +43,9 @@ type Given =
     }
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
-/** A `Runner` for an engine in another thread. An item is journaled, observed and carried out only after the engine has
- *  answered it. An engine may therefore be lost at any instant: unanswered items wait here for the next engine, which
- *  recovers from the journal. */
+/** A `Runner` for an engine in another thread. Only after the engine has answered an item, the item is journaled and
+ *  observed, and its decisions are carried out. An engine may therefore be lost at any instant: unanswered items wait
+ *  here for the next engine, which recovers from the journal. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -73,7 +73,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq: options.firstSeq - 1, time: options.lastTime }
   }
 
-  /** Accepts all the given rows at once and returns their end. */
+  /** Accepts all the given rows at once. Returns `to`, the index after the last of them. */
   rows(block: Block, from: number, to: number): number {
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
@@ -94,7 +94,7 @@ export class ThreadedRunner implements Sink {
   }
 
   /** Called when the engine has begun and its strategies are warmed up. Sends the inputs that every new engine needs
-   *  (`StandingInputs`), then the waiting items, of these an operator's commands first. */
+   *  (`StandingInputs`), then an operator's commands that wait, then the other waiting items. */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
     assert(start !== undefined, 'no engine was started')

@@ -63,7 +63,7 @@ export class Outbox {
     return sum
   }
 
-  /** Returns false if too many messages wait for the user. */
+  /** Adds a message to the queue of its user. Returns false if too many messages wait for the user. */
   send(letter: Letter): boolean {
     const queue = this.#queueOf(letter.user)
     if (queue.letters.length >= MOST_LETTERS) return false

@@ -4,7 +4,7 @@ import { type OwnCommand, runOwnCommand } from '../own-command.ts'
 
 const LONGEST_MS = 30_000
 const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
-/** Maximum number of characters that are shown of an answer that is too long. */
+/** Number of characters that are shown of an answer if the command prints more than is accepted. */
 const MOST_SHOWN = 3_500
 /** Maximum number of unanswered questions, including the one that is being answered. */
 const MOST_WAITING = 3

@@ -46,8 +46,8 @@ const GATHER_MS = 2_000
 const MOST_GATHERED = 100
 /** A long poll ends after this time without a message. */
 const POLL_SECONDS = 25
-/** Maximum number of messages in the answer to a poll. After a failure, each message is requested alone, because an
- *  answer of the maximum length always has room for one. */
+/** Maximum number of messages in the answer to a poll. After a failure, messages are requested one at a time,
+ *  because one message always fits into the longest answer that is accepted. */
 const MOST_UPDATES = 4
 /** Shortest time between two polls, so that strangers who write to the bot cannot keep the process busy. */
 const POLL_EVERY_MS = 1_000
@@ -264,7 +264,7 @@ export class Telegram {
     this.#parts.log.warn('telegram: ignored an update that the Bot API does not document; further ones are not logged')
   }
 
-  /** Logs, at most once a minute, that a user wrote who is neither viewer nor operator. */
+  /** Logs, at most once a minute, that a stranger has written: a user who is neither viewer nor operator. */
   #stranger(user: number): void {
     const { log, clock } = this.#parts
     this.#strangers++

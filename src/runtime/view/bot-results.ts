@@ -41,8 +41,8 @@ interface Trades {
   readonly won: number
 }
 
-/** Results of the bots of a process, since its start and since the beginning of the journal. They are
- *  those of a bot in an account: a bot that gets another wallet begins again. */
+/** Results of the bots of a process, since its start and since the beginning of the journal. Each result is that of a
+ *  bot in one account: after a change of its wallet, the bot begins with results of 0. */
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST
@@ -53,7 +53,7 @@ export class BotResults {
   readonly #stray = new Map<string, number>()
   readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
-  /** Seq of the last input, its fee, and the bot that paid it; '' if unknown. */
+  /** Seq of the last input, its fee, and the bot that paid the fee; '' if that bot is unknown. */
   #late = { seq: 0, fee: 0, bot: '' }
 
   /** Positions that are not closed. */
@@ -150,7 +150,7 @@ export class BotResults {
   }
 
   /** Result of a bot since the present UTC day began. The engine computes its own daily result, for the loss limits.
-   *  The two differ, because here a position without a price is worth its cost. */
+   *  The two differ, because this result values a position without a price at its cost. */
   today(account: string, bot: string, unrealized: Unrealized, now: Millis): Result {
     const day = this.#days.get(botKey(account, bot))
     if (day === undefined || day.money.day !== dayOf(now)) return resultOf(NOTHING)

@@ -1,7 +1,7 @@
 import type { Change, LogLine, View } from './view.ts'
 
-/** Keys of a view that a change does not list among the changed ones. The time changes with every reading, so its
- *  change alone causes no update. */
+/** Fields of a view that are not compared as a whole. The lists are compared row by row. `id` and `time` are in every
+ *  change, and a new time alone causes no update. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   'id',
   'time',

@@ -19,10 +19,10 @@ export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
 /** Tracks the reasons for which entries (buys) are stopped, for status displays. It reads the engine's inputs and
  *  outputs. */
 export class EntryStops {
-  /** Stops by the name of a bot, or by account for a stop that applies to the whole account. */
+  /** The entry stops of a bot by its name, and those of a whole account by its id. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Stops whose cause an input reported, by account; for example that the chain cannot be read. A stop lasts until an
-   *  input reports that its cause has ended. The key '' holds the stops that apply to all accounts. */
+  /** The stops whose cause an input reported, by account; for example that the chain cannot be read. A stop lasts until
+   *  an input reports that its cause has ended. The key '' holds the stops that apply to all accounts. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
   /** Reasons for which a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()
@@ -34,7 +34,7 @@ export class EntryStops {
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
   }
 
-  /** Records that the cause of a stop began or ended. */
+  /** Receives an input, which may say that the cause of a stop began or ended. */
   hear(time: Millis, input: Input): void {
     if (input.kind !== 'gate') return
     const { account, open, code = 'CHAIN_UNREAD', reason = '' } = input

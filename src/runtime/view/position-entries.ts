@@ -15,7 +15,7 @@ interface Buy extends Entry {
 }
 
 interface Buys {
-  /** Buys since the position opened, oldest first. */
+  /** The buys since the position opened, oldest first. */
   readonly list: Buy[]
   isClosed: boolean
 }

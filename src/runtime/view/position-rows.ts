@@ -25,7 +25,7 @@ export interface ReadPosition {
   readonly reading: PositionReading
 }
 
-/** Returns the same object as before if nothing has changed. */
+/** Returns what a row shows of a position, apart from its prices; the same object as before if nothing has changed. */
 export function heldPosition(
   position: Position,
   wallet: string | undefined,

@@ -4,14 +4,14 @@ import { type HeldPosition, type ReadPosition, rowOf, sameNumbers } from './posi
 import type { PositionStatus } from './view.ts'
 
 // The positions of a view on their way to another thread. The prices of many positions may change between two readings.
-// They are sent as numbers, and the other thread makes the rows: making and copying the rows of 1,000 positions would
-// hold up the orders of this thread for milliseconds.
+// The prices are sent as numbers, and the other thread makes the rows from them. To make and copy the rows of 1,000
+// positions here would delay the orders of this thread by milliseconds.
 
 /** What another thread must know to make the rows of the positions. */
 export interface PositionNews {
   /** New and changed positions by the id of their row; null for a closed one. */
   readonly held: ReadonlyMap<string, HeldPosition | null>
-  /** The readings of all positions. Their order is that of the map that results from all changes so far. */
+  /** The prices, values and times of all positions, in the order that the positions have after `held` is applied. */
   readonly readings: Float64Array
 }
 

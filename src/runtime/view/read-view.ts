@@ -37,7 +37,7 @@ export interface ViewParts {
   readonly process?: () => ProcessStatus
 }
 
-/** A reading of the view, whose rows of positions are not made yet. */
+/** A view that was just read. The rows of its positions are not made yet. */
 export interface Reading {
   /** The view without positions. */
   readonly view: View

@@ -6,7 +6,7 @@ import type { Watch } from '../../orders/audit-records.ts'
 import type { JournalRecord } from '../../orders/ports.ts'
 import type { EntryStop, ProofStatus, UndecidedStatus } from './view.ts'
 
-/** Orders are shown after this time in doubt; most orders are decided within seconds. */
+/** An order is shown once it has been in doubt for this long. Most orders are decided within seconds. */
 const LONG_MS = 60_000
 const SEARCHED = 'the chain is being searched for its transaction'
 
@@ -34,7 +34,8 @@ export class UndecidedOrders {
     else if (record.kind === 'watchOver') this.#proofs.delete(record.attemptId)
   }
 
-  /** Orders in doubt for more than a minute, oldest first. `botOf` returns the bot of an open order. */
+  /** Returns the orders that have been in doubt for more than a minute, oldest first. `botOf` returns the bot of an
+   *  open order. */
   of(now: Millis, botOf: (orderId: string) => string | undefined): UndecidedStatus[] {
     return this.#long(now).map(({ id, orderId, mint, side, armedAt }) => ({
       ...{ orderId, bot: botOf(orderId) ?? '', mint, side, since: armedAt },
@@ -49,7 +50,7 @@ export class UndecidedOrders {
     return this.#proofs.get(attemptId) ?? { text: SEARCHED, block: null, of: null }
   }
 
-  /** Stops of bots that have reached their maximum of open positions, and would not have reached it without buys in
+  /** Returns the entry stops of the bots that have reached their maximum of open positions only because of buys in
    *  doubt. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')

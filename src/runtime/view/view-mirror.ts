@@ -57,7 +57,7 @@ export class ViewMirror implements ViewSource {
     for (const run of this.#listeners) run(complete)
   }
 
-  /** The change with the rows of the positions that changed. */
+  /** Returns the change, with the changed rows of positions added to it. */
   #withRows({ news, ...change }: Update): Change {
     if (news === undefined) return change
     this.#positions.take(news)

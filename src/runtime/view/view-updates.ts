@@ -11,7 +11,8 @@ import type { Change, LogLine, View } from './view.ts'
 const BETWEEN_MS = 90
 /** The view is read this long after a message, so that an order that the message caused is sent first. */
 const AFTER_MS = 20
-/** While an order waits for its commit, a reading that is due waits, but not longer than `MOST_WAIT_MS`. */
+/** If an order waits for its commit when a reading is due, the reading is postponed by this time, again and again, but
+ *  by at most `MOST_WAIT_MS` in all. */
 const WAIT_MS = 2
 const MOST_WAIT_MS = 40
 /** The view is also read after this time without a message, because connections, requests and the process change their
@@ -22,7 +23,7 @@ const UNWATCHED_MS = 1_000
 /** Maximum number of log lines in one change. Further lines can be read from the journal. */
 const MOST_LINES = 200
 
-/** A change for another thread, which makes the rows of the positions itself. */
+/** A change for another thread. That thread makes the rows of the positions from `news`. */
 export interface Update extends Change {
   readonly news?: PositionNews
 }
@@ -39,7 +40,7 @@ export interface LiveView {
   /** Tells a follower the view and all later changes. There is one follower at a time. Returns a function that ends
    *  this. */
   follow(follower: ViewFollower): () => void
-  /** Tells whether a browser follows the changes. Without one, the view is read less often. */
+  /** Sets whether a browser follows the changes. While none does, the view is read less often. */
   watched(isWatched: boolean): void
 }
 

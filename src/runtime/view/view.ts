@@ -87,8 +87,8 @@ export interface JournalStatus {
 
 /** Counts of the events since this start. None of them ever decreases. */
 export interface Totals {
-  /** Orders that ended. An order counts again if it ends again, after a fork removed its fill or a late fill changed
-   *  its state. */
+  /** Numbers of orders that have ended, by bot, side, state and code. An order counts again if it ends a second time,
+   *  after a fork removed its fill or a late fill changed its state. */
   readonly endedOrders: readonly EndedOrders[]
   /** Time from the decision to the fill of the orders that were filled. */
   readonly fillTimes: Readonly<Record<OrderClass, Distribution>>
@@ -125,8 +125,8 @@ export interface FillTotals {
 export interface Distribution {
   /** Upper bounds, seconds, ascending. */
   readonly bounds: readonly number[]
-  /** For each bound, the number of durations up to this bound and above the previous one. At the end follows the number
-   *  of durations above all bounds. */
+  /** For each bound, the number of durations up to this bound and above the previous one. The last entry is the
+   *  number of durations above all bounds. */
   readonly counts: readonly number[]
   readonly sumSeconds: number
 }
@@ -148,7 +148,7 @@ export interface ProcessStatus {
   /** Decision time per market row, averaged over rows that arrived together. Empty if the engine runs in its own
    *  thread. */
   readonly decisions: Distribution
-  /** Market rows that were dropped under overload. */
+  /** Number of market rows that were dropped under overload. */
   readonly shedRows: number
   /** Use of each RPC provider, in the order of the configuration; empty without a live bot. */
   readonly rpc: readonly RpcUse[]
@@ -200,8 +200,8 @@ export interface Result {
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
-  /** How much the liquidation value of the open positions minus their cost has changed over the time of the result. A
-   *  position without a price is worth its cost, and in a recorded journal 0. */
+  /** Change, over the time of the result, of the open positions' liquidation value minus their cost. A position without
+   *  a price counts with its cost as its value; in a recorded journal, its value counts as 0. */
   readonly unrealizedSol: number
   readonly netSol: number
 }
@@ -222,7 +222,7 @@ export interface BotStatus {
   /** The same numbers as in `sinceStart`. */
   readonly realizedSol: number
   readonly feesSol: number
-  /** Results of the bot in its account. A bot that gets another wallet begins again. */
+  /** Results of the bot in its account. After a change of its wallet, a bot begins with results of 0. */
   readonly sinceStart: Result
   readonly sinceBeginning: Result
   /** Result since the present UTC day began. */
@@ -247,7 +247,7 @@ export interface WalletStatus {
   readonly bots: readonly string[]
   /** Balance as last read (live) or computed (paper); null before the first reading. */
   readonly solBalance: number | null
-  /** Liquidation value of the positions. A position without a price is worth its cost. */
+  /** Liquidation value of the positions. The cost is used for a position without a price. */
   readonly positionsSol: number
 }
 
@@ -268,7 +268,7 @@ export interface PositionStatus extends PositionRow {
   /** Reason and id of the buy that opened the position; '' for a position without such a buy. */
   readonly entryReason: string
   readonly orderId: string
-  /** Exits of the position that can act, in the order in which they decide. */
+  /** The position's exits that can act, in the order in which the engine tests them. */
   readonly exits: readonly ExitStatus[]
 }
 
@@ -349,7 +349,7 @@ export interface LogLine {
   readonly text: string
 }
 
-/** Lists of a view whose members have a key. A change contains only the members that changed. */
+/** The lists of a view whose members have a key. A change contains only the members that changed. */
 type Keyed = 'positions' | 'openOrders' | 'bots'
 
 /** The changes from one view to the next. */
@@ -364,7 +364,7 @@ export interface Change {
   readonly openOrders?: Readonly<Record<string, OrderStatus | null>>
   /** Changed bots by their name. */
   readonly bots?: Readonly<Record<string, BotStatus>>
-  /** Lines of the log since the view before. */
+  /** The log lines since the previous view. */
   readonly log?: readonly LogLine[]
 }
 

@@ -1,6 +1,7 @@
 import type { WalletStatus } from './view.ts'
 
-/** Sums over the named wallets of each mode that has more than one of them. Money of two modes is never added up. */
+/** Sums over the wallets with a name, for each mode (live, paper) with more than one such wallet. Money of two modes is
+ *  never added up. */
 export function walletSums(wallets: readonly WalletStatus[]): WalletSum[] {
   const named = wallets.filter(({ name }) => name !== undefined)
   return [...Map.groupBy(named, ({ mode }) => mode)].flatMap(([mode, own]) => {

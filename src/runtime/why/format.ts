@@ -33,7 +33,8 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Returns `before`, followed by how much later a row arrived than the fastest rows do; '' for a row without delay. */
+/** Returns `before`, followed by the delay of a row, compared with the fastest rows: `340 ms late`; '' if there is no
+ *  delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }

@@ -52,7 +52,7 @@ function botStep({ at, what, text }: Step, bot: string): Step {
   return { at, what, text: `${bot}: ${text}` }
 }
 
-/** Steps about an order: the decision, then its end or the event for which it waits. */
+/** Returns the steps about an order: its decision, then its end or the event for which it waits. */
 function orderSteps(recorded: RecordedOrder, history: History): Step[] {
   const { order, state, code, outcome } = recorded
   const made: Step = {

@@ -77,7 +77,7 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
   })
 }
 
-/** Steps about the decision: cause, price, exit rule, reason and limits. */
+/** Returns the steps about the decision: cause, price, exit rule, reason and limits. */
 function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[] {
   const { time, seq, price, eventAgeMs, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })
@@ -111,7 +111,7 @@ function heldText({ exiting, steps, averagePrice, highPrice, exits }: Position, 
   return `${by}; ${prices}; exits: ${exitsText(exits)}`
 }
 
-/** Steps about an attempt: its request, then each answer. */
+/** Returns the steps about an attempt: its request, then each answer. */
 function attemptSteps(attempt: Attempt): Step[] {
   const { id, executor, side, size, slippagePercent, priorityFeeLamports, armedAt, waitedMs, trail } = attempt
   const fee = priorityFeeLamports === null ? 'automatic' : `${formatSol(priorityFeeLamports)} SOL`
@@ -139,7 +139,7 @@ function attemptSteps(attempt: Attempt): Step[] {
   ]
 }
 
-/** Steps for the changes of the order that the steps of its attempts do not show. */
+/** Returns steps for those changes of the order that the steps of its attempts do not show. */
 function reportSteps(attempts: readonly Attempt[], reports: readonly RecordedReport[]): Step[] {
   const steps: Step[] = []
   const isShown = ({ attemptId, state, code, reversed, fill }: ExecutionReport): boolean =>
@@ -199,7 +199,7 @@ function fillSteps({ fill, reversed }: RecordedFill, { price }: Order, at: Milli
   ]
 }
 
-/** Steps about the later orders of the position, and about its end. */
+/** Returns the steps about the later orders of the position, and about the end of the position. */
 function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[], history: History): Step[] {
   if (fills.every(({ reversed }) => reversed)) return []
   const position = history

@@ -154,8 +154,8 @@ const FIGURES = [
 
 const TEXTS = ['signature', 'trader', 'symbol', 'name', 'creator'] as const
 const METADATA = ['description', 'image', 'website', 'twitter'] as const
-/** Columns of a CSV file that Sluice writes. A file that it reads may have them in any order, may omit most of them,
- *  and may have others. */
+/** Columns of a CSV file that Sluice writes. In a file that Sluice reads, their order does not matter, most of them may
+ *  be missing, and other columns are ignored. */
 const COLUMNS = ['type', ...TIMES, 'keys', 'mint', 'side', ...FIGURES, ...TEXTS, ...METADATA] as const
 const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])

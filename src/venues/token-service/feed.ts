@@ -174,13 +174,13 @@ export class Feed implements VenueFeed {
   }
 }
 
-/** Reports to the engine and the tape for which subscription keys all rows arrive, and the gaps during which rows may
- *  be missing. */
+/** Tells the engine and the tape two things: the subscription keys whose rows all arrive, and the gaps during which
+ *  rows may be missing. */
 class Coverage {
   #sink: Sink | undefined
   /** Start of the open gap; null while the feed is live. */
   #gapFrom: Millis | null = null
-  /** The last report, as text. It begins with `down`, which an engine assumes before the first report. */
+  /** The last report, as text. Before the first report it is `down`, the state that an engine then assumes. */
   #posted = 'down'
 
   start(sink: Sink, now: Millis): void {

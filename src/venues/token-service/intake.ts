@@ -177,8 +177,8 @@ export class Duplicates {
   }
 }
 
-/** Set of pairs of 32-bit hashes, with open addressing and at most half full. A first hash of 0 marks a free slot, so a
- *  hash of 0 is stored as 1. */
+/** Set of pairs of 32-bit hashes, with open addressing and at most half full. A first hash of 0 marks a free place, so
+ *  a hash of 0 is stored as 1. */
 class HashSet {
   readonly #pairs: Int32Array
   readonly #mask: number
@@ -209,7 +209,7 @@ class HashSet {
     this.count = 0
   }
 
-  /** Returns the slot of the pair, or the free slot where the pair belongs. */
+  /** Returns the place of the pair in the table, or the free place where the pair belongs. */
   #place(first: number, second: number): number {
     const key = first | 0 || 1
     let slot = (first ^ (first >>> 16)) & this.#mask

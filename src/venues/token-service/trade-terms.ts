@@ -9,7 +9,8 @@ import { isPublicKey } from '../../solana/base58.ts'
 import type { TermParts } from '../venue.ts'
 import { type BuyRequest, buyBody, type SellRequest, sellBody, tokenDecimal } from './wire/requests.ts'
 
-/** Returns the terms and the request body of an attempt, or the reason why the service would refuse them. */
+/** Returns the trade that an attempt asks for and the body of its request, or the reason why the service would refuse
+ *  the request. */
 export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade; body: string } | Breach {
   const { wallet, maxBuyLamports, sellUnit, holding } = parts
   const { mint, slippagePercent, priorityFeeLamports, size } = attempt
@@ -58,7 +59,7 @@ export interface Breach {
 }
 
 /** Returns the reason why the service would refuse a buy; undefined if it would accept it. Only buys are checked
- *  against the documented bounds, because a bound that is wrong must not stop an exit. */
+ *  against the documented limits, because a wrong limit must not stop an exit. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
   if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))

@@ -39,7 +39,7 @@ export class Decoder {
     if (this.#scanner.scan(data, start, end, this.#frame)) {
       const why = this.row.read(this.#frame)
       // The record of a new token has texts that the scanner skips, and a record of unknown type may be a control
-      // message. Both are parsed below.
+      // message. Records of both types are parsed below.
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
