@@ -11,7 +11,7 @@ import { played, randomMarket, TOKENS } from './random-market.ts'
 /** Mean numbers of trades of a token per minute for which the bars are measured. The last number was measured on
  *  recorded tokens, in the minutes in which they trade. */
 const DENSITIES = [3, 12, 30, 100]
-/** For this one of `DENSITIES`, reading the indicators at every trade is measured too. */
+/** The density, of `DENSITIES`, for which reading the indicators at every trade is measured too. */
 const USUAL = 12
 const BLOCKS = 64
 const ROUNDS = 3

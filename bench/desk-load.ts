@@ -23,15 +23,16 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Exits of a pair. In blocks, half of them have browsers and half have none, so the 99th percentile of each half is
- *  the tenth highest time. Each exit sells one position, so 1,000 are open on average. */
+/** Number of exits in one pair of measurements, with and without browsers. In half of the blocks of exits there are
+ *  browsers, so the 99th percentile of each half is its tenth highest time. Each exit sells one position, so 1,000 are
+ *  open on average. */
 const EXITS = 2_000
 const BLOCKS = 16
 const SMOKE_EXITS = 80
 /** Share of the requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
-/** Time in which the last changes of a block arrive, and time in which browsers have come or left: each that comes
- *  receives the whole view. */
+/** `LAST_CHANGES_MS`: time after a block in which its last changes reach the browsers. `SETTLE_MS`: time in which
+ *  browsers come and receive the whole view, or leave. */
 const LAST_CHANGES_MS = 300
 const SETTLE_MS = 1_000
 const MOST_RATIO = 1.2
@@ -46,12 +47,14 @@ interface Pair {
   readonly behindMs: readonly number[]
 }
 
-/** Exits of one process that serves a desk. Browsers come and leave between the blocks of exits; disturbances of the
- *  machine last longer than a block, and meet both halves. `isFirst`: whether browsers follow the first block. */
+/** Measures the exits of one process that serves a desk. Browsers come and leave between blocks of exits, because a
+ *  disturbance of the machine lasts longer than a block and then affects blocks with and without browsers alike.
+ *  `isFirst`: whether there are browsers in the first block. */
 async function runPair(folder: string, exits: number, isFirst: boolean): Promise<Pair> {
   const isFollowedAt = (exit: number): boolean => {
     const block = Math.floor((exit * BLOCKS) / exits)
-    // With and without take turns as A B B A A B B A ..., so that both halves have as many positions.
+    // The order of blocks with (A) and without browsers (B) is A B B A A B B A ..., so that on average both kinds have
+    // equally many open positions.
     return [1, 2].includes(block % 4) !== isFirst
   }
   const model = new ViewModel()
@@ -149,8 +152,8 @@ async function ask<Answer>(browsers: ChildProcess, message: ToBrowsers): Promise
   return (await answered)[0] as Answer
 }
 
-/** Returns the times from each commit until one browser had received its seq, ms. A time is 0 if the browser had
- *  received the seq before the commit, and Infinity if it never did. */
+/** Returns, for each commit, the time until one browser had received the commit's sequence number (seq), ms. A time is
+ *  0 if the browser had received the seq before the commit, and Infinity if it never did. */
 function behind(
   commits: readonly (readonly [number, number])[],
   seen: readonly (readonly [number, number])[],

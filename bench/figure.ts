@@ -73,10 +73,10 @@ export function summarize(values: readonly number[]): Spread {
   return rank < 0 ? spread : { ...spread, interval: [at(rank), at(sorted.length - 1 - rank)] }
 }
 
-/** Place of the value that is the low end of the 95 % interval of the median, from 0; -1 if there are fewer than six
- *  values. The high end is the value at the same place from above. The interval assumes only that the values are
- *  independent: each is below the true median with a chance of one half, so the number of values below it follows a
- *  binomial distribution. For 20 values the interval goes from the sixth to the fifteenth. */
+/** Index, from 0 in ascending order, of the value that is the low end of the 95 % interval of the median; -1 if there
+ *  are fewer than six values. The high end is the value with the same index in descending order. The interval assumes
+ *  only that the values are independent: each is below the true median with a chance of one half, so the number of
+ *  values below it follows a binomial distribution. For 20 values the interval goes from the sixth to the fifteenth. */
 function lowRank(count: number): number {
   if (count > 1_000) return Math.floor(count / 2 - 0.98 * Math.sqrt(count)) - 1 // the normal distribution
   let [rank, chance, sum] = [-1, 0.5 ** count, 0.5 ** count]

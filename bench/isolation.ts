@@ -50,8 +50,8 @@ async function run(server: Server, folder: string, isolated: boolean, orders: nu
   return { decision: summarize(decision).median, post: summarize(post).median }
 }
 
-/** Measures the delay that a thread of its own for the engine adds to an order, in runs with and without the thread by
- *  turns. */
+/** Measures how much later an order is sent if the engine has a thread of its own. Runs with and without that thread
+ *  alternate. */
 export async function benchIsolation(smoke = false): Promise<Figure[]> {
   const server = await startServer()
   try {

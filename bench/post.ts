@@ -108,7 +108,7 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Measures a bare commit with a bare POST request, and then an order, by turns. The same pause precedes each
+/** Measures by turns a bare commit with a bare POST request, and an order of Sluice. The same pause precedes each
  *  measurement. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)

@@ -16,10 +16,10 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
 const SETS = 64
-/** Number of sets that also run as single backtests. They represent all `SETS` sets. */
+/** Number of sets of params that also run as single backtests. These stand for all `SETS` sets. */
 const SINGLES = 8
 const ROWS = 4_000_000
-/** Number of rows for the sets that make orders, because they take much longer. */
+/** Number of rows for sets of params that make orders, because such runs take much longer. */
 const ORDER_ROWS = 1_000_000
 const SMOKE_ROWS = 32_768
 const PAIRS = 3
@@ -60,7 +60,7 @@ export async function commandFigures(folder: string, rows: number, runs: number)
   ]
 }
 
-/** Returns the processor time, ms, of one backtest for each set. Each backtest reads the tape from disk. */
+/** Returns the processor time, ms, of one backtest for each set of params. Each backtest reads the tape from disk. */
 function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   for (const { params } of sets) {
@@ -71,7 +71,7 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
   return threadMs() - began
 }
 
-/** Returns the processor time, ms, of all sets if `SETS_AN_ENGINE` sets run in one engine. */
+/** Returns the processor time, ms, of all sets of params if `SETS_AN_ENGINE` of them run in one engine. */
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
@@ -81,7 +81,7 @@ function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string)
   return threadMs() - began
 }
 
-/** Figures of sets that make orders. All run in this process. */
+/** Figures for sets of params that make orders. All of them run in this process. */
 async function orderFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const { journal } = await tapeOf(folder, rows, TOKENS)
   const config = await configOf(writeConfig(folder, 'orders', { strategy: join(folder, 'dip-buyer.ts') }))
@@ -90,7 +90,8 @@ async function orderFigures(folder: string, rows: number, runs: number): Promise
     set: index + 1,
     params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
   }))
-  // One set of each eight neighbours, the middle one, which has about their average number of orders.
+  // Of each eight neighbouring sets, only the middle one runs alone, because it has about the average number of orders
+  // of the eight.
   const some = sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
   const what = `sweep: ${SETS} sets with orders, ${rows / 1e6} M rows`
   const found = await pairs(

@@ -34,8 +34,8 @@ function keepHeapSmall(isWriting) {
   setFlagsFromString(`--heap-growing-percent=${isWriting ? 100 : 200}`)
 }
 
-/** Lets Node keep compiled code, which halves the processor time of a start. The folder must belong to this user, and no
- *  other user may write to it, because its content is executed. Without such a folder nothing is kept. */
+/** Lets Node keep compiled code, which halves the processor time of a start. The folder must belong to this user, and
+ *  no other user may write to it, because its content is executed. Without such a folder nothing is kept. */
 function keepCompiledCode() {
   const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice', 'compiled')
   try {
@@ -46,7 +46,8 @@ function keepCompiledCode() {
       if (!found.isDirectory() || !isOwn || (found.mode & 0o022) !== 0) return
     }
     const { status } = module.enableCompileCache(folder)
-    // Node tells a thread only by the environment. A thread without compiled code takes 0.3 s of processor time more.
+    // A thread finds the folder only through this environment variable. Without compiled code it would take 0.3 s of
+    // processor time more.
     if (status === module.constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
   } catch {
     // The folder cannot be used, for example on a full or read-only disk. The program then runs without compiled code.

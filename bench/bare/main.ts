@@ -16,7 +16,7 @@ function result(): number {
   return dips(blocks, Number(tokens), drops)
 }
 
-/** Runs this many sets in a separate thread. Resolves with their result. */
+/** Runs the share of one thread in the sets of params, in a separate thread. Resolves with the result. */
 function inThread(): Promise<number> {
   const started = [name, path, tokens, `${Number(sets) / Number(threads)}`]
   const worker = new Worker(new URL(import.meta.url), { workerData: started })

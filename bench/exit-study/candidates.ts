@@ -87,8 +87,8 @@ export function pricesOf(candidate: Candidate, prints: readonly Print[], robust:
   })
 }
 
-/** Index of the first of the prints that prove a collapse: for two seconds, at least `least` prints, all of them below
- *  `ceiling`. undefined if there is no collapse. */
+/** Returns the index at which the prints that prove a collapse begin; undefined if there is no collapse. These are the
+ *  prints of the last two seconds, at least `least` of them, which are all below `ceiling`. */
 function collapsedSince(
   prints: readonly Print[],
   from: number,

@@ -184,7 +184,7 @@ class PoolPlay {
     this.#truth.push(this.#sol / this.#tokens)
   }
 
-  /** The prints as a feed would deliver them that has times in whole seconds and sends the newest print of each second
+  /** The prints in the order of a feed that has times in whole seconds and sends the newest print of each second
    *  first. */
   #reversed(): Print[] {
     const seconds = Map.groupBy(this.#prints, ({ time }) => Math.floor(time / 1_000) * 1_000)

@@ -8,9 +8,9 @@ import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
 export type EntryPlace = keyof typeof ENTRY_PLACES
 
-/** A simulated fill, and the same fill in the exact pool. The lamports are the change of the wallet by the trade, with
- *  the fees of venue and service, and without the network fee. If the tokens cannot be sold, the exact sale has no
- *  proceeds and returns no rent. */
+/** A simulated fill, and the same fill in the exact pool. `simulatedLamports`, `exactLamports`: change of the wallet by
+ *  the trade, with the fees of venue and service, and without the network fee. If the tokens cannot be sold, the exact
+ *  sale has no proceeds and returns no rent. */
 export interface ComparedFill {
   readonly fill: Fill
   readonly simulatedLamports: number
@@ -53,7 +53,8 @@ export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: Ledge
       compared.push({ fill, simulatedLamports: -fill.tradeLamports, exactLamports: -paid, exactTokens: tokens })
       continue
     }
-    // The simulated bot sold a share of its tokens. The same share of the exact tokens is sold.
+    // The fill sold a share of the tokens that the bot had in the simulation. In the exact pool, the bot sells the same
+    // share of the tokens that it has there.
     const tokens = fill.tokens === simulated ? exact : (exact * fill.tokens) / simulated
     const swap = displaced.sell(tokens)
     const rentBack = Math.max(0, -fill.rentLamports)

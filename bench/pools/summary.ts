@@ -3,8 +3,8 @@ import type { Comparison } from './compare.ts'
 import type { EntryPlace } from './ledger.ts'
 import { RANDOM_BOT } from './roster.ts'
 
-/** Results of a bot over all seeds, for one position of its orders in their slots (`place`). All numbers are means per
- *  seed; amounts are in SOL. */
+/** Results of a bot over all seeds (one market for each seed), for one position of the bot's orders in their slots
+ *  (`place`). All numbers are means per seed; amounts are in SOL. */
 export interface Summary {
   readonly bot: string
   readonly place: EntryPlace
@@ -61,11 +61,11 @@ export function misses(summaries: readonly Summary[]): string[] {
   ])
 }
 
-/** Maximum mean difference in a run with a few short seeds, percent of the SOL traded. A larger difference shows a bug.
- *  Such a run has too few seeds for a confidence interval. */
+/** Maximum mean difference in a run with a few short markets, percent of the SOL traded. A larger difference shows a
+ *  bug. Such a run has too few markets for a confidence interval. */
 const ROUGH_PERCENT = 3
 
-/** Returns the same as `misses`, for runs with too few seeds for a confidence interval. */
+/** Returns the same as `misses`, for runs with too few markets for a confidence interval. */
 export function roughMisses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, pessimismPercent, fills }) => [
     ...(-pessimismPercent > ROUGH_PERCENT

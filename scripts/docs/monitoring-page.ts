@@ -67,7 +67,8 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 * The token is needed on loopback too, because every program of the machine can connect there. It opens only
   \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
 * A wrong token is refused (401, \`TOKEN_REQUIRED\`; 429, \`TOO_MANY\`, after five of them in a minute) and logged. Wrong
-  tokens never prevent scrapes with the right token, which may come every 500 ms, in bursts of 20.
+  tokens never prevent scrapes with the right token. At most 20 of these scrapes may come at once, and two a second in
+  the long run.
 * The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
   Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
 * The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and

@@ -40,7 +40,7 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   }
 }
 
-/** Yields the times without market data: gaps, the times between two processes, and all time before and after the
+/** Yields the times without market data: gaps, times in which no process recorded, and all time before and after the
  *  tape. */
 function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
   let heardTo = Number.NEGATIVE_INFINITY

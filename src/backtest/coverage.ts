@@ -8,7 +8,8 @@ import type { Market } from '../journal/tape/market-tape.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
 import { SourceData } from './source-data.ts'
 
-/** A recorded event of a feed; events are in order. Segment 0 is an import. */
+/** An event of a recorded feed. The events are in the order of time. `segment`: number of the process that recorded the
+ *  event; 0 for an import. */
 export type FeedEvent =
   | { readonly kind: 'began' | 'ended'; readonly segment: number; readonly time: Millis }
   | { readonly kind: 'feed'; readonly time: Millis; readonly status: FeedStatus; readonly confirmed: readonly string[] }
@@ -22,9 +23,9 @@ export interface SegmentCoverage {
   readonly to: Millis
   /** Whether the key was confirmed at some time. */
   readonly isPresent: boolean
-  /** Recorded time, not counting pauses, ms. */
+  /** Duration of the recording without its pauses, ms. */
   readonly recordedMs: number
-  /** Time in which the key was confirmed and the feed was live and without a gap, ms. */
+  /** Duration, ms, for which the key was confirmed and the feed was live without a gap. */
   readonly coveredMs: number
 }
 

@@ -86,7 +86,7 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** SAMPLES is the smallest number of samples over a tape, and LONGEST_STEP_MS the longest time between two samples. */
+/** `SAMPLES`: smallest number of samples over a tape. `LONGEST_STEP_MS`: longest time between two samples. */
 const SAMPLES = 2_000
 const LONGEST_STEP_MS: Millis = 10_000
 
@@ -118,7 +118,8 @@ export class EquitySampler {
     next()
   }
 
-  /** Call at each fill. The bot is sampled at the time of the fill, as soon as its position includes the fill. */
+  /** Must be called at each fill. The bot is then sampled at the time of the fill, once its position includes the
+   *  fill. */
   filled(bot: string): void {
     const sampled = this.#bots.find(({ result }) => result.name === bot)
     if (sampled === undefined || this.#filled.has(sampled)) return

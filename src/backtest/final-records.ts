@@ -5,7 +5,7 @@ import type { Journal, JournalRecord } from '../orders/ports.ts'
 
 /** Passes the records of a simulated run on to a journal, but leaves out states that a later record replaces. Only a
  *  restart after a crash would read these states, and a simulated run is never restarted. An attempt is written once
- *  its outcome is decided, and a report and a fill as the engine received them. */
+ *  its outcome is decided. A report and a fill are written in the form in which the engine received them. */
 export class FinalRecords implements Journal {
   readonly #journal: Journal
   readonly #attempts = new Map<string, Attempt>()
@@ -34,7 +34,7 @@ export class FinalRecords implements Journal {
       const { attemptId, fill, feeLamports } = input.report
       this.#reports.delete(input.id)
       if (fill !== undefined) this.#fills.delete(fill.signature)
-      // The journal reads the attempt to book its fee, so the attempt must be written first.
+      // To book the fee of an attempt, the journal reads the attempt, so the attempt must be written first.
       if (feeLamports !== undefined) this.#writeAttempt(attemptId)
     }
     this.#journal.input(seq, time, input)

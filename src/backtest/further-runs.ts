@@ -24,11 +24,13 @@ import { type Backtest, type BotOutcome, runBacktest } from './run.ts'
 
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
-/** Number of bots in one engine. Each bot has state for every token, so more bots would need too much memory. */
+/** Number of bots with random entries in one run. Each bot has state for every token, so more bots would need too much
+ *  memory. */
 const SEEDS_A_RUN = 5
 
 export interface ExtraOptions {
-  /** Called with the number of rows played over all further runs; `extraRows` returns the total. */
+  /** Called with the number of rows that the further runs have played so far. `extraRows` returns the number of all
+   *  their rows. */
   readonly progress: (rows: number) => void
   /** The fill model of the backtest, which these runs vary. */
   readonly model: (assumed: FillModel) => FillModel
@@ -41,8 +43,8 @@ export function extraRows(config: Config, market: Market, seeds: number): number
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
 
-/** Results of the further runs of a logged backtest, by bot: with other costs, with other sizes, and with random
- *  entries. */
+/** Results of the further runs of a backtest with records for a report, by bot: runs with other costs, with other
+ *  sizes, without delay or limits, and with random entries. */
 export function extrasOf(
   config: Config,
   market: Market,
@@ -123,7 +125,7 @@ interface Chance {
   readonly bot: BotConfig
   /** Outcome of the bot in the backtest itself. */
   readonly base: BotOutcome
-  /** Outcome of the bot's entries if only the configured exits sell. */
+  /** Outcome of the bot in a run in which only the configured exits sell, not the strategy. */
   readonly own: BotOutcome
   /** Number of trades on the tape. */
   readonly trades: number

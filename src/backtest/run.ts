@@ -299,8 +299,9 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the rows of a recorded run, and in between the recorded inputs that the replay receives. At the point of
-   *  each recorded input, runs the functions of `moments`, by which the replay itself causes events. */
+  /** Yields the rows of a recorded run, and in between the recorded inputs that the replay receives. At the place of
+   *  each recorded input, calls the functions that wait for this place (`moments`), by which the replay itself causes
+   *  events. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item

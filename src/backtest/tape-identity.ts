@@ -8,9 +8,9 @@ import { type Block, type PackedTexts, RowKind, type Texts, type TokenId } from 
 import { Mints } from '../market/mints.ts'
 import { Pauses } from './pauses.ts'
 
-/** Version of the identity, which is recorded with every hash. Version 1 did not cover market caps, slippage, fees,
- *  signatures, traders, creators, names and gaps. Version 2 used SHA-256 instead of CRC-32, and unpacked the texts
- *  first, which took longer than a backtest. */
+/** Version of the method that computes the hash of a tape. It is recorded with every hash. Version 1 did not cover
+ *  market caps, slippage, fees, signatures, traders, creators, names and gaps. Version 2 used SHA-256 instead of
+ *  CRC-32, and unpacked the texts first, which took longer than a backtest. */
 export const TAPE_IDENTITY = 3
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const

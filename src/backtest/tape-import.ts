@@ -94,7 +94,7 @@ function lookAt(
   return { keys, badLines }
 }
 
-/** Turns the reason of a bad line into text. A single word is the name of a field. */
+/** Describes why a line is bad, as a part of a message. If the reason is a single word, it is the name of a field. */
 function whyText(why: string): string {
   return /^\w+$/.test(why) ? `its ${why} is missing or invalid` : why
 }

@@ -12,7 +12,8 @@ export async function configOf(files: readonly string[], how: { readsPolicy?: bo
   return loaded.config
 }
 
-/** Returns the configuration with only one wallet: the wallet with this name, or the only one. */
+/** Returns the configuration with only one wallet: the wallet with this name, or without a name the configuration's
+ *  only wallet. */
 export function withWalletOnly(config: Config, name: string | undefined): Config {
   return { ...config, wallets: [walletNamed(config.wallets, name)] }
 }

@@ -18,7 +18,7 @@ export function wrapped(text: string, room: number): string[] {
   return [...lines, line]
 }
 
-/** Counts as text, the largest first: `3 TTL, 1 HALTED`. */
+/** Returns the counts as text, the largest first: `3 TTL, 1 HALTED`. */
 export function listed(counts: Iterable<readonly [what: string, count: number]>): string {
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return sorted.map(([what, count]) => `${count} ${what.trim()}`).join(', ')

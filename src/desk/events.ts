@@ -37,7 +37,7 @@ export class EventStreams {
   /** The last changes, oldest first. */
   #kept: Kept[] = []
   #keptBytes = 0
-  /** The encoded view of an id. */
+  /** The last view that was encoded, with its id, for further new clients. */
   #snapshot: { readonly id: string; readonly bytes: Uint8Array } | undefined
   readonly #unlisten: () => void
   readonly #timer: NodeJS.Timeout

@@ -38,7 +38,7 @@ export interface DeskParts {
   readonly alert: (text: string) => void
 }
 
-/** Carries out actions in the main thread. Both may throw a SluiceError. */
+/** Carries out actions in the main thread. Both functions may throw a SluiceError. */
 export interface DeskOperator {
   preview(command: RemoteCommand): Preview
   handle(command: RemoteCommand, by: string): object | Promise<object>

@@ -32,13 +32,12 @@ export interface TlsText {
 }
 
 export interface HttpParts {
-  /** Present if the desk ends TLS itself. */
+  /** Present if the desk itself terminates TLS, without a proxy. */
   readonly tls?: TlsText | undefined
   /** Checks a request before its body is read. Throws a Refusal. */
   readonly admit: (head: RequestHead) => Admitted
   readonly answer: (request: Request, admitted: Admitted) => Response | Promise<Response>
-  /** Whether the number of connections of this one address is not limited. The limit of all connections together still
-   *  applies. */
+  /** Whether this address may have any number of connections. The limit of all connections together still applies. */
   readonly isNear: (peer: string) => boolean
   /** Called for each request that is refused. */
   readonly refused: (refused: RefusedRequest) => void

@@ -114,7 +114,7 @@ export async function serveDesk(
   }
 }
 
-/** Watches the certificate of a desk that ends TLS itself. */
+/** Watches the certificate of a desk that itself terminates TLS. */
 function watchOf(
   { tls, origin }: DeskConfig,
   now: () => Millis,

@@ -26,7 +26,7 @@ export class DecisionRecord implements Journal {
   /** Numbers of the rows that caused an entry, counted from 1. */
   readonly decidingRows: number[] = []
   readonly #hashes: number[] = []
-  /** Number of entries after each row that added entries. */
+  /** For each row that added entries: the number of rows, and of entries, up to and including this row. */
   readonly #passed: { readonly rows: number; readonly length: number }[] = []
   readonly #expected: DecisionRecord | undefined
   readonly #wanted: number
@@ -63,8 +63,8 @@ export class DecisionRecord implements Journal {
     return this.#passed.find(({ length }) => length > index)?.rows ?? this.#passed.at(-1)?.rows ?? 0
   }
 
-  /** First difference from the expected run among the entries up to row `rows`, or among all entries without `rows`;
-   *  undefined if there is none. */
+  /** First difference from the expected run among the entries of the first `rows` rows, or among all entries if `rows`
+   *  is not given; undefined if there is no difference. */
   departure(rows?: number): Departure | undefined {
     const [own, other] = [this, this.#expected as DecisionRecord].map((record) =>
       rows === undefined ? record.length : record.lengthAt(rows),

@@ -3,12 +3,13 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** What code finds where rows after the current one are hidden: `nothing`, or other rows of the block, which are
- *  further on by this share of the block's length. */
+/** What a strategy finds in place of the rows after the current one: `nothing`, or other rows of the same block. A
+ *  number is the distance between the place that is read and the row that is found there, as a share of the block's
+ *  length. */
 export type Veil = 'nothing' | number
 
-/** A copy of rows of a block, whose rows appear one by one. Code that reads beyond the last shown row finds no row, or
- *  a row from another place. */
+/** A copy of rows of a block, whose rows are shown one after the other. Code that reads beyond the last shown row finds
+ *  no row, or another row of the block. */
 export class VeiledBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
@@ -25,7 +26,7 @@ export class VeiledBlock implements Block {
   readonly token: Uint32Array
   readonly #source: Block
   readonly #from: number
-  /** Distance from a later row to the row that replaces it; 0 for no row. */
+  /** Distance, in rows, from a hidden row to the row that is found in its place; 0 if no row is found. */
   readonly #shift: number
   #shown = 0
 
@@ -85,7 +86,8 @@ export class VeiledBlock implements Block {
   }
 }
 
-/** Yields the same items, each row as an item of its own. The later rows of its block are hidden as `veil` says. */
+/** Yields the same items, with one row in each item. `veil`: what a reader finds in place of the later rows of the
+ *  block. */
 export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<MarketItem, void, undefined> {
   for (const item of items) {
     if (item.kind !== 'rows') {
@@ -100,7 +102,7 @@ export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<Mark
   }
 }
 
-/** Yields the same items up to a number of rows. The last block contains no later row. */
+/** Yields the same items up to a number of rows. The last block that is yielded contains no row after that number. */
 export function* upTo(items: Iterable<MarketItem>, rows: number): Generator<MarketItem, void, undefined> {
   let left = rows
   for (const item of items) {

@@ -10,13 +10,13 @@ import { upTo, type Veil, veiled } from './veiled-block.ts'
 
 /** Number of rows after which the tape is cut. */
 const CUTS = 100
-/** All cuts except `LATE_CUTS` of them are among this number of first rows, because the rows before each cut are played
- *  again, which takes long on a long tape. */
+/** At most `LATE_CUTS` cuts are after this number of rows. For each cut, the rows before it are played again, which
+ *  takes long if the cut is late. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
-/** Number of rows between two reports of the progress. */
+/** Number of rows after which the progress is reported again. */
 const REPORT_ROWS = 1_000
-/** What the strategies see in place of the rows after the cut. The check makes one run with each of these. */
+/** What the strategies find in place of the rows after the current one. The check makes one run with each of these. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
 /** Result of the check that decisions do not depend on later rows. */
@@ -43,9 +43,10 @@ export interface Divergence {
 }
 
 /** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of further runs.
- *  The first further run repeats the run: a difference reveals data that a strategy kept from an earlier run. Some runs
- *  hide all later rows from each row. The other runs cut the tape right after rows that caused a decision. Also reports
- *  data that the strategies read from outside of the tape, which no run can reveal. */
+ *  The first further run repeats the run in the same modules: a difference reveals data that a strategy kept from the
+ *  earlier run. In some runs, the strategies cannot see any row after the current one. In the others, the tape ends
+ *  right after a row that caused a decision. Also reports what the strategies can read from outside of the tape, which
+ *  no run can reveal. */
 export async function verifyCausality(
   config: Config,
   market: Market,
@@ -175,7 +176,7 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Average number of rows, over the seeds, that all cut runs play together. */
+/** Number of rows that all runs with a cut play together, on average over the random choices of the cuts. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

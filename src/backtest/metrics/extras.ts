@@ -30,9 +30,9 @@ export interface VariedRun {
   readonly percentOfBought: number | null
 }
 
-/** Results of random entries with the number, the average size and the exits of the bot's entries. Sales by the
- *  strategy itself are not among these exits. Percentages are results per SOL bought, because the runs may make
- *  different numbers of trades. */
+/** Results of runs that buy at random times, as often as the bot bought, for the average amount of its buys, and with
+ *  the exits of its positions. The strategy itself sells nothing in these runs. Percentages are results per SOL bought,
+ *  because the runs may make different numbers of trades. */
 export interface RandomEntries {
   /** Result of the bot's own entries if only the configured exits sell. It equals the bot's result if its strategy
    *  never sells. */
@@ -46,14 +46,15 @@ export interface RandomEntries {
   readonly p5Percent: number
   readonly medianPercent: number
   readonly p95Percent: number
-  /** Percentage of the seeds whose result per SOL bought is lower than that of `entriesPercent`. An equal result counts
-   *  half. */
+  /** Percentage of the random runs whose result per SOL bought is lower than `entriesPercent`. A run with an equal
+   *  result counts as half a run. */
   readonly beatenPercent: number
-  /** Half of the width of the 95 % interval of `beatenPercent`, because the seeds are a sample. */
+  /** Half of the width of the 95 % interval of `beatenPercent`, which is an estimate, because the random runs are a
+   *  sample. */
   readonly beatenErrorPercent: number
 }
 
-/** Percentage of the values that are lower than `own`. An equal value counts half. */
+/** Percentage of the values that are lower than `own`. A value equal to `own` counts half. */
 export function beatenPercent(own: number, values: readonly number[]): number {
   const points = values.reduce((sum, value) => sum + (value < own ? 1 : value === own ? 0.5 : 0), 0)
   return (points / values.length) * 100

@@ -34,12 +34,11 @@ export class Facts {
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
-  /** The deeper of two drawdowns: that of the equity, and that of a balance that only closed trades change. In the
-   *  equity, the gain of an open position can hide the loss of a closed one; the balance lacks the losses of open
-   *  positions. */
+  /** The deeper of two drawdowns, of the equity and of the balance of the closed trades. In the equity, the gain of an
+   *  open position can hide the loss of a closed trade. The balance does not contain the losses of open positions. */
   readonly drawdown: Drawdown | undefined
-  /** Largest fall below an earlier high, as a share of that high, in either of the curves of `drawdown`.
-   *  `underwaterSeconds` is the longest time below an earlier high. */
+  /** Largest fall below an earlier high, as a share of that high, of the equity or of the balance of the closed trades.
+   *  `underwaterSeconds`: the longest time below an earlier high. */
   readonly underwaterShare: number
   readonly underwaterSeconds: number
   /** Change of the equity on each day, lamports. `dailyReturns`: these changes as shares of the day's first equity. */

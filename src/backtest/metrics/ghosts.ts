@@ -80,7 +80,7 @@ export class Ghosts {
     }
   }
 
-  /** Whether a ghost of this token is not closed. The prices of other tokens need not be added. */
+  /** Whether a missed entry of this token is not sold yet. If not, the prices of the token need not be added. */
   follows(token: TokenId): boolean {
     return this.#waiting.size > 0 && this.#ghostsOf(token).length > 0
   }
@@ -93,7 +93,8 @@ export class Ghosts {
     ghosts.length = kept
   }
 
-  /** Ends the positions and returns the results, lamports by bot. An entry that got no price counts as 0. */
+  /** Sells the tokens that are left at the last prices, or a dead token for nothing, and returns the results, lamports
+   *  by bot. An entry that got no price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
     for (const ghosts of this.#byToken)
       for (const ghost of ghosts ?? []) {
@@ -111,7 +112,8 @@ export class Ghosts {
     return ghosts
   }
 
-  /** Applies a price to a position. Returns true when the position is closed. */
+  /** Applies a price to a missed entry: buys at the first price, and sells when an exit is due. Returns true once
+   *  everything is sold. */
   #follow(ghost: Ghost, time: Millis, robust: number, print: number): boolean {
     const { entry } = ghost
     if (time < entry.time) return false
@@ -134,7 +136,7 @@ export class Ghosts {
     return true
   }
 
-  /** Sells the steps that the price has reached. Returns true when the last tokens are sold. */
+  /** Sells the shares of the take-profit steps that the price has reached. Returns true once everything is sold. */
   #takeSteps(ghost: Ghost, price: number, robust: number): boolean {
     const { exits } = ghost.entry
     const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)

@@ -20,9 +20,9 @@ interface MetricSpec {
   readonly unit: Unit
   /** Name of the figure in the report. */
   readonly label: string
-  /** Formula in the row of docs/metrics.md. */
+  /** The formula as docs/metrics.md states it, in the table row of this figure. */
   readonly formula: string
-  /** Computes the figure: in lamports if the unit is SOL, as a share if the unit is %. */
+  /** Computes the figure, in lamports if the unit is SOL, and as a share of 1 if the unit is %. */
   readonly of: (facts: Facts) => number | string | undefined
 }
 
@@ -32,8 +32,8 @@ const YEAR = Math.sqrt(365)
 const scaled = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value * by
 
-/** All metrics, one entry each. They are those that freqtrade, NautilusTrader and Jesse report for spot trades, and
- *  some of other programs. */
+/** All metrics by their keys: those that freqtrade, NautilusTrader and Jesse report for spot trades, and some that
+ *  other programs report. */
 export const METRICS: Readonly<Record<string, MetricSpec>> = {
   startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
   endBalance: {
@@ -86,7 +86,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => f.open.nets.length,
   },
   openProfit: {
-    ...{ unit: 'SOL', label: 'Profit of open trades', formula: 'sum of net of the open trades' },
+    ...{ unit: 'SOL', label: 'Profit of open trades', formula: 'sum of the `net` of the open trades' },
     of: (f) => sum(f.open.nets),
   },
   volume: {
@@ -106,19 +106,25 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{ unit: '%', label: 'Win rate', formula: 'wins / trades' },
     of: (f) => ratio(f.wins.nets.length, f.trips.length),
   },
-  wins: { unit: 'count', label: 'Wins', formula: 'trades with net above 0', of: (f) => f.wins.nets.length },
+  wins: { unit: 'count', label: 'Wins', formula: 'trades with `net` above 0', of: (f) => f.wins.nets.length },
   draws: {
-    ...{ unit: 'count', label: 'Draws', formula: 'trades with net equal to 0' },
+    ...{ unit: 'count', label: 'Draws', formula: 'trades with `net` equal to 0' },
     of: (f) => f.trips.length - f.wins.nets.length - f.losses.nets.length,
   },
-  losses: { unit: 'count', label: 'Losses', formula: 'trades with net below 0', of: (f) => f.losses.nets.length },
-  grossProfit: { unit: 'SOL', label: 'Gross profit', formula: 'sum of net of wins', of: (f) => sum(f.wins.nets) },
-  grossLoss: { unit: 'SOL', label: 'Gross loss', formula: 'sum of net of losses', of: (f) => sum(f.losses.nets) },
+  losses: { unit: 'count', label: 'Losses', formula: 'trades with `net` below 0', of: (f) => f.losses.nets.length },
+  grossProfit: {
+    ...{ unit: 'SOL', label: 'Gross profit', formula: 'sum of the `net` of the wins' },
+    of: (f) => sum(f.wins.nets),
+  },
+  grossLoss: {
+    ...{ unit: 'SOL', label: 'Gross loss', formula: 'sum of the `net` of the losses' },
+    of: (f) => sum(f.losses.nets),
+  },
   profitFactor: {
     ...{ unit: 'ratio', label: 'Profit factor', formula: '`grossProfit` / minus `grossLoss`' },
     of: (f) => ratio(sum(f.wins.nets), -sum(f.losses.nets)),
   },
-  expectancy: { unit: 'SOL', label: 'Average trade', formula: 'mean of net', of: (f) => mean(f.all.nets) },
+  expectancy: { unit: 'SOL', label: 'Average trade', formula: 'mean of `net`', of: (f) => mean(f.all.nets) },
   expectancyRatio: {
     ...{ unit: 'ratio', label: 'Expectancy ratio', formula: '(1 + `winLossRatio`) x `winRate` - 1' },
     of: (f) => {
@@ -132,16 +138,19 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{ unit: 'SOL', label: 'Expected result of 100 trades', formula: '100 x `expectancy`' },
     of: (f) => scaled(mean(f.all.nets), 100),
   },
-  medianTrade: { unit: 'SOL', label: 'Median trade', formula: 'median of net', of: (f) => quantile(f.all.nets, 0.5) },
+  medianTrade: { unit: 'SOL', label: 'Median trade', formula: 'median of `net`', of: (f) => quantile(f.all.nets, 0.5) },
   medianReturn: {
     ...{ unit: '%', label: 'Median trade', formula: 'median of return' },
     of: (f) => quantile(f.all.returns, 0.5),
   },
   bestReturn: { unit: '%', label: 'Best trade', formula: 'highest return', of: (f) => quantile(f.all.returns, 1) },
   worstReturn: { unit: '%', label: 'Worst trade', formula: 'lowest return', of: (f) => quantile(f.all.returns, 0) },
-  averageWin: { unit: 'SOL', label: 'Average win', formula: 'mean of net of wins', of: (f) => mean(f.wins.nets) },
+  averageWin: {
+    ...{ unit: 'SOL', label: 'Average win', formula: 'mean of the `net` of the wins' },
+    of: (f) => mean(f.wins.nets),
+  },
   averageLoss: {
-    ...{ unit: 'SOL', label: 'Average loss', formula: 'mean of net of losses' },
+    ...{ unit: 'SOL', label: 'Average loss', formula: 'mean of the `net` of the losses' },
     of: (f) => mean(f.losses.nets),
   },
   averageWinReturn: {
@@ -156,22 +165,22 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{ unit: 'ratio', label: 'Average win / average loss', formula: '`averageWin` / minus `averageLoss`' },
     of: winLossRatio,
   },
-  bestTrade: { unit: 'SOL', label: 'Best trade', formula: 'highest net', of: (f) => quantile(f.all.nets, 1) },
-  worstTrade: { unit: 'SOL', label: 'Worst trade', formula: 'lowest net', of: (f) => quantile(f.all.nets, 0) },
+  bestTrade: { unit: 'SOL', label: 'Best trade', formula: 'highest `net`', of: (f) => quantile(f.all.nets, 1) },
+  worstTrade: { unit: 'SOL', label: 'Worst trade', formula: 'lowest `net`', of: (f) => quantile(f.all.nets, 0) },
   smallestWin: {
-    ...{ unit: 'SOL', label: 'Smallest win', formula: 'lowest net of wins' },
+    ...{ unit: 'SOL', label: 'Smallest win', formula: 'lowest `net` of a win' },
     of: (f) => quantile(f.wins.nets, 0),
   },
   smallestLoss: {
-    ...{ unit: 'SOL', label: 'Smallest loss', formula: 'net of the loss nearest to 0' },
+    ...{ unit: 'SOL', label: 'Smallest loss', formula: '`net` of the loss nearest to 0' },
     of: (f) => quantile(f.losses.nets, 1),
   },
   bestToken: {
-    ...{ unit: 'mint', label: 'Best token', formula: 'token with the highest sum of net' },
+    ...{ unit: 'mint', label: 'Best token', formula: 'token with the highest sum of `net`' },
     of: (f) => f.byToken.at(0)?.[0],
   },
   worstToken: {
-    ...{ unit: 'mint', label: 'Worst token', formula: 'token with the lowest sum of net' },
+    ...{ unit: 'mint', label: 'Worst token', formula: 'token with the lowest sum of `net`' },
     of: (f) => f.byToken.at(-1)?.[0],
   },
   longestWinning: {

@@ -12,7 +12,7 @@ const POINTS = 400
 /** A print whose price differs from the robust price by more than this factor is noise. */
 const NOISE_FACTOR = 2
 
-/** The time in which a token's price is recorded. */
+/** The times at which the chart of a token begins and ends. */
 export interface Window {
   readonly from: Millis
   readonly to: Millis
@@ -174,7 +174,7 @@ class Chart {
   }
 }
 
-/** Round trips of one token, oldest first. */
+/** The round trips of one token. `open`: those that are held at the present row of the tape. */
 interface Watch {
   readonly trips: readonly RoundTrip[]
   /** Index of the next trip that has not begun. */

@@ -31,7 +31,8 @@ export class AttemptMatches {
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** Attempts of the run's orders that orders of the replay follow, by the id that each attempt has in the replay. */
+  /** Recorded attempts of each order that an order of the replay follows. The key is the id of the attempt in the
+   *  replay. */
   readonly #followed = new Map<string, RecordedAttempt>()
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
@@ -70,8 +71,8 @@ export class AttemptMatches {
     return nearest
   }
 
-  /** Returns the measurements of the run's attempt that matches this one; undefined if none matches. `moments`: present
-   *  if the replay receives the run's inputs between the same rows as the run did. */
+  /** Returns the measurements of the recorded attempt that matches this attempt of the replay; undefined if none
+   *  matches. `moments`: present if the replay receives the recorded inputs between the same rows as the run did. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const followed = this.#followed.get(attempt.id)
@@ -89,13 +90,13 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt, moments)
   }
 
-  /** Whether the attempt of the run that this attempt of the replay follows was filled. */
+  /** Whether the recorded attempt that this attempt of the replay follows was filled. */
   fills(attemptId: string): boolean {
     return this.#followed.get(attemptId)?.landing === 'filled'
   }
 
-  /** Returns the measurements of the run's attempt that this attempt follows. The replay computes the fill right before
-   *  the point at which the run received the report of its fill. */
+  /** Returns the measurements of the recorded attempt that an attempt of the replay follows. The replay computes the
+   *  fill right before the point at which the run received the report of the fill. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
     const told: Moment | undefined =
@@ -119,8 +120,8 @@ export class AttemptMatches {
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
-    // A transaction that never landed is reported late. This delay is no latency, so it is used only together with the
-    // recorded landing.
+    // A transaction that never landed is reported late. The time until that report is not the latency of the order, so
+    // it is used only if the recorded landing is used too.
     const hasLanded = landing === 'filled' || landing === 'reverted'
     // A failure may be reported only after finality; a fill is reported when it is first seen.
     const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
@@ -142,8 +143,8 @@ export class AttemptMatches {
   }
 }
 
-/** Time between an attempt of the run and an attempt of the replay, ms. When the run sent its attempt is known only
- *  roughly: between the decision and the first report. If the replay sent its attempt in this interval, the time is
+/** Time, ms, between the sending of an attempt of the run and of an attempt of the replay. The run sent its attempt at
+ *  some time between the decision and the first report. If the replay sent its attempt in this interval, the result is
  *  0. */
 function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
   return Math.max(0, decidedAt - armedAt, armedAt - sentAt)

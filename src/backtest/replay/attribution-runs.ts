@@ -75,7 +75,8 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Kinds of recorded inputs that a backtest does not have: operator commands, and waits for the chain. */
+/** Kinds of recorded inputs that a backtest does not have: `operated` are commands of the operator and changed lists,
+ *  `gated` are inputs from the chain and the service other than reports, such as gates and balances. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 

@@ -10,8 +10,8 @@ export interface Place {
   readonly time: Millis
 }
 
-/** `seq + HALF` is a point directly after the sequence number `seq`, and `seq - HALF` a point directly before it: no
- *  other sequence number is in between. */
+/** A half, to name points between two sequence numbers: `seq + HALF` is the point directly after `seq`, and `seq -
+ *  HALF` the point directly before it. */
 export const HALF = 0.5
 
 /** Runs functions when a replay reaches given points of the recorded run. */
@@ -21,7 +21,8 @@ export class Moments {
   time: Millis = 0
   #reached: Seq = 0
 
-  /** Runs a function when the replay reaches the point. Returns undefined if the replay has passed it. */
+  /** Runs a function when the replay reaches the point `seq` of the recorded run. Returns undefined if the replay has
+   *  passed this point. */
   at(seq: Seq, run: () => void): Cancel | undefined {
     if (seq <= this.#reached) return undefined
     const there = this.#waiting.get(seq) ?? new Set()
@@ -82,8 +83,8 @@ function keyOf({ bot, owner, name }: Timer, at: Millis): string {
   return `${bot} ${owner} ${name} ${at}`
 }
 
-/** Returns a function that fires a timer of the replay at the point at which the run fired it. A timer that the run
- *  cleared does not fire before the point of the clearing. */
+/** Returns a function that fires a timer of the replay at the point at which the recorded run fired this timer. If the
+ *  run cleared the timer, it fires at the earliest at the point at which it was cleared. */
 export function holdOf(timers: TimerPlaces, moments: Moments): SegmentParts['hold'] {
   return (timer, at, fire) => {
     const seq = timers.of(timer, at)

@@ -31,7 +31,8 @@ export class RecordedOrders implements GatewayPort {
   readonly #followed = new Set<string>()
   /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** Outcome that the fill model computed for an attempt that was filled in the run; undefined until then. */
+  /** Outcome that the fill model computed for an attempt that was filled in the run, by the id of the attempt;
+   *  undefined until it is computed. */
   readonly #simulated = new Map<string, Outcome | undefined>()
   /** Ids of attempts that the model did not fill. */
   readonly #failed = new Set<string>()

@@ -21,12 +21,12 @@ export interface RecordedAttempt {
   readonly decidedAt: Millis
   /** Time at which the engine received the first report about the attempt. */
   readonly sentAt: Millis
-  /** Point of the first report about the landing; null if the engine received none. The same applies to `told` and
-   *  `final`. */
+  /** Place, between the rows, of the first report about the landing; null if the engine received none. `told` and
+   *  `final` are null too if there was no such report. */
   seen: Place | null
-  /** Point of the report of the outcome. */
+  /** Place, between the rows, of the report of the outcome. */
   told: Place | null
-  /** Point of the report that made the outcome final. */
+  /** Place of the report that made the outcome final. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
   /** Code of the failure; '' if there was none. */
@@ -64,8 +64,8 @@ export interface RecordedStart {
 /** The record of a real run in its journal: its results, and the outcome of each attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Attempts of each order in the process that decided the order. If a later process sent an order again, these
-   *  reports are in `carried`. */
+  /** Attempts of the orders, each up to the end of the process that decided the order. If a later process sent the
+   *  order again, the reports about that are in `carried`. */
   readonly attempts: RecordedAttempt[] = []
   readonly orders = new Map<string, RecordedOrder>()
   /** First reading of the live wallet; null if it was never read. */

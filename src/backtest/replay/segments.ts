@@ -23,7 +23,8 @@ export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
   /** Receives each row that contradicts the journal's own record. */
   readonly finding: (finding: Finding) => void
-  /** Receives the number of rows that were replayed, and of all rows; during the proof of the rows both are equal. */
+  /** Receives the number of rows that were replayed, and the number of all rows. While the rows are proved, after the
+   *  replay, both numbers are equal. */
   readonly progress?: RowsReport
 }
 

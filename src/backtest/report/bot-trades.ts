@@ -106,7 +106,8 @@ function moneyOf({ trips, totals, strayFeeLamports }: BotMoney, held: readonly P
   }
 }
 
-/** Values the open trips of a bot at the proceeds of selling its positions. Returns these values by mint. */
+/** Sets the value of each open round trip of a bot to the proceeds of selling its position. Returns these values by
+ *  mint. */
 export function markHeld(
   trips: readonly RoundTrip[],
   held: readonly Position[],

@@ -7,7 +7,8 @@ import type { Report } from './report.ts'
 export interface RunFacts {
   /** Kind of source. A journal has fewer facts than a report, and some of its facts have a different meaning. */
   readonly source: 'report' | 'journal'
-  /** Version of the tape's identity; absent for a journal. */
+  /** Version of the method that computes the hash of the tape (`TAPE_IDENTITY`); absent for a journal, which records no
+   *  such hash. */
   readonly tapeIdentity?: number
   /** Inputs of the run: configuration, code, tape, plan and fill model. */
   readonly made: ReadonlyMap<string, string>
@@ -35,8 +36,8 @@ export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const differences = sideBySide(a.made, b.made).filter(
     ({ what, ...one }) =>
       one.a !== one.b &&
-      // A fact that only a report or only a journal has is not a difference. Two versions of the tape's identity give
-      // different hashes for the same tape, so such hashes are not compared.
+      // A fact that only a report or only a journal has is not a difference. Two versions of the hashing method give
+      // different hashes for the same tape, so hashes of different versions are not compared.
       (a.source === b.source || (one.a !== null && one.b !== null)) &&
       (what !== TAPE || isComparable),
   )

@@ -35,7 +35,7 @@ function textOf(part: Part): string {
   return typeof part === 'number' ? String(part) : part.map(textOf).join('')
 }
 
-/** A script that a page contains, and its source in the policy of the page. */
+/** A script that a page contains. `source`: the expression that allows the script in the content security policy. */
 export interface PageScript {
   readonly text: string
   readonly source: string

@@ -14,7 +14,7 @@ export interface Report {
   readonly sluice: string
   readonly hashes: {
     readonly tape: string
-    /** Version of the tape's identity (`TAPE_IDENTITY`); absent in reports of version 1. */
+    /** Version of the method that computed the hash of the tape (`TAPE_IDENTITY`); absent in reports of version 1. */
     readonly tapeIdentity?: number
     readonly config: string
     /** Hash of all code of Sluice. */
@@ -62,11 +62,12 @@ export interface ExactPools {
   readonly fills: number
   /** Bots that the model may flatter: the upper 95 % bound of simulated minus exact profit is above 0. */
   readonly flattered: readonly string[]
-  /** Highest upper bound of any bot, in percent of the SOL that the bot traded. `upperBot`: this bot. */
+  /** The highest of these upper 95 % bounds, in percent of the SOL that the bot traded. `upperBot`: the bot with this
+   *  bound. */
   readonly upperPercent: number
   readonly upperBot: string
-  /** The bot that would have lost most by buys that the model refused because of slippage, but that the exact pool
-   *  fills. `refusedSol`: the bot's result of these buys, SOL per seed. */
+  /** The bot with the largest loss by buys that the model refuses because of slippage and the exact pool fills.
+   *  `refusedSol`: the result that these buys would have had, SOL per market (seed). */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */
@@ -86,8 +87,9 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** Factor by which competition raises the loss rate of these attempts in the model, compared with a quiet market at
-   *  the usual fee. The measured losses are divided by this factor. */
+  /** In the model, competition by other traders raises the share of lost transactions. This factor is the mean for the
+   *  measured attempts, relative to a quiet market at the usual fee. The measured share is divided by the factor,
+   *  because the model applies the factor of each order itself. */
   readonly lossFactor: number
   readonly compared: number
   /** Number of fills during a gap of the feed. They cannot be compared. */
@@ -101,8 +103,8 @@ export interface CalibrationReport {
 
 export interface TapeReport {
   /** Unit of the amounts: `sol` if a source other than the quoted price confirms it, `assumed` if there is no such
-   *  source, `other` if a source contradicts it. `text` is the report's first sentence, about the unit. Absent in
-   *  reports of earlier versions. */
+   *  source, `other` if a source contradicts it. `text`: the first sentence of the report, which states the unit.
+   *  Absent in reports of earlier versions. */
   readonly unit?: { readonly is: UnitVerdict['unit']; readonly text: string }
   readonly from: Millis
   readonly to: Millis

@@ -11,7 +11,7 @@ import type { SetResult, SweepSet } from './sweep.ts'
  *  core's cache, so sets would not run faster, but would use twice the memory. */
 export const SETS_AN_ENGINE = 8
 
-/** The inputs that are the same for all sets of a sweep. */
+/** The inputs that are the same for all sets of params of a sweep. */
 export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
@@ -20,7 +20,8 @@ export interface SweepGround {
   readonly splitRow: number | undefined
 }
 
-/** Splits a point into values of params and of settings, whose names are paths. */
+/** Splits a point of a sweep, one combination of values, into values of params and values of settings. The names of
+ *  settings are paths. */
 function partsOf(point: object): { readonly params: Record<string, Json>; readonly settings: Settings } {
   const entries = Object.entries(point) as [string, number][]
   const isSetting = ([name]: [string, number]): boolean => name.includes('.')
@@ -49,7 +50,7 @@ export class VariedBots {
     this.#ground = ground
   }
 
-  /** Loads the bot with the settings of a set. Returns the errors as text if the settings are invalid. */
+  /** Loads the bot with the settings of a set of params. Returns the errors as text if the settings are invalid. */
   async load({ params }: Pick<SweepSet, 'params'>): Promise<BotConfig | { readonly problem: string }> {
     const { settings } = partsOf(params as object)
     const key = JSON.stringify(settings)
@@ -59,7 +60,8 @@ export class VariedBots {
     return known
   }
 
-  /** The bot of a set, with its settings and params. All settings of the sets must have been loaded. */
+  /** The bot of a set of params, with its settings and params. Before this call, `load` must have been called for each
+   *  set. */
   of({ set, params }: SweepSet): BotConfig {
     const varied = partsOf(params as object)
     const key = JSON.stringify(varied.settings)

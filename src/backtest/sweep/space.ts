@@ -10,7 +10,7 @@ export interface Dimension {
   readonly isInteger: boolean
 }
 
-/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid chooses the number of points. */
+/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid chooses the number of values. */
 export interface Range {
   readonly name: string
   readonly from: number
@@ -24,7 +24,7 @@ export interface Range {
 /** Values of the swept params and settings. A setting is named by its path, such as `exits.stopLossPercent`. */
 export type Point = Readonly<Record<string, number>>
 
-/** Number of sets of a grid without steps. */
+/** Number of sets of params in a grid without steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 
@@ -110,7 +110,7 @@ export function gridOf(ranges: readonly Range[]): Point[] {
   return grid
 }
 
-/** Draws `count` distinct random points. Returns fewer if there are not as many. */
+/** Draws `count` different random points (combinations of values). Returns fewer if there are not as many. */
 export function drawnFrom(ranges: readonly Range[], count: number, seed: number): Point[] {
   const random = seededRandom(seed)
   const drawn = new Map<string, Point>()

@@ -7,7 +7,7 @@ export interface Sweep {
   readonly bot: string
   readonly strategy: string
   readonly ranges: readonly Range[]
-  /** Number of points that the strategy's schema refuses. */
+  /** Number of points (combinations of values) that the strategy's schema or the checks of the configuration refuse. */
   readonly refused: number
   readonly rows: number
   /** Unit of the tape's amounts. */
@@ -18,7 +18,7 @@ export interface Sweep {
   readonly results: readonly SetResult[]
 }
 
-/** One point of a sweep. */
+/** A set of params: one combination of values of a sweep. */
 export interface SweepSet {
   /** Number of the set, counted from 1, in the order of the grid or of the draws. */
   readonly set: number
@@ -26,7 +26,7 @@ export interface SweepSet {
   readonly params: Json
 }
 
-/** Result of a set. */
+/** Result of a set of params. */
 export interface SetResult extends SweepSet {
   /** Error that the strategy threw, which prevented a result; '' if it threw none. */
   readonly threw: string
@@ -45,7 +45,7 @@ export interface SetResult extends SweepSet {
   readonly venueLamports: number
 }
 
-/** Whether the set traded in the sample. Without trades in the sample, the set cannot be judged by it. */
+/** Whether the set traded in the sample. A set without trades in the sample cannot be judged by the sample. */
 export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
   return buys + sells > 0 && sampleLamports !== 0
 }
@@ -62,9 +62,9 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
   )
 }
 
-/** Spearman's rank correlation between sample and hold-out, over the sets that traded in the sample. It is 1 if both
- *  have the same order, about 0 if the orders are unrelated, and -1 for the reverse order. undefined if there are fewer
- *  than three sets, or if all are equal. */
+/** Spearman's rank correlation between sample and hold-out, over the sets of params that traded in the sample. It is 1
+ *  if both have the same order, about 0 if the orders are unrelated, and -1 for the reverse order. undefined if there
+ *  are fewer than three sets, or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
   const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined
@@ -83,7 +83,7 @@ function ranksOf(values: readonly number[]): number[] {
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
 }
 
-/** Returns the value of a swept param or setting in a set. */
+/** Returns the value of a swept param or setting in a set of params. */
 export function paramOf({ params }: SweepSet, name: string): number {
   return (params as Readonly<Record<string, number>>)[name] as number
 }

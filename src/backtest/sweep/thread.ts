@@ -61,7 +61,8 @@ function pass(
   }
 }
 
-/** Runs a pass and closes its tapes. Reports the results last, so that an error while closing also fails the sweep. */
+/** Runs a pass, and closes its tapes before the results are returned, so that an error while closing also fails the
+ *  sweep. */
 function closing(on: SweepGround, sets: readonly SweepSet[], varied: VariedBots): readonly SetResult[] {
   const opened: OpenTape[] = []
   try {

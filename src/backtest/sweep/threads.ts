@@ -18,7 +18,8 @@ export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly bell: Int32Array
 }
 
-/** Messages to a thread: the sets of the next pass, then its chunks. The last message of a pass has no chunk. */
+/** Messages to a thread: the sets of params of the next pass, then the chunks of the tape. The last message of a pass
+ *  has no chunk. */
 export type ToSweepThread =
   | { readonly kind: 'sets'; readonly sets: readonly SweepSet[] }
   | { readonly kind: 'chunk'; readonly chunk?: TapeChunk }
@@ -32,9 +33,9 @@ export type FromSweepThread =
  *  few enough to need little memory. */
 const AHEAD = 3
 
-/** Threads that each run some sets, pass after pass over the tape. The main thread reads and decodes the tape once for
- *  all of them, in shared memory. The threads are started once, because starting a thread takes longer than playing a
- *  short tape. */
+/** Threads that each run some sets of params, pass after pass over the tape. The main thread reads and decodes the tape
+ *  once for all of them, in shared memory. The threads are started once, because starting a thread takes longer than
+ *  playing a short tape. */
 export class SweepThreads {
   readonly #threads: readonly SweepThread[]
   readonly #tape: DecodedTape
@@ -78,7 +79,7 @@ class SweepThread {
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   /** Results of the current pass. */
   #results = Promise.withResolvers<readonly SetResult[]>()
-  /** Number of chunks that the thread may still receive. */
+  /** Number of chunks that may be sent before the thread requests the next one. */
   #free = AHEAD - 1
   #mayGive: (() => void) | undefined
 

@@ -81,8 +81,8 @@ async function keepLooking(watches: readonly HealthWatch[], everyMs: number): Pr
   }
 }
 
-/** Address of the health of a desk; an address with a path stays unchanged. Throws a SluiceError (exit 2) if it is
- *  neither an HTTPS address nor an address of this machine. */
+/** Returns the address at which a desk reports its health. An address that already has a path is returned unchanged.
+ *  Throws a SluiceError (exit 2) if it is neither an HTTPS address nor an address of this machine. */
 function healthAddress(text: string): string {
   const problem = rpcAddressProblem(text)
   if (problem) throw new SluiceError(problem, ExitCode.usage)

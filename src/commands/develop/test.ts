@@ -55,7 +55,8 @@ export const command = defineCommand({
 /** An exit code from this number on means that a signal ended the process. */
 const SIGNALLED = 128
 
-/** The tests that an argument names: a file, or all files of a folder. Throws SluiceError if there is none. */
+/** Paths of the tests that an argument names: one file, or all test files of a folder. Throws SluiceError if there is
+ *  none. */
 function testsAt(path: string): string[] {
   if (!existsSync(path)) {
     const near = didYouMean(path, FOLDERS.flatMap(testsIn))

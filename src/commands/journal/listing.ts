@@ -49,13 +49,14 @@ export interface FittedTable {
 }
 
 const GAP = 2
-/** Smallest width, in characters, of an elastic column with short cells. Full cells are used only if the column has at
- *  least `ROOMY_ELASTIC` characters. */
+/** Smallest width, in characters, of a column that may be cut (`isElastic`), if all columns have their short texts.
+ *  They have their full texts only if this column gets at least `ROOMY_ELASTIC` characters. */
 const LEAST_ELASTIC = 16
 const ROOMY_ELASTIC = 48
 
-/** Formats rows as a table of at most `room` characters a line. If the table is wider, all cells become shorter, then
- *  the elastic column is cut, and then the columns of the highest ranks are left out. Lines are never wrapped. */
+/** Formats rows as a table of at most `room` characters a line. If the table is wider, all columns get their short
+ *  texts, then the elastic column is cut, and then the columns of the highest ranks are left out. Lines are never
+ *  wrapped. */
 export function fittedTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

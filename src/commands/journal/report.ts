@@ -44,7 +44,8 @@ export function reportText(
   return sums.length === 0 ? lines : [...lines, '', ...sums]
 }
 
-/** Net result of each wallet with a name, and of all such wallets of a mode. Money of two modes is never added up. */
+/** Net result of each wallet with a name, and for each mode the sum over its wallets with a name. Money of two modes is
+ *  never added up. */
 function walletLines(bots: readonly BotTrades[]): string[] {
   const named = bots.filter(({ wallet }) => wallet !== undefined)
   const sumOf = (label: string, own: readonly BotTrades[]): string => {

@@ -67,8 +67,9 @@ function textOf(found: Attribution): string {
   return [
     ...table([heads, ...lines]),
     '',
-    `The last replay also made ${matched} of the ${attempts} transactions of ${run}. For these it uses the recorded landing`,
-    '(whether and when), the swapped amounts (with the fees of venue and service), and the costs of landing and rent.',
+    `The replay with all measured values also made ${matched} of the ${attempts} transactions of ${run}. For each,`,
+    'it uses the recorded result: whether and when the transaction landed, the swapped amounts (with the fees of venue',
+    'and service), the network fees and the rent.',
     ...bots.flatMap(({ bot, apart }) => (apart === null ? [] : [apartLine(bot, apart)])),
     ...notes.map((note) => `not exchanged: ${note}`),
   ].join('\n')

@@ -157,7 +157,7 @@ function jsonOf({ bot, strategy, refused, rows, unit, holdOutPercent, results }:
 const SHOWN = 20
 type Column = readonly [head: string, of: (result: SetResult) => string]
 
-/** Text of the best sets of the in-sample part, with their results in the hold-out part. */
+/** Text of the best sets of params of the in-sample part, with their results in the hold-out part. */
 export function sweepText(sweep: Sweep): string {
   const { results, lacks, refused } = sweep
   const valid = results.filter(({ threw }) => threw === '')

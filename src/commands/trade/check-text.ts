@@ -171,8 +171,9 @@ export function togetherOf(config: Config): WorstCase {
   return worstSum(config.wallets.flatMap((wallet) => worstOf(config, wallet) ?? []))
 }
 
-/** Worst case of the bots of one wallet together: of its live bots, or if no bot is live, of its paper bots. On paper,
- *  each bot of a wallet without a name has the wallet for itself. undefined if the wallet has no such bots. */
+/** Worst case of the bots of one wallet together: of its live bots, or if the configuration has no live bot, of its
+ *  paper bots. On paper, bots of a wallet without a name share nothing, so the limits of the wallet do not apply to
+ *  them together. undefined if the wallet has no such bots. */
 export function worstOf({ bots, service }: Config, { name, limits }: WalletConfig): WorstCase | undefined {
   const isLive = bots.some(({ mode }) => mode === 'live')
   const own = bots.filter(({ mode, wallet = '' }) => wallet === name && (mode === 'live') === isLive)

@@ -22,7 +22,8 @@ const DRAW_EVERY_MS = 500
 const LOW_ROWS = 30
 
 const POSITIONS_SHOWN = 10
-/** Smallest width of a terminal for the columns MODE and ORDERS, and for all parts of both results. */
+/** Smallest widths of a terminal for the columns MODE and ORDERS (`MODES_FROM`), and for all parts of the results since
+ *  this start and of all time (`ALL_PARTS_FROM`). */
 const MODES_FROM = 100
 const ALL_PARTS_FROM = 136
 const MOST_STOP_LINES = 4
@@ -52,8 +53,8 @@ export function liveTable(status: View, rowsPerSecond: number | undefined, colum
   ].map((line) => cut(line, columns))
 }
 
-/** Name of an entry stop. If it does not stop all bots, it is followed by the names of those it stops: `HALTED`, `EXITS
- *  ONLY dips`. */
+/** Name of a reason that stops entries. If it does not stop all bots, the names of the stopped bots follow: `HALTED`,
+ *  `EXITS ONLY dips`. */
 export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): string {
   const name = code.replaceAll('_', ' ')
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`

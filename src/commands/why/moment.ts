@@ -81,8 +81,8 @@ export async function momentOf(
   }))
 }
 
-/** A segment with its end. For a segment without an end record, `end` is the time of its last record, or now if its
- *  process still runs. */
+/** A segment (the records of one process) with its end. Without an end record, `end` is the time of the last record, or
+ *  now if the process still runs. */
 interface Run {
   readonly segment: Segment
   readonly end: Millis

@@ -14,9 +14,9 @@ export interface Instant {
   readonly to: Millis
 }
 
-/** Parses a time. A time without a date means the day between `first` and `last` on which it occurs; of several such
- *  days, the only one for which `ran` is true. A time without a zone is local. Throws SluiceError (exit 2) if the time
- *  is invalid or ambiguous. */
+/** Parses a time. A time without a date means the day between `first` and `last` on which it occurs. If it occurs on
+ *  several days, it means the only one of these days for which `ran` returns true. A time without a zone is local.
+ *  Throws SluiceError (exit 2) if the time is invalid or ambiguous. */
 export function readInstant(text: string, first: Millis, last: Millis, ran: (instant: Instant) => boolean): Instant {
   const instant = /^\d+$/.test(text) ? epochInstant(text) : (clockInstant(text, first, last, ran) ?? datedInstant(text))
   if (instant === undefined) throw unclear(`--at ${text} is not a time`)

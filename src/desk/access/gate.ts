@@ -195,7 +195,7 @@ function one(headers: RequestHead['headers'], name: string): string | undefined 
   return Array.isArray(value) ? undefined : value
 }
 
-/** The address; an IPv4 address without the prefix that an IPv6 socket adds. */
+/** Returns the address of the peer. If it is an IPv4 address, removes the prefix that an IPv6 socket adds. */
 function plainAddress(peer: string): string {
   return peer.replace(/^::ffff:(?=\d+\.)/, '')
 }

@@ -31,8 +31,9 @@ export class Scrapers {
    *  address of the client. */
   admit(method: string, authorization: string | undefined, address: string): void {
     if (method !== 'GET') throw new Refusal(405, 'METHOD_REFUSED', 'expected GET')
-    // Only requests with a wrong token are limited. Otherwise, any program of this machine could stop the monitoring by
-    // sending wrong tokens. The right token needs no limit, because at least 32 random characters cannot be guessed.
+    // Wrong tokens have a limit of their own. Otherwise, any program of this machine could stop the monitoring by
+    // sending wrong tokens. The right token is accepted even after many wrong ones: 32 random characters cannot be
+    // guessed.
     if (!this.#isRight(authorization)) {
       if (!this.#wrong.take(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong tokens: wait a minute')
       throw new Refusal(401, 'TOKEN_REQUIRED', 'send the token of metrics.token as a bearer token')

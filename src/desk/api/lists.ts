@@ -33,7 +33,7 @@ function listed<Row extends { readonly mint: string }>(
   return { rows: journal.named(page.rows), next: page.before?.join('.') ?? null }
 }
 
-/** Round trips that are closed, the last closed first. Cursor: the number of older round trips. */
+/** Closed round trips; the one that was closed last comes first. Cursor: the number of older round trips. */
 export function roundTripsAnswer(journal: DeskJournal, parameters: Parameters): Answers['round-trips'] {
   const [bot, mint] = [parameters.bot(), parameters.mint()]
   const all = journal.money

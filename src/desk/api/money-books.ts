@@ -120,7 +120,7 @@ export class MoneyBooks {
   }
 }
 
-/** Values the open trips of these bots as if the positions were sold now. */
+/** Sets the values of the open round trips of these bots, as if their positions were sold now. */
 export function markOpenTrips(bots: readonly BotBook[], reader: JournalReader, worth: Worth): void {
   const held = reader.heldPositions().filter(({ tokens }) => tokens > 0n)
   for (const { account, bot, trips } of bots)

@@ -12,8 +12,8 @@ import type { PrintColumns } from './token-prints.ts'
 import type { Answers, TokenAnswer, TokenExit, TokenFill, TokenPrints, TokenWord } from './types.ts'
 
 const MINUTE: Millis = 60_000
-/** Length of the range of a request without `from`. The prints of the time `BEFORE` the range are read too, because the
- *  first prices of the range depend on them. */
+/** `SHOWN`: length of the range of a request without `from`. `BEFORE`: time before the range whose prints are read too,
+ *  because the first prices of the range depend on them. */
 const SHOWN: Millis = 60 * MINUTE
 const BEFORE: Millis = 10 * MINUTE
 /** Maximum number of points of a series, and of bars. */
@@ -78,8 +78,8 @@ function tooMany({ name }: BarWidth): Error {
   return invalid(`${name} gives more than ${MOST_POINTS} bars; choose wider bars or a shorter range`)
 }
 
-/** Time from which prints belong to the first bar. Bars of trades or of a volume are counted from the first print of
- *  the token, unless that is more than a day old. */
+/** Time from which prints belong to the first bar. Bars of trades or of a traded amount are counted from the first
+ *  print of the token, unless that print is more than a day before the end of the range. */
 function barsBegin(width: BarWidth | undefined, { from, to }: Range, first: Millis = from): Millis {
   if (width === undefined) return from
   if (width.everyMs < Number.POSITIVE_INFINITY) return from - width.everyMs

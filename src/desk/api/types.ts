@@ -43,12 +43,14 @@ export interface FillsAnswer extends ListPage {
   readonly fills: readonly Named<FillRow>[]
 }
 
-/** GET /api/round-trips?bot=&mint=&before=&limit= The last closed first: rows of `sluice round-trips --json`. */
+/** GET /api/round-trips?bot=&mint=&before=&limit= Newest first, by the time at which they were closed: rows of `sluice
+ *  round-trips --json`. */
 export interface RoundTripsAnswer extends ListPage {
   readonly roundTrips: readonly Named<ListedRoundTrip>[]
 }
 
-/** GET /api/positions?bot=&mint=&before=&limit= The last closed first. Open positions are in the view. */
+/** GET /api/positions?bot=&mint=&before=&limit= Newest first, by the time at which they were closed. Open positions are
+ *  in the view. */
 export interface PositionsAnswer extends ListPage {
   readonly positions: readonly Named<ClosedPosition>[]
 }

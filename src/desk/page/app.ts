@@ -245,8 +245,8 @@ interface KeyUse {
 }
 
 function useKeys(use: KeyUse): void {
-  // The listener reads the latest state from this reference. A listener that each effect replaces could still have the
-  // state of a dialog that has just closed.
+  // The listener reads the latest state through this reference. If each effect replaced the listener, an old listener
+  // could still handle a key with the state of a dialog that has just closed.
   const latest = useRef(use)
   latest.current = use
   useEffect(() => {

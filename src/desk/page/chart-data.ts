@@ -5,13 +5,14 @@ import type { TokenAnswer } from '../api/types.ts'
 import { priceText, printable, solText, timeText, wordsOf } from './format.ts'
 
 const MOST_CELLS = 4_000
-/** Maximum number of cells for bars of trades or of a volume. */
+/** Maximum number of cells (see `Grid`) for bars that end after a number of trades or after a traded amount. */
 const MOST_UNEVEN_CELLS = 400
 const USUAL_WIDTHS = ['15s', '1m', '5m']
 const SECOND_MS = 1_000
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400]
 
-/** Cells of equal length. The chart's axis is a row of cells, so that equal times have equal widths. */
+/** The time axis of a chart, divided into cells, which are parts of equal length. `from` is the time at which the first
+ *  one begins. */
 export interface Grid {
   readonly from: number
   readonly stepMs: number
@@ -162,8 +163,8 @@ export function waterfallSteps(rows: readonly { readonly label: string; readonly
 }
 
 /** Least length of a cell of the chart, ms; 0 for the robust price. For time bars it is their width. Other bars have
- *  different lengths, so the cells are so short that nine of ten bars have a cell of their own, but not too narrow to
- *  be seen. */
+ *  different lengths. For them, the cells are so short that nine of ten bars have a cell of their own, unless a bar
+ *  would then be too narrow to be seen. */
 export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   const everyMs = parseWidth(width)?.everyMs ?? 0
   if (Number.isFinite(everyMs)) return everyMs

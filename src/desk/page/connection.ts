@@ -32,7 +32,7 @@ export class Connection {
   #asked = false
   /** Time at which the page asks again who is logged in; Infinity while a request is open, and once it is answered. */
   #askMeAt = Number.POSITIVE_INFINITY
-  /** Time of the next attempt to open the stream; 0 while the browser itself opens it again. */
+  /** Time of the next attempt to open the stream. 0 while the page need not open it, because the browser does so. */
   #openAt = 0
 
   constructor(store: Store<Desk>, outside: Outside) {

@@ -46,7 +46,8 @@ export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChi
   )
 }
 
-/** Mode whose money the header shows: that of real money if a bot has it. Money of two modes is never added up. */
+/** The mode of the bots whose money the header shows: `live` if there is a live bot, else the mode of the first bot.
+ *  Money of two modes is never added up. */
 function shownMode({ bots }: View): { mode: string; name: string } {
   const modes = new Set(bots.map(({ mode }) => mode))
   const mode = modes.has('live') ? 'live' : ([...modes][0] ?? '')

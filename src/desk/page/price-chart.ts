@@ -18,8 +18,8 @@ import { type Colors, wantsLittleMotion } from './colors.ts'
 import { exitName, priceText, printable } from './format.ts'
 import { TradeLayer } from './trade-layer.ts'
 
-/** The chart of a token: robust price or bars, all prints, interruptions, the marks of our bots, and the prices of the
- *  exits. */
+/** The chart of a token: robust price or bars, all prints, interruptions, the marks for fills, refusals and notes of
+ *  our bots, and the prices of the exits. */
 export class PriceChart {
   readonly #chart: IChartApi
   readonly #series: ISeriesApi<SeriesType>

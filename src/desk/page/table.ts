@@ -17,7 +17,8 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
-  /** Text that changes when cells of an unchanged row change, for example its age. */
+  /** Text that is different whenever a cell of the row must be drawn again although the row itself is unchanged, for
+   *  example the age that the cell shows. */
   readonly stampOf?: (row: Row) => string
 }
 

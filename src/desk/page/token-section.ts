@@ -13,7 +13,7 @@ import { type Shown, saleOf } from './shown.ts'
 
 const CHART_EVERY_MS = 5_000
 const MARKS_LISTED = 100
-/** Number of bots that the button of a width names. */
+/** The button of a bar width lists bots that declare this width. Maximum number of bots that it names. */
 const BOTS_NAMED = 2
 const SPAN = '3600'
 const SPANS = [
@@ -268,7 +268,7 @@ function BuyForm({ shown, mint }: { shown: Shown; mint: string }): ComponentChil
   )
 }
 
-/** The marks of the chart as a list, newest first, for users without a pointing device. */
+/** The marks of the chart (fills, refusals and notes) as a list, newest first, for users without a pointing device. */
 function Marks({ token, shown }: { token: TokenAnswer; shown: Shown }): ComponentChild {
   const marks = marksOf(token).reverse()
   const about = marks.length > MARKS_LISTED ? `the last ${MARKS_LISTED} of ${marks.length}` : ''

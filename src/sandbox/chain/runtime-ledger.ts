@@ -38,8 +38,8 @@ import {
   type TransactionMetadata,
 } from './svm.ts'
 
-/** Creates the instructions of one kind of the sandbox's own transactions. `Transaction.instruction.program` selects
- *  it. */
+/** Creates the instructions of one kind of the sandbox's own transactions. `Transaction.instruction.program` is the
+ *  name of the builder for the transaction. */
 export interface Builder<Data = never> {
   calls(data: Data): Call[]
 }

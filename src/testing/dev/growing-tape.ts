@@ -4,7 +4,7 @@ import type { Block, RowKind } from '../../market/block.ts'
 import { LiveBlock } from '../../market/live-block.ts'
 import { Mints } from '../../market/mints.ts'
 
-/** Rows of a block, or another input of the feed. `block`: number of the block. */
+/** A part of the tape: some rows of one block, or another input of the feed. `block`: number of the block. */
 export type TapePart =
   | { readonly kind: 'rows'; readonly block: number; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
@@ -34,10 +34,11 @@ export class GrowingTape {
   #firstPart = 0
   #droppedFeed: InputPart | undefined
   #last: { readonly number: number; readonly block: LiveBlock } | undefined
-  /** First row of the last block that is not in a part yet. */
+  /** In the last block, the index of the first row that does not belong to a part yet. */
   #open = 0
 
-  /** Appends rows. `append` writes one row into a block, and returns false if it does not fit. */
+  /** Appends rows by calling `append`, which writes one row into the given block, and returns false if the row does not
+   *  fit. */
   add(append: (block: LiveBlock) => boolean): void {
     if (this.#last !== undefined && append(this.#last.block)) return
     this.flush()
@@ -77,7 +78,7 @@ export class GrowingTape {
     this.#parts.push({ kind: 'input', time, input })
   }
 
-  /** Makes a part of the appended rows, so that threads can read them. */
+  /** Ends a part with the rows appended since the last part, because threads can read only complete parts. */
   flush(): void {
     if (this.#last === undefined || this.#last.block.length === this.#open) return
     const { number, block } = this.#last

@@ -41,8 +41,8 @@ export function compareReports(before: VersionReport, now: VersionReport): Compa
   return { before, now, changes }
 }
 
-/** Events of `all` that are missing in `others`. If `others` has fewer of several equal events, returns the
- *  difference. */
+/** Events of `all` that are missing in `others`. If `all` contains equal events more often than `others`, returns as
+ *  many of them as `others` lacks. */
 function without(all: readonly VersionEvent[], others: readonly VersionEvent[]): VersionEvent[] {
   const left = new Map<string, number>()
   for (const event of others) left.set(keyOf(event), (left.get(keyOf(event)) ?? 0) + 1)

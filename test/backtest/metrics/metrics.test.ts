@@ -345,7 +345,7 @@ test('quantiles and the normal distribution have their known values', () => {
 
 test('docs/metrics.md has a row for each metric, with its unit and formula, and no other', () => {
   const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
-  const sections = page.slice(page.indexOf('## Balance'), page.indexOf('## The figures of others'))
+  const sections = page.slice(page.indexOf('## Balance'), page.indexOf('## The figures of other programs'))
   const rows = sections.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows).toEqual(
     Object.entries(METRICS).map(([key, { unit, formula }]) => `| \`${key}\` | ${unit} | ${formula} |`),
@@ -355,7 +355,7 @@ test('docs/metrics.md has a row for each metric, with its unit and formula, and 
 test('docs/metrics.md maps every figure of freqtrade, NautilusTrader and Jesse, or says why it is missing', () => {
   const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
   const rows = page
-    .slice(page.indexOf('## The figures of others'))
+    .slice(page.indexOf('## The figures of other programs'))
     .split('\n')
     .filter((line) => /^\| [^-]/.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()))
