@@ -32,9 +32,13 @@ describe('the catalogue of failures', () => {
   })
   test.each<[what: string, row: string, complaint: string]>([
     ['a row without a test', '| N1 | x | y |  |', 'N1 is not linked to a test'],
-    ['a row put off that is not to be', '| N1 | x | y | *later* |', 'N1 is not linked to a test'],
     [
-      'a row without words',
+      'a row that is put off, although every row needs a test',
+      '| N1 | x | y | *later* |',
+      'N1 is not linked to a test',
+    ],
+    [
+      'a row that does not name the failure',
       '| N1 |  | y | `chain/wallet/wallet.test.ts` stopped: nothing more is read or said |',
       'N1 does not say',
     ],
@@ -49,7 +53,7 @@ describe('the catalogue of failures', () => {
       'N1: test/chain/wallet/wallet.test.ts has no test "flies"',
     ],
     [
-      'a text of a test that is no title',
+      'a word in a test file that is not in a title',
       '| N1 | x | y | `chain/wallet/wallet.test.ts` getBalance |',
       'has no test "getBalance"',
     ],

@@ -68,7 +68,7 @@ function hasInstallScript(path: string): boolean {
   return INSTALL_SCRIPTS.some((name) => name in scripts) || existsSync(`${path}/binding.gyp`)
 }
 
-test('allowScripts decides on every package with an install script, and only node may run one', () => {
+test('allowScripts names every package with an install script, and allows only the script of the package `node`', () => {
   const withScript = Object.keys(packages).filter(hasInstallScript).map(nameOf)
   expect(Object.keys(manifest.allowScripts).toSorted()).toEqual([...new Set(withScript)].toSorted())
   const allowed = Object.keys(manifest.allowScripts).filter((name) => manifest.allowScripts[name] !== false)

@@ -68,13 +68,13 @@ test.each<[string, string, Reflection, string[]]>([
     ['Bot.now returns a number: its docstring must name the unit, or say @unitless'],
   ],
   [
-    'a function that may be refused, without its error codes',
+    'a function whose request may be refused, without the error codes',
     'Bot',
     method('buy', 'Buys.', answer),
     ['Bot.buy may be refused: its docstring must name the error codes'],
   ],
   [
-    'a function that may be refused, with its error codes',
+    'a function whose request may be refused, with the error codes',
     'Bot',
     method('buy', 'Buys. Refused during the warm-up (WARMING, LANE_BUSY).', answer),
     [],

@@ -26,7 +26,7 @@ const RUNS = runs(2)
 const seed = fc.integer({ min: 1, max: 1e6 })
 const configOf = (given: object) => tellerConfig(teller.name, given)
 
-test('conditions are true at the bars at which the same tests written by hand in onBar are true: live in small blocks, in a replay and in a backtest', async () => {
+test('a condition is true at the same bars as the same test that is written by hand in onBar: in a live run, its replay and its backtest', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)

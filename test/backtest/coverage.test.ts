@@ -19,7 +19,7 @@ const gap = (from: number, to: number, ...keys: string[]): FeedEvent => ({ kind:
 test.each<[string, FeedEvent[], string, number, string[]]>([
   ['a complete recording', [began(0), live(0, 'trades'), ended(1_000)], 'trades', 1, []],
   [
-    'time before the feed was first live does not count',
+    'the time before the feed was live for the first time does not count',
     [began(0), down(0), gap(0, 900, 'trades'), live(900, 'trades'), ended(1_000)],
     'trades',
     1,
@@ -142,20 +142,23 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
 test.each([
   ['stopped', [], 'stop', 1],
   ['only halted', [], 'halt', 0.49],
-  ['that were stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
-] as const)('a feed that was down until the end because the bots were %s', async (_, before, name, share) => {
-  const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
-  const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
-  const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
-  const path = journalPath()
-  await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
-  const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
-  const config = { bots: [bot], wallets: [{ name: '', limits: NO_LIMITS }] } as unknown as Config
-  const reader = openReader(path)
-  try {
-    const { coverage } = tapeCoverage(config, reader.market(), true)
-    expect(coverage.map(shareOf)).toEqual([share])
-  } finally {
-    reader.close()
-  }
-})
+  ['stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
+] as const)(
+  'the share of gaps of a feed that is down at the end because the bots were %s',
+  async (_, before, name, share) => {
+    const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
+    const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
+    const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
+    const path = journalPath()
+    await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
+    const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
+    const config = { bots: [bot], wallets: [{ name: '', limits: NO_LIMITS }] } as unknown as Config
+    const reader = openReader(path)
+    try {
+      const { coverage } = tapeCoverage(config, reader.market(), true)
+      expect(coverage.map(shareOf)).toEqual([share])
+    } finally {
+      reader.close()
+    }
+  },
+)

@@ -84,7 +84,7 @@ function tripOf({ openedAt, heldMs, net }: { openedAt: number; heldMs: number | 
   return { ...newTrip('A', openedAt, ''), ...ends }
 }
 
-test('the drawdown is at least that of the equity and that of the closed trades', () => {
+test('the maximum drawdown is the larger of two: that of the equity, and that of the balance after closed trades', () => {
   fc.assert(
     fc.property(LEVELS, fc.array(TRADE, { maxLength: 20 }), (values, trades) => {
       const trips = trades.map(tripOf)

@@ -111,8 +111,8 @@ function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, u
 }
 
 /**
- * Returns the highest equity that the exact pools allow at a time. A round trip that opens or closes at exactly this
- * time may be counted or not.
+ * Returns the highest equity that the exact pools allow at a time, lamports above the balance at the start. A round
+ * trip that opens or closes at exactly this time counts with the higher of its results before and after.
  */
 function mostAt(time: number, trips: readonly RoundTrip[], depths: Depths): number {
   let most = 0

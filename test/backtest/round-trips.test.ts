@@ -18,8 +18,8 @@ const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
 /**
- * Collects the round trips that the engine ended. A full sale is repeated while its outcome is unknown. The repeated
- * transaction may fail after another one has closed the position, and its fee is added here.
+ * Collects the round trips that the engine ended, with the fees that are reported after the end: a full sale is sent
+ * again while its outcome is unknown, and the second transaction may fail after the first one has closed the position.
  */
 class EndedTrips implements Journal {
   readonly trips = new Map<string, object>()

@@ -99,7 +99,7 @@ describe('the sums of a backtest', () => {
       expect(result.fees.failed).toBe(fees)
       expect(result.fees.network).toBe(fills.length * 505_000)
       expect(result.buys + result.sells).toBe(fills.length)
-      // The money of the wallet as the engine computes it, with code of its own.
+      // The money of the wallet in the engine's own accounting.
       const account = journal.outputs.findLast(
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )

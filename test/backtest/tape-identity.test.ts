@@ -41,8 +41,8 @@ function blockOf(some: readonly Row[], mints: Mints): Block {
 }
 
 /**
- * Returns the hash of rows in blocks that begin at `cuts`. `told` has other items by the number of the row that they
- * precede.
+ * Returns the hash of rows in blocks that begin at the row numbers `cuts`. `told` contains items that are not rows, by
+ * the number of the row before which they are.
  */
 function hashOf(some: readonly Row[], cuts = [0], told: Record<number, MarketItem> = {}, mints = new Mints()): string {
   const identity = new TapeIdentity()
@@ -159,7 +159,7 @@ describe('a comparison of two reports', () => {
     ['the same tape', facts('a', 3), facts('a', 3), [], null],
     ['another tape', facts('a', 3), facts('b', 3), ['tape'], null],
     [
-      'one hash of an earlier version of the identity',
+      'two hashes, one of an earlier version of the identity',
       facts('a', 2),
       facts('b', 3),
       [],

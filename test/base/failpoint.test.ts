@@ -9,10 +9,7 @@ afterEach(clearFailpoint)
 
 class Died extends Error {}
 
-/**
- * Runs an order until the process dies when it reaches this failpoint for the given time, then continues in a new
- * process.
- */
+/** Runs an order until the process dies at the given passage of this failpoint, then continues in a new process. */
 test.each<[Failpoint, number, string[], number]>([
   ['accepted', 1, [], 0], // not durable: the decision is lost
   ['armed', 1, [], 0],

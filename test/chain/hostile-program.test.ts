@@ -154,7 +154,7 @@ test('orders that use an opaque program are sent one at a time, sales first, so 
   for (const order of [first, second, sale]) expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
 })
 
-test('the signed bound covers the full loss that the balance floor allows', async () => {
+test('the cost bound in the request to the signer is the full loss that the balance floor allows', async () => {
   const rig = await ambushed('required')
   rig.reserved = {
     boundLamports: solToLamports(BOUND),
@@ -192,7 +192,7 @@ describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (sid
     expect((await trade(rig, side, attack, lootOf(attack))).harm).not.toEqual([])
   })
 
-  test.each(ATTACKS)('the attack "%s" takes nothing beyond the bound if there are guards', async (attack) => {
+  test.each(ATTACKS)('the attack "%s" takes no more than the order may cost if there are guards', async (attack) => {
     const rig = await ambushed('required')
     const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
     expect(harm).toEqual([])
@@ -214,9 +214,9 @@ describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (sid
     expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
   })
 
-  // The bound leaves 0.05 SOL minus rent and fees for a buy, and 0.01 SOL plus the slippage for a sale.
+  // Within its bound, a buy leaves a thief 0.05 SOL minus rent and fees, and a sale 0.01 SOL plus the slippage.
   test.each([1n, 1_000_000n, 10_000_000n, 40_000_000n, 60_000_000n, 9_000_000_000n])(
-    'a theft of %d lamports succeeds only within the bound',
+    'a theft of %d lamports succeeds only if the order costs no more than its bound allows',
     async (amount) => {
       const rig = await ambushed('required')
       const { lamports } = await trade(rig, side, 'take lamports', amount)

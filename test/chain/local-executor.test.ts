@@ -234,9 +234,9 @@ describe('an RPC with slow calls', () => {
   })
 
   test.each([
-    ['9.9 s each: signed after all checks', 9_900, 'signed'],
-    ['31 s each: refused after a minute, because the transaction has expired', 31_000, ''],
-  ])('if it is the only RPC, %s', async (_what, ms, signed) => {
+    ['9.9 s: it signs after all checks', 9_900, 'signed'],
+    ['31 s: it refuses the order after a minute, because the transaction has expired', 31_000, ''],
+  ])('the executor waits if each call of its only RPC takes %s', async (_what, ms, signed) => {
     const rig = await LocalRig.open()
     rig.fault = slow(rig, ms)
     const one = rig.buy()
@@ -279,7 +279,7 @@ describe('the signer', () => {
     expect(rig.steps).toEqual([])
   })
 
-  test('the request to the signer contains the bound and says that guards are appended', async () => {
+  test('the request to the signer contains the most SOL that the order may cost, and says that guards are appended', async () => {
     const rig = await LocalRig.open()
     const { sign } = rig
     const told: object[] = []
@@ -333,7 +333,7 @@ test('an order whose commit to the journal took longer than its lifetime is not 
 })
 
 describe('a buy whose position gets a full exit', () => {
-  test('the buy is not sent again if every send was lost', async () => {
+  test('if every send of a buy was lost, it is not sent again once a full exit is ordered', async () => {
     const rig = await LocalRig.open()
     rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
     const one = rig.buy()
@@ -345,7 +345,7 @@ describe('a buy whose position gets a full exit', () => {
     expect(rig.steps.filter((step) => step === 'sent')).toHaveLength(sent)
   })
 
-  test('the buy is not sent again after a fork took it back', async () => {
+  test('if a fork took a buy back, it is not sent again once a full exit is ordered', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy()
     rig.execute(one)

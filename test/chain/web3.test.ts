@@ -34,7 +34,7 @@ function decoded(bytes: Uint8Array): TransactionBytes {
 }
 
 describe('the second reader', () => {
-  test('the second reader (web3.js) agrees with ours on every honest shape, with and without its lookup tables', () => {
+  test('the second reader (web3.js) agrees with ours on every kind of honest transaction, with and without its lookup tables', () => {
     for (const shape of shapes)
       for (const seed of [1, 2, 3]) {
         const { transaction, accounts, tables } = sampleOf(honest(shape, seed))
@@ -130,7 +130,7 @@ describe('for any bytes', () => {
   })
 })
 
-test('our reader reads a message that web3.js made as the instructions that it was made of', () => {
+test('our reader reads a message that web3.js compiled as the same message', () => {
   const [wallet, account] = [address('wallet').toBase58(), address('account').toBase58()]
   const owner = { address: wallet, isSigner: true, isWritable: true }
   const close = {

@@ -23,7 +23,7 @@ test.each([
   expect(progressLine(rows, of, tookMs)).toBe(line)
 })
 
-test('the progress line counts bytes in MB, and names decisions', () => {
+test('the progress line shows bytes in MB, and says when it counts decisions and not rows', () => {
   expect(progressLine(30e6, 120e6, 2_000, 'bytes')).toBe('25 % of 120.0 MB, 15.0 MB/s, 6 s left')
   expect(progressLine(1e6, 4e6, 2_000, 'decisions')).toBe('25 % of 4000000 decisions, 0.5 M decisions/s, 6 s left')
 })

@@ -146,7 +146,7 @@ test.each<[Path]>([
   ])
 })
 
-test('limits whose product exceeds any possible wallet are shown as no limit', async () => {
+test('if the product of two limits exceeds any possible wallet, check shows no limit', async () => {
   const wide = { maxOpenPositions: 10_000, maxSolPerMint: 10_000 }
   const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 1e300 }, limits: wide }]
   const loaded = await load({ service: 'sandbox', bots })

@@ -80,7 +80,7 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
     /expired at 2026-11-22 00:00 UTC: renew it; --no-desk starts without/,
   ],
   [
-    'a certificate of tomorrow',
+    'a certificate that is not valid before tomorrow',
     early.cert,
     early.key,
     'certificate',
@@ -175,7 +175,7 @@ test('a certificate for another name is accepted, and `check` warns about it', a
   expect(result).toMatchObject({ ok: true, config: { warnings: [{ line: 5, path: 'desk.tls.certificate' }] } })
 })
 
-test('an expired certificate of the issuer is a warning and no error, because a browser may know a newer one', () => {
+test('an expired certificate of the issuer is a warning and no error, because a browser may have a newer one', () => {
   write(good.cert + other.cert, good.key)
   expect(validCertificate(files, origin, NOW).warning).toBeUndefined()
   write(good.cert + other.cert + expired.cert, good.key)

@@ -35,7 +35,7 @@ test.each<[string, object]>([
   ['params of its strategy', bot({ params: { dropPercent: 15, sizeSol: 0.1 } })],
   ['a strategy of this project', bot({ strategy: 'mine', params: { inner: { n: 2 } } })],
   ['a strategy by its path', bot({ strategy: './elsewhere/other.ts', params: { inner: { n: 2 } } })],
-  ['a path of a strategy that was not passed', bot({ strategy: '../x.ts', params: { anything: 1 } })],
+  ['a path of a strategy that the schema does not know', bot({ strategy: '../x.ts', params: { anything: 1 } })],
   ['a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
   ['all exits removed', bot({ exits: 'none' })],
   ['targets by age', bot({ exits: { takeProfitByAge: { 0: 50, 600: 20 } } })],

@@ -130,7 +130,7 @@ test('`none` in the defaults removes exits of strategies, unless the bot has `ex
   expect(await exitsOf('none', ', exits: strategy')).toEqual({ stopLossPercent: 20, maxHoldSeconds: 1800 })
 })
 
-test('the note lists exactly the bots whose strategy has overridden exits', async () => {
+test('the note lists exactly the bots for which the defaults override exits of the strategy', async () => {
   const text = `defaults:
   exits: { stopLossPercent: 5, takeProfitPercent: 60, trailingPercent: none, maxHoldSeconds: 900 }
 ${bots(
@@ -279,7 +279,7 @@ test('a bot without its strategy is checked for errors that no strategy can fix'
   })
 })
 
-test('two RPCs on loopback stay two', async () => {
+test('two loopback addresses with different ports are different RPCs', async () => {
   const rpc = (port: number) => `${REMOTE}chain: { rpc: [{ url: "http://127.0.0.1:${port}" }] }\n`
   expect(await tryLoad(rpc(8899), rpc(8899))).toMatchObject({ ok: true })
   expect(await tryLoad(rpc(8899), rpc(8900))).toMatchObject({ ok: false, errors: [{ path: 'chain' }] })

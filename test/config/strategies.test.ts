@@ -70,7 +70,7 @@ test.each<[string, string, string]>([
   ],
   ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
   [
-    'exits that cannot be',
+    'an exit with a percentage out of its range',
     strategy('exits: { stopLossPercent: 120 }'),
     'exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 120',
   ],

@@ -29,8 +29,8 @@ const CASES: [name: string, code: string, outside: string[]][] = [
     `${allow('node:module')}import { createRequire } from 'node:module'\ncreateRequire(import.meta.url)('fs')`,
     ['STRATEGY imports node:module', 'STRATEGY imports fs'],
   ],
-  ['a package that computes', `import 'sums'`, []],
-  ['a package that reads', `import 'reads'`, ['node_modules/reads/deep.js imports node:fs']],
+  ['a package that reads no files', `import 'sums'`, []],
+  ['a package that reads files', `import 'reads'`, ['node_modules/reads/deep.js imports node:fs']],
   ['a data file', `import tape from './tape.json' with { type: 'json' }`, ['STRATEGY imports ./tape.json']],
   [
     'a package that Sluice has loaded',

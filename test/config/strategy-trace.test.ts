@@ -25,7 +25,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     [],
   ],
   [
-    'the innermost file of the strategy is the place; frames of Sluice and Node are left out',
+    'the place of an error is in the innermost file of the strategy; frames of Sluice and Node are left out',
     [
       own('strategies/lib/a b.ts', 'pick'),
       '    at Array.map (<anonymous>)',
@@ -36,7 +36,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['pick (strategies/lib/a b.ts:12:5)', 'onTrade (strategies/dips.ts:12:5)'],
   ],
   [
-    'a function of Sluice that the strategy called is not the place',
+    'the place of an error is not in a function of Sluice that the strategy called',
     [
       sluice('engine/requests.ts', 'readTimer'),
       sluice('engine/bots/bot.ts', 'BotHandle.every'),
@@ -58,7 +58,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['node_modules/dips/index.js:12:5'],
   ],
   [
-    'the code that called the engine is not the place',
+    'the place of an error is not in the code that called the engine',
     [
       sluice('engine/bots/strategy-runner.ts', 'refusePromise'),
       sluice('testing/strategy-rig.ts', '#row'),
@@ -68,13 +68,13 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     [],
   ],
   [
-    'the place in a file elsewhere has its whole path',
+    'a place outside of the working directory has its whole path',
     [frame('/opt/shared/dips.ts', 'f')],
     '/opt/shared/dips.ts:12:5',
     ['f (/opt/shared/dips.ts:12:5)'],
   ],
   [
-    'a folder whose name begins like the working directory is elsewhere',
+    'a folder whose name begins like the working directory is outside of it',
     [frame(`${CWD}-old/dips.ts`, '')],
     `${CWD}-old/dips.ts:12:5`,
     [`${CWD}-old/dips.ts:12:5`],

@@ -46,13 +46,13 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
     { perHour: sol(1.212) + 20 * each, perDay: sol(24 * 1.212) + 480 * each },
   ],
   [
-    'the bound of a day below 24 full hours; two days bound an hour across midnight',
+    'a daily limit below the hourly one: an hour across midnight may spend the limits of two days',
     { maxLamportsPerHour: sol(2), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { largestBuy: sol(0.5), perHour: sol(1.515) + 10 * each, perDay: sol(0.7575) + 5 * each },
   ],
   [
-    'a limit on the number of positions gives no bound, because a strategy may add to a position',
+    'a limit on the number of positions does not limit the loss, because a strategy may add to a position',
     { maxLamportsPerOrder: sol(0.1), maxOpenPositions: 3 },
     {},
     { exposure: null, loss: null },

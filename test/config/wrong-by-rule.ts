@@ -8,8 +8,8 @@ export interface Wrong {
   readonly yaml: string
   /** Offsets in `yaml` at which the error may be reported. */
   readonly offsets: readonly number[]
-  /** Path in the form `bots[0].params`; undefined if the syntax breaks: then the reported place must be on the line of
-   *  the error. */
+  /** Path in the form `bots[0].params`; undefined if the mistake breaks the syntax of YAML, because an error of syntax
+   *  has no path. */
   readonly path: string | undefined
   /** The intended word if the mistake is a typing error. */
   readonly meant?: string

@@ -440,7 +440,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits',
   ],
   [
-    'an age that maxHoldSeconds precedes',
+    'a target by age at maxHoldSeconds',
     bot('exits: { takeProfitByAge: { 0: 60, 600: 20 }, maxHoldSeconds: 600 }'),
     '3:77 bots[0].exits.takeProfitByAge.600: expected an age below maxHoldSeconds (600): everything is sold then',
   ],
@@ -450,12 +450,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].exits.stopLossPercent: expected at most takeProfitPercent (50), found 60: a loss would exceed any profit; lower this or raise takeProfitPercent',
   ],
   [
-    'an arm without a trailing stop',
+    'trailingArmPercent without a trailing stop',
     bot('exits: { trailingArmPercent: 20 }'),
     '3:66 bots[0].exits.trailingArmPercent: expected trailingPercent too: without it there is no trailing stop',
   ],
   [
-    'break-even beyond the take-profit, by the defaults',
+    'a break-even in the defaults above the take-profit of a bot',
     `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
     '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from bots[0].exits (for the bot a)',
   ],
@@ -465,7 +465,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
-    'a take-profit of a bot below a step of a strategy',
+    'a take-profit of a bot below a take-profit step of its strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
     '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: the whole position is sold by then; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
@@ -501,17 +501,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:64 bots[0].orders.slippagePercent: expected at least 0.1 and at most 50 percent, found 60',
   ],
   [
-    'a ladder of buys out of range',
+    'a slippage ladder of buys out of range',
     bot('orders: { slippageLadder: [5, 60] }'),
     '3:67 bots[0].orders.slippageLadder[1]: expected at least 0.1 and at most 50 percent, found 60',
   ],
   [
-    'a ladder of buys in addition to a slippage',
+    'both slippageLadder and slippagePercent',
     bot('orders: { slippagePercent: 5, slippageLadder: [5, 10] }'),
     '3:83 bots[0].orders.slippageLadder: expected either slippageLadder or slippagePercent: the first step of the ladder is the slippage of the first attempt',
   ],
   [
-    'a ladder of buys whose last step exceeds the limit',
+    'a slippage ladder of buys whose last step exceeds the limit',
     bot('orders: { slippageLadder: [1, 2, 9] }, limits: { maxSlippagePercent: 5 }'),
     '3:106 bots[0].limits.maxSlippagePercent: below the 9 % of orders.slippageLadder: such buys would be refused; raise this limit, or lower orders.slippageLadder',
   ],
@@ -526,17 +526,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].orders.priorityFeeSol: expected auto or a number, found "automatic"; did you mean auto?',
   ],
   [
-    'a ladder that goes down',
+    'a slippage ladder that goes down',
     bot('exitOrders: { slippageLadder: [5, 30, 15] }'),
     '3:67 bots[0].exitOrders.slippageLadder: expected ascending steps, as in [5, 15, 30]',
   ],
   [
-    'a ladder without steps',
+    'a slippage ladder without steps',
     bot('exitOrders: { slippageLadder: [] }'),
     '3:67 bots[0].exitOrders.slippageLadder: expected at least 1 entry, found an empty list',
   ],
   [
-    'a ladder with a step of text',
+    'a slippage ladder with a step of text',
     bot('exitOrders: { slippageLadder: [5, lots] }'),
     '3:71 bots[0].exitOrders.slippageLadder[1]: expected a number, found "lots"',
   ],
@@ -566,22 +566,22 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:65 bots[0].limits.maxOpenPositions: expected at least 1 and at most 10000, found 0',
   ],
   [
-    'an order larger than the hour',
+    'maxSolPerOrder above maxSolPerHour',
     bot('limits: { maxSolPerOrder: 2, maxSolPerHour: 1 }'),
     '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerHour (1): a buy of 2 SOL would always be refused',
   ],
   [
-    'an order larger than the position',
+    'maxSolPerOrder above maxSolPerMint',
     bot('limits: { maxSolPerOrder: 2, maxSolPerMint: 1 }'),
     '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerMint (1): a buy of 2 SOL would always be refused',
   ],
   [
-    'an order larger than the day',
+    'maxSolPerOrder above maxSolPerDay',
     bot('limits: { maxSolPerOrder: 2, maxSolPerDay: 1 }'),
     '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerDay (1): a buy of 2 SOL would always be refused',
   ],
   [
-    'a least order above the largest',
+    'minSolPerOrder above maxSolPerOrder',
     bot('limits: { maxSolPerOrder: 1, minSolPerOrder: 2 }'),
     '3:82 bots[0].limits.minSolPerOrder: exceeds maxSolPerOrder (1): every buy would be refused',
   ],

@@ -93,7 +93,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
         ),
     ],
     [
-      'a POST of another site',
+      'a POST request from another site',
       ['CROSS_SITE'],
       () =>
         each(

@@ -9,7 +9,7 @@ const start = { config, journal: '/data/sluice.db', acts: true, sessions: [], is
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('the thread of the desk receives only the folder of compiled code, but neither the API key nor the path of the keypair', async () => {
+test('the thread of the desk has one environment variable, the folder of compiled code, and receives neither the API key nor the path of the keypair', async () => {
   vi.stubEnv('SLUICE_API_KEY', 'the-key-of-the-service')
   vi.stubEnv('NODE_COMPILE_CACHE', '/compiled')
   const code = `const { parentPort, workerData } = require('node:worker_threads')

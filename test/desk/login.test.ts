@@ -97,7 +97,7 @@ test('a desk that is restarted keeps the sessions of its process', async () => {
   rig = await DeskRig.start()
   const cookie = await rig.login(false, 'phone')
   const kept = rig.said.findLast((one) => one.kind === 'sessions')
-  if (kept?.kind !== 'sessions') throw new Error('the sessions were not told')
+  if (kept?.kind !== 'sessions') throw new Error('the desk did not report its sessions')
   expect(JSON.stringify(kept)).not.toContain(cookie.split('=')[1])
   const { port } = rig
   await rig.close()

@@ -58,7 +58,7 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     () => ({ headers: { 'x-forwarded-for': '1.2.3.4' } }),
   ],
   [
-    'a POST of another site',
+    'a POST request from another site',
     403,
     'CROSS_SITE',
     () => ({ method: 'POST', path: '/logout', headers: { cookie, origin: evil } }),
@@ -71,25 +71,25 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   ],
   ['a POST without any origin', 403, 'CROSS_SITE', () => ({ method: 'POST', path: '/logout', headers: { cookie } })],
   [
-    'a POST of another port',
+    'a POST request from another port',
     403,
     'CROSS_SITE',
     () => ({ method: 'POST', path: '/logout', headers: { cookie, 'sec-fetch-site': 'same-site' } }),
   ],
   [
-    'a DELETE of another site',
+    'a DELETE request from another site',
     403,
     'CROSS_SITE',
     () => ({ method: 'DELETE', path: '/api/sessions/s1', headers: { cookie, origin: evil } }),
   ],
   [
-    'a read of another site',
+    'a GET request from another site',
     403,
     'CROSS_SITE',
     () => ({ path: '/api/me', headers: { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' } }),
   ],
   [
-    'a frame of another site',
+    'the login page in a frame of another site',
     403,
     'CROSS_SITE',
     () => ({
@@ -154,7 +154,7 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   ['a path that is too long', 414, 'TOO_LARGE', () => ({ path: `/${'a'.repeat(3_000)}`, headers: { cookie } })],
   ['an unknown path', 404, 'NOT_FOUND', () => ({ path: '/etc/passwd', headers: { cookie } })],
   [
-    'a path that is a name of every JavaScript object',
+    'a path that is a property name of every JavaScript object',
     404,
     'NOT_FOUND',
     () => ({ path: '/__proto__', headers: { cookie } }),
@@ -252,7 +252,7 @@ describe('actions', () => {
     ['no action', {}],
     ['an action that only the terminal offers', { action: 'resolve', order: 'o1', verdict: 'not-executed' }],
     ['another one', { action: 'adopt', mint: MINT, bot: 'dips' }],
-    ['a name of every object', { action: 'constructor' }],
+    ['a property name of every object', { action: 'constructor' }],
     ['a text that is no mint', { action: 'sell', mint: '<img src=x>' }],
     ['a text that is no order', { action: 'cancel', order: '../o1' }],
     ['an amount that is no number', { action: 'buy', mint: MINT, bot: 'dips', sol: '1' }],

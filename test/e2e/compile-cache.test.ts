@@ -87,7 +87,7 @@ test.concurrent.each<[what: string, prepare: (cache: string, outside: string) =>
     },
   ],
   [
-    'below one that others may write',
+    'inside a folder that others may write',
     (cache) => {
       mkdirSync(join(cache, 'sluice', 'compiled'), { recursive: true, mode: 0o700 })
       chmodSync(join(cache, 'sluice'), 0o777)

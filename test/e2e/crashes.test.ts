@@ -18,9 +18,9 @@ const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
 describe.concurrent('processes that are killed between two steps of an order', () => {
-  // On a busy disk, six buys may be accepted and armed before the first commit. If the process is killed at that
-  // moment, the journal contains no request. A used key without recorded requests counts as fully used for 60 s, so no
-  // buy would follow. Therefore the process is killed at the seventh armed order, which is a sale.
+  // The passage of each failpoint at which the process is killed. On a busy disk, all six buys may be accepted before
+  // the first commit. If the process is killed at that moment, the journal contains no request. A used key without
+  // recorded requests counts as fully used for 60 s, so no buy would follow. Orders after the sixth are sales.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass' | `update-${string}`>, number> = {
     accepted: 8,
     armed: 8,

@@ -6,7 +6,7 @@ import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
 const DIALECTS = runs(10)
-/** Reasons to count a message of the feed that is no error: it has a new field or a new type. */
+/** The feed counts messages with unexpected content. For these reasons, a message is counted but is no error. */
 const NEWS = ['unknown field', 'unknown type']
 const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
@@ -18,7 +18,7 @@ describe.concurrent("bots trade with every variant (dialect) of the service's pr
     // this setting.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
-    const books = await until('three tokens bought and sold, each in its way', () => {
+    const books = await until('three tokens to be bought, and each to be sold in another way', () => {
       const books = venue.books()
       return isWalked(books) && books
     })
@@ -73,7 +73,7 @@ function forgeries(books: Books): [what: string, books: Books][] {
   const [fill, ...others] = books.fills as [Fill, ...Fill[]]
   return [
     ['a fill is missing', { ...books, fills: others }],
-    ['a fill stands there twice', { ...books, fills: [fill, fill, ...others] }],
+    ['a fill is in the books twice', { ...books, fills: [fill, fill, ...others] }],
     [
       'a lamport is missing',
       {

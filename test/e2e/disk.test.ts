@@ -73,7 +73,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
       const venue = await openVenue({ bots, config }, onTestFinished)
       const faults = { FAULT_CALL: 'write', FAULT_AFTER: `${after}`, FAULT_ERRNO: `${ENOSPC}` }
       const full = venue.run({ LD_PRELOAD: shim, ...faults })
-      await until('word of it', () => /DISK_LOW: .*NOTHING CAN BE SOLD/.test(full.stderr))
+      await until('the warning in the log', () => /DISK_LOW: .*NOTHING CAN BE SOLD/.test(full.stderr))
       const status = (await until('its status', () =>
         sendCommand(venue.journal, { command: 'status' }).catch(() => false as const),
       )) as View
@@ -116,10 +116,10 @@ describe.runIf(typeof disk !== 'string')('a full file system', () => {
     await until('the journal to record the lack of space, after all earlier decisions', () =>
       venue.books().inputs.some(({ json }) => /"DISK_LOW"/.test(json)),
     )
-    await until('word of it', () => /DISK_LOW: .*Free some space there/.test(first.stderr))
+    await until('the warning in the log', () => /DISK_LOW: .*Free some space there/.test(first.stderr))
     const buys = (): number => venue.books().orders.filter(({ side }) => side === 'buy').length
     const bought = buys()
-    await until('all to be sold', () => {
+    await until('all positions to be sold', () => {
       disk.fillTo(0)
       return venue.books().positions.every(({ state }) => state === 'closed')
     })
@@ -127,7 +127,7 @@ describe.runIf(typeof disk !== 'string')('a full file system', () => {
     first.child.kill('SIGKILL')
     await first.ended
     const second = venue.run()
-    await until('it to run without room', () => {
+    await until('the next process to run on the full disk, or to end', () => {
       disk.fillTo(0)
       return second.child.exitCode !== null || second.stderr.includes('"running"')
     })

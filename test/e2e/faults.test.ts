@@ -44,7 +44,8 @@ describe.concurrent('an order whose answer goes wrong', () => {
   ])(
     'if an order did not execute and its answer %s, its token and its SOL stay reserved over restarts, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
-      // Two starts may take any time, and nothing may be proved until then. With LONG, the test waits for the proof.
+      // Two processes may take long to start, and until then the outcome must not be proved. With LONG, the test waits
+      // for the proof.
       const lateSeconds = LONG ? 3 : 3_600
       const stage = await openStage({ config: { service: { units: SOL, lateSeconds } } }, onTestFinished)
       const running = await stage.go()
@@ -122,7 +123,7 @@ describe.concurrent('an order that the chain reverts or drops', () => {
   test.for<[what: string, fault: Fault, ends: string[]]>([
     ['reverts', { kind: 'reverted' }, ['failed']],
     ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
-    ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
+    ['is looked up at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
   ])('an order that %s: the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()

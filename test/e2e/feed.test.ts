@@ -69,12 +69,12 @@ describe.concurrent('a faulty feed', () => {
     const { rows } = running.model
     const unheard = stage.prints(3)
     const sent = [...unheard]
-    await until('its voice', () => {
+    await until('the first print after the silence', () => {
       sent.push(...stage.prints(1))
       return running.model.rows > rows
     })
     const last = stage.prints(1)
-    await until('what it says then', () => stage.tape().includes(last[0] as string))
+    await until('the last print to be on the tape', () => stage.tape().includes(last[0] as string))
     await running.stop()
     const tape = stage.tape()
     const heard = [...sent, ...last].slice(unheard.length).filter((one) => tape.includes(one))

@@ -48,7 +48,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
 
       disk.fillTo((STEPS_MIB[0] as number) * MEBIBYTE)
       await until('entries to stop', async () => (await codes()).includes('DISK_LOW'))
-      await until('all that was bought', () => venue.books().orders.every(({ state }) => !isOpen(state)))
+      await until('the end of every buy', () => venue.books().orders.every(({ state }) => !isOpen(state)))
       const { orders } = venue.books()
       const held = heldIn(venue.books()).length
       const eater = setInterval(() => disk.fillTo(left * MEBIBYTE), 20)
@@ -59,7 +59,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
         const { text } = (await send('resume')) as { text: string }
         expect(text).toMatch(/^your halt is lifted, but entries are still stopped .*DISK_LOW .*Free some space there/)
         const { time } = await status()
-        await until('a buy to be refused after that', async () => {
+        await until('a buy to be refused after the resume', async () => {
           const [bot] = (await status()).bots
           return bot?.last?.text.includes('DISK_LOW') === true && bot.last.time > time
         })
@@ -67,8 +67,12 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
       expect(venue.books().orders).toHaveLength(orders.length)
 
       await send('flatten')
-      await until('all to be sold', () => venue.books().positions.every(({ state }) => state === 'closed'))
-      await until('their end', () => venue.books().orders.every(({ state }) => !isOpen(state)), PROVED_WITHIN_MS)
+      await until('all positions to be sold', () => venue.books().positions.every(({ state }) => state === 'closed'))
+      await until(
+        'the end of every sale',
+        () => venue.books().orders.every(({ state }) => !isOpen(state)),
+        PROVED_WITHIN_MS,
+      )
       const sold = venue.books().orders.slice(orders.length)
       expect(new Set(sold.map(({ side }) => side))).toEqual(new Set(['sell']))
       expect(new Set(sold.map(({ mint }) => mint)).size).toBe(held)
@@ -77,7 +81,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
 
       clearInterval(eater)
       disk.empty()
-      await until('the condition to end by itself', async () => !(await codes()).includes('DISK_LOW'))
+      await until('DISK_LOW to end by itself', async () => !(await codes()).includes('DISK_LOW'))
       expect(await codes()).toContain('HALTED')
       expect(await send('resume')).not.toMatchObject({ text: expect.stringContaining('DISK_LOW') })
       await until('a buy', () => venue.books().orders.length > orders.length + sold.length)

@@ -22,8 +22,8 @@ async function bought(stage: Stage, send: Send): Promise<void> {
 }
 
 /**
- * Returns the attempts of the order, as `o2.1 50`. On a slow machine, further attempts at the highest slippage may
- * follow the last one.
+ * Returns the attempts of the order as `o2.1 50`, their id and slippage in percent, with the time at which each was
+ * about to be sent. On a slow machine there may be further attempts, all at the highest slippage.
  */
 function attemptsOf(stage: Stage, order: string): { line: string; armedAt: number }[] {
   const own = stage.books().attempts.filter(({ orderId }) => orderId === order)

@@ -119,7 +119,7 @@ test('if the engine hangs during a buy and the operator sells everything, the bo
   await running.handle({ command: 'signal', signal: 'loop', data: { to: 'loop', mint: MINT } })
   await running.handle({ command: 'flatten' })
   stage.prints(5)
-  await until('the fill, which nobody hears of yet', () => stage.books().fills.length > 0)
+  await until('the fill, while the engine hangs', () => stage.books().fills.length > 0)
   await until('the next engine', () => stage.log.some((line) => line.includes('the engine runs again')))
   const { orders } = await stage.settled()
   expect(orders).toMatchObject([

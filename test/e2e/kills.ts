@@ -16,7 +16,7 @@ import { openVenue, replayComplaints, type Venue } from './venue.ts'
 export interface KillOptions {
   /** The number of processes to kill. */
   readonly count: number
-  /** Kills per journal before its state is settled; 5 by default. */
+  /** Number of kills of a journal's processes before all its orders must end; 5 by default. */
   readonly perJournal?: number
   readonly seed: number
   /** The number of journals that are used at the same time. */
@@ -197,8 +197,8 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
 }
 
 /**
- * Returns problems in the state for the next process: conditional orders outside of their bounds, and positions without
- * exits.
+ * Returns problems in the state that the next process restores: conditional orders that break their rules, and
+ * positions without the timers and orders of their exits.
  */
 function standingComplaints(db: Database.Database): string[] {
   const fills = db.prepare('SELECT count(*) FROM fill WHERE reversed = 0 AND order_id = ?').pluck()

@@ -70,7 +70,7 @@ describe.concurrent('bots with the local executor', () => {
   }) => {
     const venue = await openLocal(1, onTestFinished, 3_600)
     const running = await venue.start()
-    const books = await until('three tokens bought and sold, each in its way', () => {
+    const books = await until('three tokens to be bought, and each to be sold in another way', () => {
       const books = venue.books()
       return isWalked(books) && books
     })

@@ -18,7 +18,7 @@ const COLOUR = /\u001b/
 const SOURCE_KEY = 'source-key-1a2b3c4d5e6f'
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
-/** Runs bots on a service that shows every kind of behaviour, with secrets from the environment. */
+/** Runs bots with secrets from the environment on a service with many faults, which refuses the API key at the end. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   const source = await openSource(atEnd)
   const bots = [

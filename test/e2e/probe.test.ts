@@ -89,18 +89,23 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
       5,
     ],
     [
-      'base units, slippage by the chain; a price in dollars',
+      'base units, slippage checked by the chain, prices in dollars',
       { sellNumber: 'baseUnits', slippage: 'chain', tradePrice: 'usd', updatePrice: 'usd' },
       { sellNumber: 'baseUnits', quotedPerSol: 150 },
       5,
     ],
     [
-      'whole tokens, odd refusals, a buy of so many tokens, accounts that are closed',
+      'whole tokens, refusals with status 200, buys of an exact number of tokens, accounts that sales close',
       { errorStatus: 'ok', errorBody: 'list', buyExact: 'out', closesAccount: 'yes', signatureField: 'hash' },
       { sellNumber: 'tokens', signatureField: 'hash', rentLamports: 0 },
       4,
     ],
-    ['a fee, twice the frames', { serviceFeeBps: 100, overlap: 'twice', extras: 'both' }, { sellNumber: 'tokens' }, 4],
+    [
+      'a service fee, and events that are sent twice',
+      { serviceFeeBps: 100, overlap: 'twice', extras: 'both' },
+      { sellNumber: 'tokens' },
+      4,
+    ],
   ])('%s', async ([, dialect, expected, orders], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({ dialect }, onTestFinished)
     const { code, ok, proved, probe, stderr } = await probeOf(stage)

@@ -33,7 +33,7 @@ async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
 
 describe.concurrent('the end of a process', () => {
   test.for(['SIGINT', 'SIGTERM'] as const)(
-    '%s stops the process in order with exit code 0, and the journal records this',
+    '%s stops the process in an orderly way with exit code 0, and the journal records this',
     async (signal, { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const { one, send } = await running(stage)
@@ -145,7 +145,7 @@ test('the commands halt, resume, sell and flatten, the file HALT and the signal 
   }
   const ordered = async (signal: 'buy' | 'sell'): Promise<string> => (await tell(send, stage, signal)).answer
   const bought = async (id: string): Promise<void> => {
-    const answer = until('the end of the exit before', async () => {
+    const answer = until('the proof of the outcome of the earlier exit', async () => {
       const said = await ordered('buy')
       return said !== 'EXIT_UNPROVED' && said
     })

@@ -88,7 +88,7 @@ describe.concurrent('proof', () => {
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
     await tell(running.handle, stage, 'buy')
-    await until('it to be executed', () => stage.sandbox.ledger.transactionCount === 1)
+    await until('the order to be executed', () => stage.sandbox.ledger.transactionCount === 1)
     await running.stop()
     const again = await stage.go()
     await orderIn(stage, 'o1', isFilled)
@@ -113,7 +113,7 @@ describe.concurrent('a wallet that another program also uses', () => {
     const instruction = { program: TRADE_PROGRAM, data }
     const signature = ledger.submit({ payer: wallet, instruction, priorityFeeLamports: 0 })
     const { slot } = ledger.head('processed')
-    await until('its block to be final', () => ledger.head('finalized').slot > slot)
+    await until('the block of the foreign transaction to be final', () => ledger.head('finalized').slot > slot)
     const running = await stage.go() // which reads the wallet at once
     await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')

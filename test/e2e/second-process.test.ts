@@ -40,7 +40,7 @@ interface Container {
 }
 
 test.concurrent.for(['cloud', 'local'] as const)(
-  'two processes that start together on one wallet (%s) both stop entries before they double a third buy',
+  'two processes that start together on one wallet (%s) both stop entries before they buy a third token twice',
   async (executor, { onTestFinished }) => {
     const scene = await openScene(executor, onTestFinished)
     const both = [await start(scene, 'first', executor), await start(scene, 'second', executor)]
@@ -50,7 +50,7 @@ test.concurrent.for(['cloud', 'local'] as const)(
   },
 )
 
-test.concurrent('a second process on a wallet that already trades stops before it doubles three buys', async ({
+test.concurrent('a second process on a wallet that already trades stops before it buys three tokens again', async ({
   onTestFinished,
 }) => {
   const scene = await openScene('cloud', onTestFinished)
@@ -61,7 +61,7 @@ test.concurrent('a second process on a wallet that already trades stops before i
   expect(await expectNoticed(scene, [first, second])).toContain('second')
 })
 
-test.concurrent('if a second process uses one of two wallets, both processes stop the entries of this wallet before they double a third buy, and the other wallet continues to trade', async ({
+test.concurrent('if a second process uses one of two wallets, both processes stop the entries of this wallet before they buy a third token twice, and the other wallet continues to trade', async ({
   onTestFinished,
 }) => {
   const scene = await openScene('cloud', onTestFinished, ['main', 'side'])

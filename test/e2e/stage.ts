@@ -66,7 +66,7 @@ export async function tell(send: Send, stage: Venue, signal: string, to = 'puppe
   const notes = (): Books['outputs'] => stage.books().outputs.filter(({ kind, bot }) => kind === 'note' && bot === to)
   const before = notes().length
   await send({ command: 'signal', signal, data: { to, mint: MINT } })
-  const note = await until(`what ${to} says to ${signal}`, () => notes()[before])
+  const note = await until(`the answer of ${to} to ${signal}`, () => notes()[before])
   return JSON.parse(note.reason) as Told
 }
 
@@ -77,7 +77,8 @@ export function orderIn(
   is: (order: BookedOrder, books: Books) => boolean,
 ): Promise<BookedOrder> {
   let order: BookedOrder | undefined
-  const told = (): string => (order === undefined ? 'there is no such order' : `it is ${order.state} ${order.code}`)
+  const told = (): string =>
+    order === undefined ? 'there is no such order' : `its state is ${order.state} ${order.code}`
   return until(
     () => `${id} in the state that is waited for; ${told()}`,
     () => {

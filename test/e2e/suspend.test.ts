@@ -18,7 +18,10 @@ test('a process that is suspended while it trades, and continued, loses nothing 
   const { slot } = venue.sandbox.ledger.head('processed')
   await until('time to pass on the chain', () => venue.sandbox.ledger.head('processed').slot > slot + 150)
   one.child.kill('SIGCONT')
-  await until('what comes after it', () => one.stderr.includes('"running"') && venue.books().fills.length >= 3)
+  await until(
+    'fills after the process was continued',
+    () => one.stderr.includes('"running"') && venue.books().fills.length >= 3,
+  )
   await sendCommand(venue.journal, { command: 'halt' })
   await venue.settled()
   one.child.kill('SIGINT')

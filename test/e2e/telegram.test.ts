@@ -77,7 +77,7 @@ test.concurrent.each(['update-received', 'update-given'])(
       bot.press(OPERATOR, 'Confirm')
       expect(await first.ended).toBe(null)
       const second = await venue.start()
-      const { text } = await until('an answer to the press', () =>
+      const { text } = await until('the answer to the pressed button', () =>
         messages(venue).find((one) => /carried out before|This press had no effect/.test(one.text)),
       )
       const flattened = commands(venue).filter(({ command }) => command === 'flatten')

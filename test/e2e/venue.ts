@@ -73,9 +73,9 @@ export interface Venue {
   /** Waits until at least one order exists, every order has ended, and every fill is final. On a busy machine, bots
    *  may buy again and again, so a test halts the entries of bots that buy by themselves. */
   settled(): Promise<Books>
-  /** Returns the chain, with the only wallet. */
+  /** Returns the chain and the only wallet. */
   chain(): Chain
-  /** Returns the chain with each wallet of the bots. */
+  /** Returns the chain once for each wallet of the bots, together with this wallet. */
   chains(): Chain[]
   /** Writes the key's file. */
   giveKey(apiKey: string): void
@@ -234,8 +234,8 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
 }
 
 /**
- * Returns no problem if the replay of every segment makes the same decisions, and every row is proved. The command
- * `replay` would do the same in a thread, which loads all modules again.
+ * Returns the problems of a replay: segments that make other decisions or cannot be read, and rows of the journal that
+ * the replay contradicts. The command `replay` does the same in a thread, which would load all modules again.
  */
 export async function replayComplaints(journal: string, segments: number): Promise<string[]> {
   const outcomes: Outcome[] = []

@@ -42,7 +42,7 @@ test.concurrent('with two wallets, a command, a second process and a transaction
   const answer = async (wallet: string, to: string): Promise<string> =>
     (await tell(handle, stage, to, `on-${wallet}`)).answer
   const done = async (wallet: string, to: string): Promise<void> => {
-    // A buy is refused until the outcome of the full exit before it is proved.
+    // A buy is refused until the outcome of the earlier full exit is proved.
     const order = await until(to, async () => {
       const id = await answer(wallet, to)
       return id !== 'EXIT_UNPROVED' && id

@@ -78,7 +78,7 @@ test('a handler of trades that a strategy adds while it runs is called from the 
   )
 })
 
-test('after a buy, the token no longer counts as quiet, and its exits check each print', () => {
+test('after a buy, the engine checks the exits of the token at each print, even if its strategy receives only bars', () => {
   const buyer = defineStrategy({
     ...{ name: 'buyer', about: 'buys once', params: z.object({}), keys: ['trades'], bars: { '5 trades': 1 } },
     start: (_params, bot) => ({

@@ -79,18 +79,18 @@ describe('a buy', () => {
 
   const refusing: [name: string, code: string, options: Parameters<typeof botSettings>[1], buy: Partial<BuyOptions>][] =
     [
-      ['more than an order may cost', 'ORDER_LIMIT', { limits: { maxLamportsPerOrder: 50_000_000 as never } }, {}],
-      ['more than the hour allows', 'HOUR_LIMIT', { limits: { maxLamportsPerHour: 50_000_000 as never } }, {}],
-      ['more than one position allows', 'MINT_LIMIT', { limits: { maxLamportsPerMint: 50_000_000 as never } }, {}],
-      ['no position allowed', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
-      ['not enough money', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
-      ['below the service minimum', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
-      ['above the plan maximum', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
-      ['not a number', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
-      ['slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
-      ['priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
+      ['above the limit per order', 'ORDER_LIMIT', { limits: { maxLamportsPerOrder: 50_000_000 as never } }, {}],
+      ['above the limit per hour', 'HOUR_LIMIT', { limits: { maxLamportsPerHour: 50_000_000 as never } }, {}],
+      ['above the limit per token', 'MINT_LIMIT', { limits: { maxLamportsPerMint: 50_000_000 as never } }, {}],
+      ['with a limit of 0 positions', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
+      ['without enough money', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
+      ['below the minimum of the service', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
+      ['above the maximum of the plan', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
+      ['of an amount that is no number', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
+      ['with a slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
+      ['with a priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
     ]
-  it.each(refusing)('%s is %s', (_name, code, options, buy) => {
+  it.each(refusing)('a buy %s is refused with %s', (_name, code, options, buy) => {
     const rig = rigOf(greedy(buy), options)
     rig.settle(1e-6)
     expect(orders(rig.outputs)).toEqual([])
@@ -233,7 +233,7 @@ describe('an exit', () => {
     expect(position).toMatchObject({ position: { state: 'closed', tokens: 0n, realizedLamports: -50_000_000 } })
   })
 
-  it('a full exit has the fields that a repetition without proof needs', () => {
+  it('a full exit may be sent again after 3 s without proof of its last attempt, and reserves the fees of five attempts', () => {
     const { rig } = opened({ exits: { stopLossPercent: 20 } })
     const [exit] = orders(rig.settle(0.5e-6))
     expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000 + 6) })
@@ -300,7 +300,7 @@ describe('a fill', () => {
 })
 
 describe('a strategy', () => {
-  it('a strategy that throws only closes its positions, and the other strategies continue', () => {
+  it('after a strategy threw, its bot only closes positions, and the other strategies continue', () => {
     const broken = defineStrategy({
       name: 'broken',
       about: '',

@@ -44,7 +44,7 @@ describe('a buy by hand', () => {
     ['while the feed is down', () => tapped(readyBot(), feedDown)],
     ['while the process stops', () => tapped(readyBot(), (talk) => give(talk, { name: 'stop' }))],
     ['of a token that no filter allows', () => readyBot({ filters: { minAgeMs: 3_600_000 } })],
-  ])('a buy by hand %s is refused with the same code as such a buy of the strategy', (_name, make, sol = SOL) => {
+  ])('a buy by hand %s is refused with the same code as the same buy by the strategy', (_name, make, sol = SOL) => {
     const byStrategy = make().ask((bot, token) => bot.buy(token, { sol, reason: 'told to' }))
     const outputs = give(make(), { ...buy, sol })
     expect(byStrategy).toMatchObject({ ok: false })

@@ -71,7 +71,7 @@ describe('an unexpected or double execution', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('a foreign transaction that is booked later needs no acceptance', () => {
+  test('a foreign transaction that is later booked as a fill of an order needs no acceptance', () => {
     const order = bought()
     rig.input(foreign('second'))
     rig.report(order, 'filled', {
@@ -173,7 +173,7 @@ describe('many foreign transactions', () => {
   })
 })
 
-describe('the first entry goes alone', () => {
+describe('the first buy of a process is its only open buy', () => {
   const single: Input = { kind: 'gate', account: account.id, open: true, single: true }
 
   test('after the first buy of a start, the next buy is refused until the wallet allows several', () => {
@@ -217,7 +217,7 @@ describe('fewer tokens than booked', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked()).toBe('ordered')
   })
-  test('an equal amount, or a mint without a position, changes nothing', () => {
+  test('a reading of enough tokens, or of a mint without a position, changes nothing', () => {
     expect(rig.input(deficit(0n))).toEqual([])
     bought()
     expect(rig.input(deficit(10n ** 18n))).toEqual([])

@@ -139,7 +139,7 @@ test.each([
   [2, [2, 2, 2], 50],
   [2, [0, 1, 2, 3], 62.5],
   [0, [1, 2], 0],
-])('a result of %d is better than %j by %d percent', (own, values, percent) => {
+])('a result of %d, compared with the results %j, is better than %d percent of them', (own, values, percent) => {
   expect(beatenPercent(own, values)).toBe(percent)
 })
 
@@ -148,7 +148,7 @@ test.each([
   [50, 100, 9.61],
   [0, 100, 2.64],
   [100, 100, 2.64],
-])('%d percent of %d random draws has an error of %d percentage points', (percent, count, error) => {
+])('a share of %d percent in %d random draws has an error of %d percentage points', (percent, count, error) => {
   expect(errorPercent(percent, count)).toBeCloseTo(error, 2)
 })
 
@@ -171,7 +171,7 @@ test('the 95 % interval contains the true percentage in about 95 % of the sample
 const BLIND_BOTS = Number(process.env.SLUICE_BLIND_BOTS ?? 4)
 const BLIND_SEEDS = Number(process.env.SLUICE_BLIND_SEEDS ?? 5)
 
-test('a bot that buys at random beats half of the random entries, with or without room for all of its orders', async () => {
+test('a bot that buys at random beats half of the random entries, whether its limit of open positions refuses buys or not', async () => {
   const strategy = folder.write(
     'blind.ts',
     `import { defineStrategy, z } from 'sluice'

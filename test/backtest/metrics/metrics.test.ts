@@ -296,7 +296,7 @@ test('metrics without trades are null, never NaN', () => {
   expect(figures({})).toMatchObject({ trades: 0, winRate: null, profitFactor: null, expectancy: null, sqn: null })
 })
 
-test('groups are ranked by net profit, and results without the best tokens never improve', () => {
+test('groups are ranked by net profit, and leaving out more of the best tokens never raises the net profit', () => {
   const groups = groupsOf(five, ({ mint }) => mint)
   expect(groups.map(({ name, trades }) => [name, trades])).toEqual([
     ['A', 1],

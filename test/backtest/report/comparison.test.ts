@@ -8,7 +8,7 @@ const facts = (made: Record<string, string>, results: Record<string, Record<stri
   results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
 })
 
-test('differences are listed, facts of only one side are named, and results are paired', () => {
+test('differences are listed, also facts that only one run has, and the results of each bot are next to each other', () => {
   const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
   const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
   expect(compareRuns(a, b)).toEqual({
@@ -30,7 +30,7 @@ test('differences are listed, facts of only one side are named, and results are 
   })
 })
 
-test('facts that only a report or only a journal can contain are no differences', () => {
+test('facts that only a report or only a journal can contain do not count as differences', () => {
   const report = facts({ code: 'x', tape: 't' }, {})
   const journal: RunFacts = { ...facts({ code: 'y', 'bot mode': 'paper' }, {}), source: 'journal' }
   expect(compareRuns(report, journal).differences).toEqual([{ what: 'code', a: 'x', b: 'y' }])

@@ -19,7 +19,7 @@ test('the further runs add no delay and no cost to a fill model without costs', 
   expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })
 })
 
-test('a bot with other assumptions is listed with the sentences that are true for this bot only', () => {
+test('a bot with another fill model is listed with the sentences that are true only for this bot', () => {
   const slow = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 5_000, p95: 9_000 } }
   const bots = [
     { name: 'usual', model: DEFAULT_FILL_MODEL },

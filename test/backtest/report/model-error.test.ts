@@ -18,20 +18,20 @@ const CALIBRATION: CalibrationReport = {
   flatteredPercent: 11.1,
 }
 
-test('if the model flatters no bot, the report names the closest bound', () => {
+test('if no simulated profit is too high, the report names the bot whose simulated profit is closest to the exact one', () => {
   expect(exactPoolsText(MEASURED)).toBe(
     "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact profit: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and the profit of random entries is too low by 2.3 % of the SOL traded.",
   )
 })
 
-test('if the model may flatter bots, the report names the largest bound', () => {
+test('if simulated profits may be too high, the report names the bot with the largest possible excess', () => {
   const flattering = { ...MEASURED, flattered: ['whale-follower', 'rug-rider'], upperPercent: 25.3 }
   expect(exactPoolsText(flattering)).toContain(
     'the simulated profit of 2 bots may be too high, by up to 25.3 % of the SOL traded (whale-follower, upper 95 % bound)',
   )
 })
 
-test('the sentence includes the losses that refused buys hide', () => {
+test('the report names the losses that are missing because the model refuses buys that the pool fills', () => {
   expect(exactPoolsText({ ...MEASURED, refusedBot: 'whale-follower', refusedSol: -11.14 })).toMatch(
     / Buys that the model refuses because of slippage, but that the pool fills, would have lost up to 11\.1 SOL per seed \(whale-follower\)\.$/,
   )

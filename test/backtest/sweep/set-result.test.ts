@@ -7,7 +7,7 @@ function result(set: number, sampleLamports: number, heldOut: number, threw = ''
   return { set, params: {}, threw, sampleLamports, netLamports: sampleLamports + heldOut, ...counts }
 }
 
-test('sets of parameters are ranked by the sample alone, and sets that threw come last', () => {
+test('sets of parameters are ranked by the sample, without the hold-out, and sets whose strategy threw come last', () => {
   const all = [result(1, 5, 100), result(2, 9, -100), result(3, 99, 0, 'Error'), result(4, 5, 0)]
   expect(ranked(all).map(({ set }) => set)).toEqual([2, 1, 4, 3])
 })

@@ -173,10 +173,15 @@ describe('which attempt a transaction belongs to', () => {
       '',
     ],
     ['a failed transaction of this mint belongs to the attempt', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
-    ['a failed transaction of another mint does not', failed(), [watched(buy('a'), 'lost')], ''],
-    ['a failed transaction does not while no attempt is open', failed([mint]), [watched(buy('a'), 'executed')], ''],
+    ['a failed transaction of another mint belongs to no attempt', failed(), [watched(buy('a'), 'lost')], ''],
     [
-      'a failed transaction that could be the buy or the sale',
+      'a failed transaction belongs to no attempt if no attempt is open',
+      failed([mint]),
+      [watched(buy('a'), 'executed')],
+      '',
+    ],
+    [
+      'a failed transaction that could be the buy or the sale belongs to neither',
       failed([mint]),
       [watched(buy('a'), 'lost'), watched(sellAttempt(MINT, { id: 'b', baseline }), 'lost')],
       '',

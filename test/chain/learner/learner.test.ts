@@ -45,11 +45,11 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   const drafts = [1, 2, 3, 4, 5].map((seed) => honest(shape, seed))
   const learned = policyFrom(findingsOf(drafts.map((draft) => sampleOf(draft))))
 
-  test('a policy that was learned from transactions of this shape accepts transactions of this shape', () => {
+  test('a policy that was learned from this kind of transactions accepts them', () => {
     expect(drafts.flatMap((draft) => codes(draft, learned))).toEqual([])
   })
 
-  test('a policy that was learned from transactions of this shape refuses every addition', () => {
+  test('a policy that was learned from this kind of transactions refuses them with any additional instruction', () => {
     const [draft] = drafts as [Draft & { drawn: Drawn }]
     const more = (instruction: Draft['instructions'][number]): Draft => ({
       ...draft,
@@ -65,7 +65,7 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   })
 })
 
-test('the learner tells fees by percentage from fixed fees and other amounts, and knows tip accounts', () => {
+test('the learner distinguishes percentage fees, fixed fees and other amounts, and recognizes tip accounts', () => {
   const of = (fee: (amount: bigint) => bigint) => {
     const drafts = [1, 2, 3].map((seed) => {
       const drawn = draw(seed)
@@ -96,7 +96,7 @@ describe('an unknown program', () => {
     return { ...honest('pump buy', seed), instructions: [call], facts }
   }
 
-  test('the program is described by the positions of mint and wallet, and requires guards', () => {
+  test('the policy describes an unknown program by the positions of mint and wallet, and requires guards', () => {
     const findings = findingsOf([1, 2, 3].map((seed) => sampleOf(opaque(seed))))
     const router = address('router').toBase58()
     const found = { id: router, decode: 'opaque', buy: ['0908070605040302'], sell: [], mint: 1, wallet: 3 }
@@ -107,7 +107,7 @@ describe('an unknown program', () => {
     expect(codes(opaque(4, 0), policy)).toContain('WRONG_MINT')
   })
 
-  test('the report lists the accounts at risk, and the policy lists accounts with SOL but none that names the wallet', () => {
+  test('the report lists the accounts at risk, and the policy those with SOL, except accounts whose data contain the key of the wallet', () => {
     const draft = opaque(1)
     const [fees, record, gone] = ['venue fees', 'record', 'gone'].map((name) => address(name).toBase58()) as string[]
     const named = { ...plainAccount(5n, address('venue').toBase58()), data: draft.payer.toBytes() }

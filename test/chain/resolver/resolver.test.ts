@@ -192,7 +192,7 @@ describe('a full exit with several open attempts', () => {
     expect(standIn(rig)).toBe('filled? filled!, filled? filled!')
     expect([rig.kinds(one), rig.kinds(other), rig.late]).toEqual(['unknown', 'unknown', []])
   })
-  test('a fork reverses the fill that was seen, and changes no other attempt', async () => {
+  test('a fork reverses a fill that no attempt is known to have made, and changes no attempt whose answer was lost', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -203,7 +203,7 @@ describe('a full exit with several open attempts', () => {
     expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
   })
   test.each([8, 60])(
-    'an answer with the signature, %i slots later, proves its attempt, and the other attempt still waits',
+    'an answer with the signature, %i slots later, proves that its attempt executed, and the other attempt still waits',
     async (slots) => {
       const { rig, one } = await twice()
       const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
@@ -217,7 +217,7 @@ describe('a full exit with several open attempts', () => {
       expect(rig.late).toEqual([])
     },
   )
-  test('a signature from the feed proves that the order executed, and ends neither attempt', async () => {
+  test('a signature from the feed proves that the order executed, and ends neither of its two attempts', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     rig.wallet.resolver.hint(MINT, signature)
@@ -236,7 +236,7 @@ describe('a full exit with several open attempts', () => {
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(late)]).toEqual(['filled? filled!', expect.stringMatching(/^acked filled.*!$/)])
   })
-  test('the fill belongs to the only attempt that was not refused', async () => {
+  test('of two attempts of one order, the fill belongs to the one that was not refused', async () => {
     const rig = await open()
     rig.trade('buy')
     await rig.slots(60)
@@ -408,7 +408,7 @@ describe('forks', () => {
     expect(rig.kinds(one)).toMatch(/^acked filled\?( filled\?)? unknown( reverted\? unknown)? absent$/)
     expect(rig.paid).toHaveLength(1)
   })
-  test('a fill without an answer that lands again and fails proves nothing, so the order waits until it can no longer execute', async () => {
+  test('if an answer was lost, and the transaction of the fill lands again and fails, the order is unknown until it can no longer execute', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -488,7 +488,7 @@ describe('a wallet that other processes also use', () => {
     expect(rig.foreign.map(({ signature }) => signature)).toEqual([byHand])
     expect(rig.classes()).toMatchObject({ [byHand]: 'foreign', [tip]: 'housekeeping' })
   })
-  test('of a manual buy and an execution, the fill of the order is the one within its bounds', async () => {
+  test('if a manual buy and the buy of an order land, the fill of the order is the buy whose amount it allows', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const signature = rig.trade('buy', {}, 2)
@@ -741,7 +741,7 @@ describe('crashes', () => {
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
   test.each([false, true])(
-    'if two answers name one signature, it belongs to the order that was seen to execute; this order is resumed last: %s',
+    'after a restart, a signature that two orders name belongs to the order that was seen to execute, even if this order is resumed last: %s',
     async (isLast) => {
       const rig = await open()
       rig.trade('buy')
@@ -762,7 +762,7 @@ describe('crashes', () => {
       expect(rig.late).toEqual([])
     },
   )
-  test('an order is unknown again if the execution that was seen finally belongs to another order', async () => {
+  test('an order is unknown again if the execution that was assigned to it turns out to belong to another order', async () => {
     const rig = await open()
     const [one, other] = [rig.buy(), rig.buy()]
     rig.lose(one)

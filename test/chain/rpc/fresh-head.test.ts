@@ -155,13 +155,21 @@ test.each([
 // complete node.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a good node', {}, {}],
-  ['no times of the newest 5 slots', { untold: 5 }, {}],
-  ['no times of the newest 31 slots', { untold: 31 }, {}],
-  ['no times of the newest 100 slots', { untold: 100 }, {}],
+  ['no block times of the newest 5 slots', { untold: 5 }, {}],
+  ['no block times of the newest 31 slots', { untold: 31 }, {}],
+  ['no block times of the newest 100 slots', { untold: 100 }, {}],
   ['no block times, but the clock of the chain', { untold: Number.POSITIVE_INFINITY, clock: true }, {}],
-  ['no time at all', { untold: Number.POSITIVE_INFINITY }, {}],
-  ['no time at all, short slots', { untold: Number.POSITIVE_INFINITY }, { slotMs: 200 }],
-  ['no time at all, and 150 blocks behind', { untold: Number.POSITIVE_INFINITY, lag: 150 }, {}],
+  ['neither block times nor the clock of the chain', { untold: Number.POSITIVE_INFINITY }, {}],
+  [
+    'neither block times nor the clock of the chain, short slots',
+    { untold: Number.POSITIVE_INFINITY },
+    { slotMs: 200 },
+  ],
+  [
+    'neither block times nor the clock of the chain, and 150 blocks behind',
+    { untold: Number.POSITIVE_INFINITY, lag: 150 },
+    {},
+  ],
   ['block times that are 15 s too old', { oldMs: 15_000 }, {}],
   ['block times that are 15 s too old, and 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
   ['120 blocks behind', { lag: 120 }, {}],
@@ -177,8 +185,8 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
     expect(asked.told).toBeDefined()
     expect(asked.room).toBeGreaterThanOrEqual(0)
     expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-    // Every answer arrives before the best possible last block is final. Only the height in the answer can therefore
-    // delay the proof.
+    // The answer arrives before even the earliest possible last valid block is final. Only the height in the answer can
+    // therefore delay the proof.
     expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
   },
 )

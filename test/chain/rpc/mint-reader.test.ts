@@ -70,19 +70,22 @@ test.each<[string, () => unknown]>([
   ],
   ['an invalid account', () => ({ lamports: 'many' })],
   ['no account', () => undefined],
-])('after %s, the reader returns undefined and gives up after half a minute', async (_what, answer) => {
-  account = answer
-  const heard = ask()
-  await pass(31_000)
-  expect([heard, told]).toEqual([[undefined], []])
-  const { length } = chain.calls
-  await pass(5_000)
-  expect(chain.calls).toHaveLength(length)
-  account = () => accountShape(mintBytes())
-  const again = ask()
-  await settled()
-  expect(again).toEqual([PLAIN])
-})
+])(
+  'if a node answers with %s for half a minute, the reader returns undefined and reads the mint no more until it is asked again',
+  async (_what, answer) => {
+    account = answer
+    const heard = ask()
+    await pass(31_000)
+    expect([heard, told]).toEqual([[undefined], []])
+    const { length } = chain.calls
+    await pass(5_000)
+    expect(chain.calls).toHaveLength(length)
+    account = () => accountShape(mintBytes())
+    const again = ask()
+    await settled()
+    expect(again).toEqual([PLAIN])
+  },
+)
 
 test('mints that may be bought soon are read in advance, four at a time', async () => {
   const mints = [7, 8, 9, 10, 11, 12].map(keyOf)

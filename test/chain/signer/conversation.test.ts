@@ -86,7 +86,7 @@ test('an answer that arrives byte by byte is accepted', async () => {
   await signer.close()
 })
 
-test('the reason of a refusal cannot control a terminal', async () => {
+test('the reason of a refusal is printed without control characters', async () => {
   const reason = 'no\u001b[2J\u202e!'
   const { signer } = await engine((far) => {
     far.write(hello)

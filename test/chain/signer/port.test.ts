@@ -106,7 +106,7 @@ describe.each([
   })
 })
 
-test('if a signer is killed among requests, each request is either signed or not, and the signer recovers', async () => {
+test('if a signer is killed while requests are open, each request is either signed or fails, and the signer recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
   // If this process was paused, all requests may be answered before the kill. In this case, the signer is killed again.

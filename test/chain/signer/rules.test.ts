@@ -12,7 +12,7 @@ import { boundOf, leastBoundOf, requestOf, rulesOf } from './drafts.ts'
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 3)
 
 test.each(Object.keys(SHAPES))(
-  'the signer signs a transaction that the verifier accepts, at exactly its bound: %s',
+  'the signer signs a transaction that the verifier accepts if the request allows exactly its cost: %s',
   (shape) => {
     for (let seed = 0; seed < 2 * EACH; seed++) {
       const draft = honest(shape, seed)
@@ -49,12 +49,12 @@ const BEYOND_THE_SIGNER = [
   'the signature of the wallet is already set',
 ]
 
-test('every kind of attack in the list of those that only the verifier refuses exists', () => {
+test('each name in the list of attacks that only the verifier can refuse is the name of an attack', () => {
   expect(Object.keys(FAMILIES)).toEqual(expect.arrayContaining(BEYOND_THE_SIGNER))
 })
 
 test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(name)))(
-  'the signer alone refuses this kind of attack, at the tightest bound: %s',
+  'the signer alone refuses this kind of attack if the request allows exactly the cost of the honest trade: %s',
   (name) => {
     for (let seed = 0; seed < EACH; seed++) {
       const draft = spoiled(name, seed)
@@ -65,7 +65,7 @@ test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(nam
   },
 )
 
-test('every honest shape with the guards of the executor is signed as guarded', () => {
+test('every kind of honest transaction with the guards of the executor is signed if the request says that it has guards', () => {
   const fitted = Object.keys(SHAPES).filter((shape) => {
     const { asked, policy, facts, drawn, ...draft } = honest(shape, 1)
     const { bytes, accounts } = compile({ asked, policy, facts, ...draft })

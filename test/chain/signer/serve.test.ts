@@ -51,14 +51,14 @@ test('the signer reads a request correctly, however its bytes are split', () => 
   fc.assert(property, { numRuns: 30 })
 })
 
-test('an invalid request closes the connection and is not decided', async () => {
+test('an invalid request closes the connection, and neither this request nor a later one is signed', async () => {
   const whole = encodeRequest(1, request)
   const spoilt: [string, Uint8Array][] = [
     ['4 GiB', Buffer.from([255, 255, 255, 255])],
     ['an empty frame', Buffer.alloc(4)],
     ['a frame that is too long', Buffer.from([1, 16, 0, 0])],
     ['a flag of 2', Buffer.from(whole).fill(2, 8, 9)],
-    ['a bound above the supply of SOL', Buffer.from(whole).fill(255, 9, 17)],
+    ['a cost bound above the supply of SOL', Buffer.from(whole).fill(255, 9, 17)],
     ['a name with control characters', Buffer.from(whole).fill(7, 18, 20)],
     ['a frame that is too short', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
   ]

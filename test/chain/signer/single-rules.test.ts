@@ -13,7 +13,7 @@ const { user } = draft.drawn
 const rules = rulesOf(user)
 const bound = boundOf(draft)
 
-test('the bound counts every lamport that is visible in the transaction: buy, transfers, priority fee, base fee', () => {
+test('a request must allow every lamport that is visible in the transaction: buy, transfers, priority fee, base fee', () => {
   const least = leastBoundOf(draft, user)
   expect(refusalOf(requestOf(draft, least), rules)).toBeUndefined()
   expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the bound of the order is ${least - 1n} lamports`)
@@ -132,7 +132,7 @@ test.each<[string, Draft['instructions'], RegExp | undefined]>([
   else expect(refusal).toMatch(because)
 })
 
-// Each case breaks one rule, with a bound that allows everything.
+// Each case breaks one rule. The request allows any cost.
 const plenty = 10n ** 12n
 const thief = new PublicKey(7)
 const co = CO_SIGNER.publicKey
@@ -222,9 +222,9 @@ test.each<[string, TransactionInstruction[], bigint]>([
   ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
   ['SOL of a co-signer, and the base fee of that signature', [parts.transfer(co, thief, 7)], 5_000n],
   ['a seeded account with its rent', seeded(), 0n],
-  ['a seeded account with more', seeded({ lamports: Number(RENT) + 7 }), 7n],
-  ['SOL put into it later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
-])('the change of the bound equals %s', (_name, added, more) => {
+  ['a seeded account with more than its rent', seeded({ lamports: Number(RENT) + 7 }), 7n],
+  ['SOL that is put into a seeded account later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
+])('the cost that a request must allow grows as expected by %s', (_name, added, more) => {
   // With a compute price, each instruction would add to the priority fee.
   const plain = { ...draft, instructions: draft.instructions.slice(2) }
   const message = { ...plain, instructions: [...plain.instructions, ...added] }

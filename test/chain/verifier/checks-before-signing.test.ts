@@ -85,7 +85,7 @@ describe('with a simulation', () => {
     expect(codesOf(await look(draft, script))).toEqual(['AMOUNT_OVER'])
   })
 
-  test('a node that is a few slots behind learns the blockhash in time', async () => {
+  test('a transaction is accepted if its node is a few slots behind and knows the blockhash a moment later', async () => {
     const draft = honest('pump buy', 4)
     expect(codesOf(await look(draft, { ...buying(draft), blockhashValid: 'later' }))).toEqual([])
   })
@@ -100,7 +100,7 @@ describe('with a simulation', () => {
       return { script, catchUp: () => script.before.set(account, held) }
     }
 
-    test('a node that is a few slots behind learns of the tokens in time', async () => {
+    test('a sale is accepted if its node is a few slots behind and shows the tokens within 0.8 s', async () => {
       const { script, catchUp } = behind()
       let waits = 0
       const examined = await look(draft, script, () => {
@@ -110,7 +110,7 @@ describe('with a simulation', () => {
       expect(examined.simulated?.tokens).toBe(-draft.drawn.tokens)
     })
 
-    test('the tokens are read five times within 0.8 s; then the sale is refused', async () => {
+    test('a sale is refused if five readings within 0.8 s do not show the tokens', async () => {
       const { script } = behind()
       const waits: number[] = []
       expect(codesOf(await look(draft, script, (ms) => waits.push(ms)))).toEqual(['AMOUNT_OVER'])
@@ -140,7 +140,7 @@ describe('with a simulation', () => {
     ['the blockhash is unknown', 'BLOCKHASH_UNKNOWN', (script) => (script.blockhashValid = false)],
     ['an inner instruction calls an unknown program', 'INNER_PROGRAM', (script) => (script.inner = [thief.toBase58()])],
     [
-      'more SOL leaves than the bound',
+      'more SOL leaves the wallet than the order may cost',
       'SIMULATION_LOSS',
       (script, { user }) => script.after.set(user.toBase58(), plainAccount(SOL)),
     ],
@@ -195,7 +195,7 @@ describe('with a simulation', () => {
       },
     ],
     [
-      'the bound is far from the market',
+      'the minimum output is far below what the trade brings',
       'MIN_OUT',
       (script, { user }) => script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000n)),
     ],
@@ -332,7 +332,7 @@ describe('a program without a layout, whose instructions cannot be read', () => 
     return { ...draft, policy: { ...draft.policy, programs: [program], maxWalletLamports } }
   }
 
-  test('the transaction is accepted if the wallet holds at most the limit, and its bound is the whole balance', async () => {
+  test('the transaction is accepted if the wallet holds at most maxWalletSol, and may cost the whole balance', async () => {
     const draft = opaque(10n * SOL)
     const examined = await look(draft, buying(draft))
     expect(codesOf(examined)).toEqual([])
@@ -340,7 +340,7 @@ describe('a program without a layout, whose instructions cannot be read', () => 
     expect(examined.notUnderstood).toEqual([expect.stringContaining(thief.toBase58())])
   })
 
-  test('the transaction is refused if the wallet holds more, if the trade brings no tokens, or if it is not the ordered trade', async () => {
+  test('the transaction is refused if the wallet holds more than maxWalletSol, if the trade brings no tokens, or if it is not the ordered trade', async () => {
     const rich = opaque(10n * SOL - 1n)
     expect(codesOf(await look(rich, buying(rich)))).toEqual(['OPAQUE_UNBOUNDED'])
     const draft = opaque(10n * SOL)

@@ -105,7 +105,7 @@ describe('an opaque program may receive accounts that give it no rights over the
       ]
     }))
 
-  test('accounts with SOL of other owners that the policy lists or that are read-only, and empty accounts', async () => {
+  test('accounts of other owners: with SOL if the policy lists them or they are read-only, and without SOL', async () => {
     const paid = () => [given(fees, plainAccount(900n * SOL))]
     await accepted(paid, (draft) => {
       draft.policy = { ...draft.policy, opaqueAccounts: [fees.toBase58()] }

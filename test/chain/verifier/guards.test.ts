@@ -27,7 +27,7 @@ function stepsOf({ message }: TransactionBytes, accounts: readonly string[]): ob
 }
 
 describe('guards', () => {
-  test('every honest shape keeps its instructions, gets the guards at its end, and is still one transaction', () => {
+  test('every kind of honest transaction keeps its instructions, gets the guards at its end, and is read again as the same message', () => {
     let guardedCount = 0
     void holds(
       property(
@@ -69,7 +69,7 @@ describe('guards', () => {
     expect(guardedCount).toBeGreaterThan(200)
   })
 
-  test('guards cause no refusal of an honest transaction, and change its bound by the priority fee only', () => {
+  test('guards cause no refusal of an honest transaction, and raise the most that it may cost only by the priority fee', () => {
     let fitting = 0
     for (const shape of SHAPE_NAMES)
       for (let number = 0; number < EACH; number++) {

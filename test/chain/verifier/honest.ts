@@ -207,7 +207,7 @@ export function honest(shape: string, seed: number): Draft & { drawn: Drawn } {
 }
 
 const seededKeys = new Map<string, PublicKey>()
-/** The synchronous form of web3.js's createWithSeed. The test of addresses compares both. */
+/** The synchronous form of web3.js's createWithSeed. A test compares the addresses that both return. */
 export function seededAccount(user: PublicKey, seed: string, owner = parts.TOKEN): PublicKey {
   const key = `${user} ${seed} ${owner}`
   const known = seededKeys.get(key) ?? seededOf(user, seed, owner)

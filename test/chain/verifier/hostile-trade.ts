@@ -188,7 +188,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
     code: 'FEE_OVER',
     spoil: inserted((draft) => parts.transfer(draft.payer, FEES, 40_000_001 + much(draft))),
   },
-  'a fee above its percentage, in pieces': {
+  'a fee above its percentage, in several transfers': {
     code: 'FEE_OVER',
     shapes: ['pump buy', 'tip'],
     spoil: inserted(({ payer, drawn: { amount: sum } }) =>

@@ -13,7 +13,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.unshift(SystemProgram.nonceAdvance({ noncePubkey: thief, authorizedPubkey: draft.payer }))
     },
   },
-  'a nonce that is handed over, emptied or upgraded': {
+  'a durable nonce that is handed over, emptied or upgraded': {
     code: 'DURABLE_NONCE',
     spoil: inserted(({ payer, drawn }, thief) => {
       const kind = [5, 6, 7, 12][drawn.random.integer(4)] as number
@@ -98,7 +98,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       tradeOf(draft).programId = new PublicKey(bytes)
     },
   },
-  'a program without a layout, and no bound': {
+  'a program without a layout, and no limit on what it may take': {
     code: 'OPAQUE_UNBOUNDED',
     shapes: OLD_BUYS,
     spoil: (draft, thief) => {

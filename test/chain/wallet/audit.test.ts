@@ -79,7 +79,7 @@ test('if many small transfers arrive, their transactions are read in several ste
   expect(rig.past().cursor?.lamports).toBe(10_000_000_450)
 })
 
-describe('the gate for entries', () => {
+describe('whether the wallet allows buys', () => {
   test('no buy is allowed while no RPC answers, and buys are allowed once one answers', async () => {
     const rig = new WalletRig()
     rig.faults = [
@@ -136,7 +136,7 @@ describe('booked tokens', () => {
     await rig.slots(200)
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
   })
-  test('a token list that lacks one account causes no deficit while this account itself holds the tokens', async () => {
+  test('if the list of token accounts lacks an account, but the account itself holds the tokens, there is no deficit', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)

@@ -50,7 +50,7 @@ function orderOf({ user, mint, amount, asked }: Drawn, more: object = {}): strin
 
 const verify = (...args: string[]) => parse(['verify-tx', ...args])
 
-test('an honest transaction is accepted, and its upper bound and the unknown parts are printed', async () => {
+test('an honest transaction is accepted, and the most that it may cost and the unknown parts are printed', async () => {
   expect(await verify('--tx', base64, '--order', order, '--policy', policy)).toBe(0)
   expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
   expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)

@@ -6,9 +6,9 @@ const ORIGIN = 'http://127.0.0.1:7420'
 const LINK = `${ORIGIN}/login?link=${'a'.repeat(32)}`
 
 test.each([
-  ['with room for all', 140, `desk  ${LINK}  logs in once, within 5 minutes`],
+  ['at 140 columns', 140, `desk  ${LINK}  logs in once, within 5 minutes`],
   ['at 80 columns', 80, `desk  ${LINK}  logs i…`],
-  ['too narrow for the link', 60, `desk  ${ORIGIN}  \`sluice desk link\` makes a log…`],
+  ['at 60 columns, too few for the link,', 60, `desk  ${ORIGIN}  \`sluice desk link\` makes a log…`],
 ])("the line with the desk's address fits %s, and never shows only a part of a login link", (_name, columns, line) => {
   const shown = stripVTControlCharacters(deskLine(ORIGIN, LINK, columns))
   expect(shown).toBe(line)

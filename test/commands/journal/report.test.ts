@@ -147,7 +147,7 @@ test.each([
   expect(reportText(reported(path), path).join('\n')).toMatch(line)
 })
 
-test('the report of a journal without bots consists of a sentence that says this', async () => {
+test('the report of a journal without bots is one sentence, which says that no bot ran', async () => {
   const path = journalPath()
   const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
   journal.input(1, 1, start(1))

@@ -233,7 +233,7 @@ describe('orders whose answer was lost', () => {
     )
   }
 
-  test('after a minute each of these orders has a line with the reason why its outcome is unknown', () => {
+  test('a minute after an order whose answer was lost, the table has a line with the reason why its outcome is unknown', () => {
     expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
       `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
       'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for its transaction',
@@ -242,7 +242,7 @@ describe('orders whose answer was lost', () => {
     expect(said([], [{ ...lost('o1', MINT), armedAt: NOON + 30_000 }])).toEqual([])
   })
 
-  test('if these orders use up maxOpenPositions, the line about stopped entries names them', () => {
+  test('if orders without an answer use up maxOpenPositions, the line about stopped entries names them', () => {
     const held = opening(OTHER_MINT, { tokens: 5n, state: 'open' })
     const [stop, line] = said([opening(MINT), held], [lost('o1', MINT)])
     expect(stop).toMatch(

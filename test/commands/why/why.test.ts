@@ -273,7 +273,13 @@ describe('`why` shows the event for which an open order waits', () => {
       'retry after RATE_LIMIT',
     ],
     ['an armed attempt', recorded('working'), [out('armed')], '', 'waits for its answer'],
-    ['an armed paper attempt', recorded('working'), [out('armed', 'paper')], '', 'waiting for its simulated fill'],
+    [
+      'a paper attempt that waits for its fill',
+      recorded('working'),
+      [out('armed', 'paper')],
+      '',
+      'waiting for its simulated fill',
+    ],
     ['an acknowledged attempt', recorded('working'), [out('acked')], '4 of 200 blocks', 'progress: 4 of 200 blocks'],
     [
       'an unknown attempt',

@@ -25,10 +25,13 @@ test('a strategy that passed the check, and the modules that it imports, need no
 test.each<[what: string, change: () => void]>([
   ['whose text has changed', () => writeFileSync(main, 'export default Date.now()\n')],
   ['that imports a changed module', () => writeFileSync(join(folder, 'near.ts'), 'export const b = Math.random()\n')],
-  ['without notes', () => rmSync(notes, { recursive: true })],
-  ['whose note is cut off', () => eachNote(() => '{"hash":"')],
-  ['whose note was made by another version of the check', () => eachNote((note) => note.replace(/[0-9a-f]{64}/, 'e'))],
-  ['whose note belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
+  ['without a stored result', () => rmSync(notes, { recursive: true })],
+  ['whose stored result is cut off', () => eachNote(() => '{"hash":"')],
+  [
+    'whose stored result is from another version of the check',
+    () => eachNote((note) => note.replace(/[0-9a-f]{64}/, 'e')),
+  ],
+  ['whose stored result belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
 ])('a strategy %s is checked again', (what, change) => {
   passes()
   change()

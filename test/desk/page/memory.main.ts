@@ -60,8 +60,8 @@ async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> 
 }
 
 /**
- * Waits until the page shows the title. If the page has opened its stream again, it needs a further change, because the
- * view of a new stream has the first title.
+ * Waits until the page shows the title. Sends the title again if it does not appear: the page may have opened its
+ * stream again, and the view at the beginning of a stream has the first title.
  */
 async function shown(desk: FixtureDesk, page: Page, title: string): Promise<void> {
   const text = page.getByText(title, { exact: true })

@@ -50,7 +50,7 @@ function held(books: Book): number {
   return Number(books.positions.get({ account: 'a', mint: MINT })?.tokens ?? 0n)
 }
 
-test('a sale that a fork moved to a place before its buy leaves no tokens', () => {
+test('if a fork replaces a sale, and the new sale is reported before the reversal of the old one, the books are right in the end', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100))
@@ -62,7 +62,7 @@ test('a sale that a fork moved to a place before its buy leaves no tokens', () =
   expect(held(books)).toBe(70)
 })
 
-test("a buy that was accepted between such a sale and the sale's own buy keeps its tokens", () => {
+test('a buy that is accepted before the reversal of an earlier sale is reported keeps its tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 60))
@@ -105,7 +105,7 @@ test('foreign tokens that a sale included are not deducted from the next buy', (
   expect(held(books)).toBe(50)
 })
 
-test('if a buy that landed before a full sale is found only after the sale is final, the position has no tokens', () => {
+test('if a buy that landed before a full sale is found only after the sale is final, the sold tokens are deducted from it', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150))
@@ -114,7 +114,7 @@ test('if a buy that landed before a full sale is found only after the sale is fi
   expect(held(books)).toBe(20)
 })
 
-test('if such a buy is found after a restart, the position has no tokens either', () => {
+test('if a buy that landed before a full sale is found only after a restart, the sold tokens are deducted from it', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as written before the sale was final
@@ -125,7 +125,7 @@ test('if such a buy is found after a restart, the position has no tokens either'
   expect(held(restored)).toBe(20)
 })
 
-test('two buys that are found late share the amount that was sold beyond the books, and a later buy keeps its tokens', () => {
+test('if a sale sold more than the books held, two earlier buys that are found late share the excess, and a later buy keeps its tokens', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(4, 'sell', 150, true))
@@ -137,7 +137,7 @@ test('two buys that are found late share the amount that was sold beyond the boo
   expect(held(books)).toBe(70)
 })
 
-test('a later sale does not raise the amount that was sold beyond the books', () => {
+test('if a sale sold more than the books held, a later sale does not raise this excess', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150, true))

@@ -23,7 +23,12 @@ describe('the liquidation value', () => {
   it.each([
     ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
     ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
-    ['in a pool, cheaper than the curve ever ends', 1e-7, { highPrice: GRADUATION_PRICE }, into(1e-7, POOL_PRODUCT)],
+    [
+      'in a pool, after its price fell below that of the end of the curve',
+      1e-7,
+      { highPrice: GRADUATION_PRICE },
+      into(1e-7, POOL_PRODUCT),
+    ],
     ['after three failed sales, a position whose fourth sale is open is worth nothing', 1e-7, { exitTries: 4 }, 0],
     ['after two', 1e-7, { exitTries: 3 }, into(1e-7, CURVE_PRODUCT)],
     ['nothing', 1e-7, { tokens: 0n }, 0],

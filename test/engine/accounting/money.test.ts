@@ -114,7 +114,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   ['a buy in another token', { mint: 'other', time: 500 }, 'none'],
   ['a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
   ['a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
-  ['a sale in the second of the buy', { side: 'sell', time: 9_999 }, 'trade 2'],
+  ['a sale less than a second before the buy that opened the trade', { side: 'sell', time: 9_999 }, 'trade 2'],
 ])('the fee of a failed transaction is assigned to the right trade: %s', (_what, more, where) => {
   const fills = twoTrades()
   const one = failed(more)

@@ -17,14 +17,14 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['slippage is NaN', 'SLIPPAGE_RANGE', { slippagePercent: Number.NaN }],
     ['slippage is Infinity', 'SLIPPAGE_RANGE', { slippagePercent: Number.POSITIVE_INFINITY }],
     ['slippage is a text', 'SLIPPAGE_RANGE', { slippagePercent: '5' }],
-    ['a ladder beyond the range', 'SLIPPAGE_RANGE', { slippageLadder: [5, 51] }],
-    ['a ladder that falls', 'REQUEST_INVALID', { slippageLadder: [10, 5] }],
-    ['a ladder without steps', 'REQUEST_INVALID', { slippageLadder: [] }],
-    ['a ladder of four steps', 'REQUEST_INVALID', { slippageLadder: [1, 2, 3, 4] }],
-    ['a ladder of texts', 'REQUEST_INVALID', { slippageLadder: ['5', '10'] }],
-    ['a ladder with NaN', 'REQUEST_INVALID', { slippageLadder: [5, Number.NaN] }],
-    ['a ladder that is none', 'REQUEST_INVALID', { slippageLadder: 5 }],
-    ['a ladder and a slippage', 'REQUEST_INVALID', { slippageLadder: [5, 10], slippagePercent: 5 }],
+    ['a slippage ladder beyond the range', 'SLIPPAGE_RANGE', { slippageLadder: [5, 51] }],
+    ['a slippage ladder that falls', 'REQUEST_INVALID', { slippageLadder: [10, 5] }],
+    ['a slippage ladder without steps', 'REQUEST_INVALID', { slippageLadder: [] }],
+    ['a slippage ladder of four steps', 'REQUEST_INVALID', { slippageLadder: [1, 2, 3, 4] }],
+    ['a slippage ladder of texts', 'REQUEST_INVALID', { slippageLadder: ['5', '10'] }],
+    ['a slippage ladder with NaN', 'REQUEST_INVALID', { slippageLadder: [5, Number.NaN] }],
+    ['a slippage ladder that is a number', 'REQUEST_INVALID', { slippageLadder: 5 }],
+    ['both slippageLadder and slippagePercent', 'REQUEST_INVALID', { slippageLadder: [5, 10], slippagePercent: 5 }],
     ['priority fee is NaN', 'FEE_RANGE', { priorityFeeSol: Number.NaN }],
     ['priority fee is beyond every integer', 'FEE_RANGE', { priorityFeeSol: 1e300 }],
     ['time to live is NaN', 'REQUEST_INVALID', { ttlSeconds: Number.NaN }],
@@ -34,7 +34,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['the reason is a bigint', 'REQUEST_INVALID', { reason: 1n }],
     ['a stop-loss of NaN', 'REQUEST_INVALID', { exits: { stopLossPercent: Number.NaN } }],
     ['a stop-loss of 100', 'REQUEST_INVALID', { exits: { stopLossPercent: 100 } }],
-    ['a silence of no time', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
+    ['idleSeconds below its minimum', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
     ['an exit that does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
     ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
   ]
@@ -70,8 +70,8 @@ describe('an invalid request is refused, and the bot continues', () => {
 
   it.each([
     ['percent above 100', { percent: 250 }],
-    ['all that it is shown to hold', 'shown'],
-    ['more than it holds', { tokens: 1e300 }],
+    ['all tokens that token.position shows', 'shown'],
+    ['more tokens than it holds', { tokens: 1e300 }],
   ])('a sale of %s sells everything', (_name, options) => {
     const talk = readyBot({}, true)
     talk.ask((bot, token) => {

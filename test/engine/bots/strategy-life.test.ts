@@ -93,7 +93,7 @@ describe('before it trades, and after', () => {
 })
 
 describe('watching', () => {
-  it('a subscription is counted, so a bot can take a key away neither from another bot nor from the engine', () => {
+  it('the subscribers of a key are counted, so that a key stays subscribed while another bot or the engine needs it', () => {
     const talk = readyBot({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
     expect(talk.trades).toBe(5) // a key named twice is one key
     talk.ask((bot) => bot.watch(MINT))
@@ -207,8 +207,8 @@ describe('the state of a token', () => {
   it.each([
     ['a day later', 1, false, 6],
     ['two days later', 2, false, 0],
-    ['two days later, where it is held', 2, true, 6],
-  ])('%s', (_name, days, holds, prints) => {
+    ['two days later, while a position is open', 2, true, 6],
+  ])('the state of a token without events is kept or new: %s', (_name, days, holds, prints) => {
     expect(stateAfter(days, holds)).toEqual({ prints })
   })
 })

@@ -8,7 +8,8 @@ import { readyBot } from '../../support/talking-bot.ts'
 type Act = (bot: Bot, token: Token) => unknown
 
 /**
- * Returns a rig whose strategy acts once at each print of a size: at the first such print as `acts[1]` says, and so on.
+ * Returns a rig whose strategy runs `acts[7]` at each print of 7 SOL, and so on. Also returns the orders, the fills and
+ * the tags of positions that the strategy received.
  */
 function tagged(acts: Readonly<Record<number, Act>>) {
   const views: OrderView[] = []

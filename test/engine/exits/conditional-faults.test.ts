@@ -56,24 +56,27 @@ function failed(talk: TalkingBot, times: number): Order[] {
 }
 
 describe('a late fill', () => {
-  it.each([1, 2, 3])('the late fill of any of its orders ends a limit buy: try %d of 3', (which) => {
+  it.each([1, 2, 3])('a limit buy ends with a late fill of any of its orders: order %d of 3', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     expect(states(talk.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
     expect(orders(talk.rig.trade(0.7e-6, { ms: 60_000 }))).toEqual([])
   })
 
-  it.each([1, 2, 3])('a late fill ends a limit buy after a restart: try %d of 3', (which) => {
-    const talk = settled()
-    const order = failed(talk, 3)[which - 1] as Order
-    const again = restart(talk)
-    again.rig.settle(0.9e-6)
-    expect(states(again.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
-    again.rig.now += 60_000
-    expect(orders(again.rig.settle(0.7e-6))).toEqual([])
-  })
+  it.each([1, 2, 3])(
+    'after a restart, a limit buy ends with a late fill of any of its orders: order %d of 3',
+    (which) => {
+      const talk = settled()
+      const order = failed(talk, 3)[which - 1] as Order
+      const again = restart(talk)
+      again.rig.settle(0.9e-6)
+      expect(states(again.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
+      again.rig.now += 60_000
+      expect(orders(again.rig.settle(0.7e-6))).toEqual([])
+    },
+  )
 
-  it('a late fill cancels the order that replaced the late one', () => {
+  it('a late fill of an order cancels the order that replaced it', () => {
     const talk = settled()
     const [first] = failed(talk, 1) as [Order]
     const [second] = orders(talk.rig.trade(0.7e-6, { ms: 5_000 })) as [Order]
@@ -98,7 +101,7 @@ describe('a fill that a fork takes back', () => {
 })
 
 describe('a cancelled order', () => {
-  it('if the fill stays on the chain, it ends its limit buy', () => {
+  it('if a strategy cancels the order of a limit buy, the limit buy is cancelled and places no other order', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]

@@ -237,7 +237,7 @@ describe('a schedule', () => {
 })
 
 describe('after a restart', () => {
-  it('waiting orders are listed, act only on newer prices, and get new ids after the old ones', () => {
+  it('waiting orders act only on prices after the restart, and new orders continue the numbers of the ids', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const again = restart(talk)
@@ -247,7 +247,7 @@ describe('after a restart', () => {
     expect(idOf(again.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 1e-7 }), 0.7e-6))).toBe('c2')
   })
 
-  it('the strategy receives the report of an order that is still open', () => {
+  it('after a restart, the strategy receives the report of an order that was still open', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]

@@ -63,7 +63,7 @@ describe('a partial sale that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 200_000))).toEqual(['sell 60'])
   })
 
-  it('a partial sale does not count towards the steps of new exits that were set while it was open', () => {
+  it('a partial sale does not count towards the take-profit steps of new exits that were set while it was open', () => {
     const talk = holding({ exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 30 }] } })
     const [order] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]

@@ -61,24 +61,24 @@ describe('an exit sells at its price', () => {
     ['a take-profit', { takeProfitPercent: 50 }, [1.49, 1.51], [['all', 'take-profit']]],
     ['a trailing stop', { trailingPercent: 15 }, [2, 1.71, 1.69], [['all', 'trailing stop']]],
     [
-      'a trailing stop that is not armed sells nothing',
+      'a trailing stop sells nothing before trailingArmPercent is reached',
       { trailingPercent: 15, trailingArmPercent: 50 },
       [1.4, 1.1, 0.5],
       [],
     ],
     [
-      'a trailing stop that is armed',
+      'a trailing stop after trailingArmPercent was reached',
       { trailingPercent: 15, trailingArmPercent: 50 },
       [1.51, 1.3, 1.28],
       [['all', 'trailing stop']],
     ],
     ['break-even sells nothing if the price was never above its level', { breakEvenAtPercent: 20 }, [1.19, 0.9], []],
     ['break-even', { breakEvenAtPercent: 20 }, [1.21, 1.01, 0.99], [['all', 'break-even']]],
-    ['a step that is not reached sells nothing', { takeProfitSteps: steps }, [1.19, 0.5], []],
+    ['a take-profit step that is not reached sells nothing', { takeProfitSteps: steps }, [1.19, 0.5], []],
     ['a step', { takeProfitSteps: steps }, [1.21], [[30, 'take-profit step 1 of 2']]],
-    ['two steps at once', { takeProfitSteps: steps }, [1.6], [[60, 'take-profit step 2 of 2']]],
+    ['two take-profit steps at once', { takeProfitSteps: steps }, [1.6], [[60, 'take-profit step 2 of 2']]],
     [
-      'a step, then the stop-loss for the remaining tokens',
+      'a take-profit step, then the stop-loss for the remaining tokens',
       { takeProfitSteps: steps, stopLossPercent: 20 },
       [1.21, 0.7],
       [
@@ -87,7 +87,7 @@ describe('an exit sells at its price', () => {
       ],
     ],
     [
-      'a step of 100 % sells all',
+      'a take-profit step of 100 % sells all',
       { takeProfitSteps: [{ atPercent: 20, sellPercent: 100 }] },
       [1.21],
       [['all', 'take-profit step 1 of 1']],
@@ -103,7 +103,7 @@ describe('an exit sells at its price', () => {
     expect(sales(seen)).toEqual(sold)
   })
 
-  it('each step sells its share of the bought tokens, with or without earlier sales', () => {
+  it('each take-profit step sells its share of the bought tokens, with or without earlier sales', () => {
     const talk = holding({ takeProfitSteps: [...steps, { atPercent: 100, sellPercent: 40 }] })
     const left: bigint[] = []
     for (const price of [1.3, 1.6, 2.1])
@@ -114,7 +114,7 @@ describe('an exit sells at its price', () => {
     expect(left).toEqual([70n, 40n, 0n])
   })
 
-  it('sales of the strategy count towards the steps', () => {
+  it('sales of the strategy count towards the take-profit steps', () => {
     const talk = holding({ takeProfitSteps: steps })
     talk.ask((bot, token) => bot.sell(token, { percent: 30, reason: 'mine' }))
     execute(talk, orders(talk.rig.outputs).at(-1) as Order, 1e-6)
@@ -123,10 +123,10 @@ describe('an exit sells at its price', () => {
   })
 })
 
-describe('a step that fails', () => {
+describe('a take-profit step whose sale fails', () => {
   const exits: ExitRules = { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 }
 
-  it('a step that fails is retried at a higher slippage, even if the price has fallen, and after a restart', () => {
+  it('a failed sale of a take-profit step is retried at a higher slippage, even if the price has fallen, and after a restart', () => {
     const talk = holding(exits)
     const [first] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(first.slippagePercents).toEqual([5, 15, 30, 50])
@@ -143,7 +143,7 @@ describe('a step that fails', () => {
     expect(third).toMatchObject({ size: { kind: 'percent', percent: 50 }, slippagePercents: [30, 50] })
   })
 
-  it('a stop-loss replaces a step that fails', () => {
+  it('a stop-loss replaces the open sale of a take-profit step', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     talk.rig.report(step, 'working')
@@ -156,7 +156,7 @@ describe('a step that fails', () => {
     expect(talk.ask((bot) => bot.cancel(step.id), 1.3e-6)).toBe(false)
   })
 
-  it('a step is sold again if a fork takes its sale back, but not a second time', () => {
+  it('a take-profit step sells again if a fork takes its sale back, and only in this case', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const fill = fillOf(step, 1.3e-6, talk.rig.now, { tokens: BOUGHT / 2n, final: false })
@@ -305,21 +305,25 @@ describe('exits that contradict each other are refused', () => {
     ['steps of more than 100 %', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
     ['a step that is too small', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
     ['a stop-loss above the take-profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
-    ['an arm without a trailing stop', { trailingArmPercent: 10 }, 'trailingArmPercent'],
+    ['trailingArmPercent without a trailing stop', { trailingArmPercent: 10 }, 'trailingArmPercent'],
     [
-      'an arm at the take-profit',
+      'trailingArmPercent at the take-profit',
       { trailingPercent: 5, trailingArmPercent: 50, takeProfitPercent: 50 },
       'trailingArmPercent',
     ],
     ['break-even above the take-profit', { breakEvenAtPercent: 50, takeProfitPercent: 20 }, 'breakEvenAtPercent'],
     [
-      'a step above the take-profit',
+      'a take-profit step above takeProfitPercent',
       { takeProfitSteps: [step(50, 10)], takeProfitPercent: 20 },
       'takeProfitSteps.0.atPercent',
     ],
     ['a target by age that rises', { takeProfitByAge: { 0: 10, 60: 20 } }, 'takeProfitByAge.60'],
-    ['a target at the take-profit', { takeProfitByAge: { 60: 20 }, takeProfitPercent: 20 }, 'takeProfitByAge.60'],
-    ['an age at the longest hold', { takeProfitByAge: { 60: 20 }, maxHoldSeconds: 60 }, 'takeProfitByAge.60'],
+    [
+      'a target by age at takeProfitPercent',
+      { takeProfitByAge: { 60: 20 }, takeProfitPercent: 20 },
+      'takeProfitByAge.60',
+    ],
+    ['a target by age at maxHoldSeconds', { takeProfitByAge: { 60: 20 }, maxHoldSeconds: 60 }, 'takeProfitByAge.60'],
     ['a stop-loss above the target of age 0', { takeProfitByAge: { 0: 5 }, stopLossPercent: 6 }, 'takeProfitByAge.0'],
     [
       'break-even above the target of age 0',

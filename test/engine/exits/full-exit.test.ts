@@ -50,7 +50,7 @@ const states = (outputs: readonly Output[]): string[] =>
 const cancels = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'cancel' ? [output.orderId] : []))
 
-it('a full exit has the settings for attempts without proof, and no other order has them', () => {
+it('only a full exit may be sent again without proof of its last attempt, and reserves the fees of five attempts', () => {
   const { rig } = holding(HALF)
   const [half] = orders(rig.trade(1e-6))
   const [exit] = orders(rig.settle(0.5e-6))
@@ -80,7 +80,7 @@ describe('a full exit and a partial sale', () => {
     expect(cancels(outputs)).toEqual(isCalledOff ? [half.id] : [])
   })
 
-  it('the fills of both sales close the position, in any order', () => {
+  it('the fills of a full exit and of a partial sale close the position, in any order', () => {
     for (const order of ['half first', 'exit first']) {
       const { rig, half, tokens } = halved()
       rig.report(half, 'working')

@@ -93,20 +93,25 @@ describe('a held token without prints', () => {
     ['a stop-loss on the second reading', { stopLossPercent: 20 }, [0.7e-6, 0.7e-6], ['all stop-loss']],
     ['a single reading below the stop sells nothing', { stopLossPercent: 20 }, [0.7e-6, 1e-6, 1e-6, 0.7e-6, 1e-6], []],
     ['a take-profit', { takeProfitPercent: 50 }, [3e-6, 1.6e-6], ['all take-profit']],
-    ['a trailing stop on what was read', { trailingPercent: 20 }, [2e-6, 2e-6, 1.5e-6, 1.5e-6], ['all trailing stop']],
-    ['no trailing stop from a high that one reading made', { trailingPercent: 20 }, [9e-6, 1e-6, 1e-6], []],
+    [
+      'a trailing stop below the highest of several readings',
+      { trailingPercent: 20 },
+      [2e-6, 2e-6, 1.5e-6, 1.5e-6],
+      ['all trailing stop'],
+    ],
+    ['no trailing stop below a high that only one reading shows', { trailingPercent: 20 }, [9e-6, 1e-6, 1e-6], []],
     [
       'a step',
       { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }] },
       [1.3e-6, 1.3e-6],
       ['percent take-profit step 1 of 1'],
     ],
-    ['nothing if the price fell too little', { stopLossPercent: 20 }, [0.85e-6, 0.85e-6, 0.85e-6], []],
+    ['no sale if the price fell too little', { stopLossPercent: 20 }, [0.85e-6, 0.85e-6, 0.85e-6], []],
   ])('%s', (_what, exits, prices, done) => {
     expect(new Quiet(exits).rounds(...prices)).toEqual(done)
   })
 
-  it('a position has its pool read after afterSeconds, then at this interval, and sooner if the next reading can decide', () => {
+  it('the pool of a position is read after afterSeconds without a print, then at this interval, and sooner if the next reading can decide', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     const printedAt = rig.now
@@ -120,7 +125,7 @@ describe('a held token without prints', () => {
     expect((quiet.nextAskAt as number) - rig.now).toBe(1_000)
   })
 
-  it('a position has its pool read while the feed is down, no matter which gaps there are', () => {
+  it('the pool of a position is read while the feed is down, even if gaps are reported in this time', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'feed', status: 'down', confirmed: [] })
@@ -128,7 +133,7 @@ describe('a held token without prints', () => {
       rig.now += 8_000
       rig.input({ kind: 'gap', from: rig.now - 8_000, to: rig.now, keys: ['trades'] })
     }
-    // The gaps have removed the earlier prices, so it takes three readings.
+    // The gaps have removed the earlier prices, and a median needs at least three.
     expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6, 0.5e-6)]).toEqual([true, [], ['all stop-loss']])
   })
 
@@ -216,7 +221,7 @@ describe('a held token without prints', () => {
     expect(quiet.rounds(0.5e-6, 0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('other exits sell the position without a reading', () => {
+  it('an exit by time sells the position without a reading of its pool', () => {
     const quiet = new Quiet({ maxHoldSeconds: 30 })
     quiet.ask()
     const { rig } = quiet.talk
@@ -227,7 +232,7 @@ describe('a held token without prints', () => {
     expect([quiet.read(0.1e-6), quiet.ask()]).toEqual([[], false])
   })
 
-  it('after a restart, the pool of a position known only from rows is read', () => {
+  it('after a restart, the pool of a position that was restored from the journal is read', () => {
     const before = new Quiet({ stopLossPercent: 20 })
     const recorded = new RecordedMoney()
     for (const output of before.talk.rig.outputs) recorded.output(output)

@@ -4,7 +4,7 @@ import { IndicatorMemory, type StateInMemory } from '../../../src/engine/indicat
 import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
 
 const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
-/** More than the memory adds at once. */
+/** More tokens than the memory processes in one step. */
 const tokens = 70
 
 /** The numbers of bars that are added, one after the other, to a token or to all tokens; 0 frees the token. */

@@ -31,7 +31,7 @@ test.each<Row>([
   ['an allowed mint passes', { allowMints: 'mints.txt' }, {}, undefined],
   ['a mint that is not allowed is refused', { allowMints: 'mints.txt' }, { mint: MINT_2 }, 'MINT_UNLISTED'],
   ...(['allowMints', 'denyMints', 'allowCreators', 'denyCreators'] as const).map(
-    (list) => ['a list that nobody has read allows nothing', { [list]: 'none.txt' }, {}, 'LIST_UNREAD'] satisfies Row,
+    (list) => ['a list that was not read refuses every buy', { [list]: 'none.txt' }, {}, 'LIST_UNREAD'] satisfies Row,
   ),
   ['a denied creator is refused', { denyCreators: 'makers.txt' }, {}, 'CREATOR_LISTED'],
   ['a creator that is not denied passes', { denyCreators: 'makers.txt' }, { creator: 'other' }, undefined],

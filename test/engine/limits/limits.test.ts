@@ -236,8 +236,8 @@ describe('dueExit and due exits', () => {
     ['below the target', 59_999, 1.49, undefined],
     ['from the next age on', 60_000, 1.2, '+20.0 % on the average price, at least 20 % after 60 s'],
     ['below the next target', 119_999, 1.199, undefined],
-    ['at a target of 0 %', 120_000, 1, '0.0 % on the average price, at least 0 % after 120 s'],
-    ['below a target of 0 %', 900_000, 0.999, undefined],
+    ['with a target of 0 %, at the average price', 120_000, 1, '0.0 % on the average price, at least 0 % after 120 s'],
+    ['with a target of 0 %, below the average price', 900_000, 0.999, undefined],
     ['above takeProfitPercent', 60_000, 2, undefined, 'take-profit: +100.0 % on the average price'],
   ])('takeProfitByAge %s', (_name, ageMs, price, why, first?: string) => {
     const rules: ExitRules = { takeProfitByAge: { 120: 0, 10: 50, 60: 20 }, ...(first && { takeProfitPercent: 100 }) }

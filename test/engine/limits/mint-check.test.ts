@@ -48,7 +48,7 @@ describe('a buy of a mint that was read', () => {
   test.each<[string, TokenChecks, Mode, string]>([
     ['a buy is refused for a trait that the bot refuses', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
     [
-      'a buy is also refused for such a trait with when: after',
+      'a buy is refused for a trait that the bot refuses, also with when: after',
       { when: 'after', allow: [] },
       'live',
       'FREEZE_AUTHORITY',

@@ -69,7 +69,7 @@ describe('the replay of a segment', () => {
     })
   })
 
-  it('a replay ignores the place of an error, and repeats the effects of reading the error', () => {
+  it('a replay ignores at which place a strategy threw, and repeats what the strategy does when the engine reads the error', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {
