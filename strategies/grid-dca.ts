@@ -36,7 +36,7 @@ export default defineStrategy({
     },
     onFill(fill, token) {
       const lots = lotsOf(token)
-      // The list survives a restart. If there is no position, lots of an earlier position are ignored.
+      // The list of lots survives a restart. It is deleted when the position has closed.
       if (fill.side === 'sell') token.durable = token.position ? lots.slice(0, -1) : null
       else token.durable = [...lots, fill.price]
     },

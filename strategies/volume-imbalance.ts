@@ -9,7 +9,7 @@ export default defineStrategy({
       .min(1)
       .max(100)
       .default(60)
-      .describe('least excess of buys in a bar, percent of its SOL'),
+      .describe('least excess of the SOL of buys over the SOL of sales in a bar, percent of their sum'),
     bars: z.number().int().min(1).max(20).default(2).describe('number of bars in a row with this excess'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),

@@ -2,9 +2,9 @@ const LINE_BYTES = 64
 /** glibc places a large area of memory this many bytes after the beginning of a page. */
 const HEADER_BYTES = 16
 
-/** Returns zeroed memory of `bytes` bytes, and the offset of its first cache line. An entry of 64 bytes that begins
- *  there is in one cache line; otherwise it would be in two, and each could be a cache miss. With another allocator the
- *  offset may be wrong, which only costs speed. */
+/** Returns zeroed memory of `bytes` bytes, and the offset of its first cache line. An entry of 64 bytes that begins at
+ *  this offset is in one cache line. At another offset it would be in two lines, and each could be a cache miss. With
+ *  another allocator the offset may be wrong, which only costs speed. */
 function atLine(bytes: number): [buffer: ArrayBuffer, offset: number] {
   return [new ArrayBuffer(bytes + LINE_BYTES), LINE_BYTES - HEADER_BYTES]
 }

@@ -73,7 +73,7 @@ export const ERRORS = {
   KEY_REFUSED: 'the service refuses the API key; entries stop until the key is replaced',
   PLAN_REFUSED: 'the service refuses this request under the current plan',
   WARMING: 'the strategy is warming up; orders are ignored',
-  // Failed readings of the pool of a held token that is quiet (exits.whenStale: poll).
+  // Failed readings of the pool of a held token that has no recent price (exits.whenStale: poll).
   POOL_SILENT:
     'no RPC returned the pool of a quiet token; the position stays open, the pool is read again, other exits continue',
   POOL_BEHIND:

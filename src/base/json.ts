@@ -8,7 +8,7 @@ const MOST_LEVELS = 100
 const MOST_VALUES = 1_000_000
 const MOST_CHARACTERS = 1_000_000
 
-/** Characters that JSON may escape: control characters, quotes, backslashes and halves of pairs. */
+/** Characters that JSON may escape: control characters, quotes, backslashes and halves of surrogate pairs. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
 /** Encodes a value as `JSON.stringify` does, and bigints as well. `JSON.stringify` with a replacer takes three times as
@@ -51,7 +51,7 @@ function encodedRecord(record: Record<string, unknown>): string {
   return `{${text}}`
 }
 
-/** Most keys whose encoded form is kept. The records of a journal have a few hundred. */
+/** Largest number of keys whose encoded form is kept. The records of a journal have a few hundred different keys. */
 const MOST_KEYS = 1_000
 const encodedKeys = new Map<string, string>()
 

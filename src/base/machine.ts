@@ -44,10 +44,10 @@ export type Dial = (url: string, on: SocketEvents) => Socket
 
 export interface SocketEvents {
   open(): void
-  /** Delivers one message: the bytes `start..end` of `data`, by default all of them. A chunk may contain many messages,
+  /** Delivers one message: the bytes `start..end` of `data`, by default all of them. `data` may contain many messages,
    *  and creating a view for each message would cost more than reading it. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
-  /** Called when all messages of one read have been delivered. */
+  /** Called when all messages of one read of the socket have been delivered. */
   settled(): void
   closed(reason: string): void // called exactly once
 }

@@ -81,7 +81,8 @@ export function formatSol(value: number | bigint): string {
   return `${sign}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }
 
-// The functions below format times for messages. Intl and Date are banned in pure rows.
+// The functions below format times for messages. They do without Intl and Date, which pure layers may not use, because
+// their results depend on the machine.
 /** Formats a time of the day and the span until it: `14:03:12 UTC (in 5 min)`. */
 export function formatInstant(time: Millis, now: Millis): string {
   const sinceMidnight = ((time % DAY) + DAY) % DAY

@@ -94,7 +94,7 @@ function settingsOf(
   }
 }
 
-/** Subscription keys of the start: those of the strategies, and `newTokens` if a limit or a filter needs the
+/** Subscription keys with which a run starts: those of the strategies, and `newTokens` if a limit or a filter needs the
  *  announcements of new tokens. */
 export function keysOf({ bots, wallets }: Pick<Config, 'bots' | 'wallets'>): string[] {
   const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))

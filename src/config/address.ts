@@ -32,7 +32,7 @@ export function originProblem(text: string): string | undefined {
   return new URL(text).pathname === '/' ? undefined : 'expected an address without a path, as in https://example.com'
 }
 
-/** Matches the name of a query parameter that probably carries a secret. */
+/** Matches the name of a query parameter that probably contains a secret. */
 const SECRET_PARAMETER = /key|token|secret|auth|pass|sign/i
 
 /** Problem of an address for public data that is written in a configuration file; undefined if it is valid. */

@@ -10,7 +10,7 @@ const MOST_BYTES = 262_144
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----/g
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m
-/** Permissions that a private key must not have: others read it, or the group writes it. */
+/** Permissions that the file of a private key must not have: any for other users, or the group's to write. */
 const UNSAFE_MODE = 0o027
 
 /** A certificate chain and its private key (PEM), which belong together and are valid now. */
@@ -48,7 +48,7 @@ export function validCertificate(files: DeskTls, origin: string | undefined, now
   return certificate
 }
 
-/** Reads the files. The certificate of the server may have expired. Throws a CertificateError. */
+/** Reads the files, but does not check whether the certificate is valid now. Throws a CertificateError. */
 export function readCertificate(files: DeskTls, origin: string | undefined, now: Millis): Certificate {
   const leaf = leafOf(files.certificate)
   const key = keyOf(files)

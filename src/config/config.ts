@@ -48,8 +48,8 @@ interface ServiceSettings {
     readonly priceUpdate: 'auto' | 'sol' | 'usd'
     readonly sell: 'auto' | 'tokens' | 'baseUnits'
   }
-  /** Longest time, in milliseconds, after the end of a connection in which the service may still execute a request of
-   *  that connection. */
+  /** Longest time in ms for which the service may still execute a request after the connection of the request has
+   *  ended. */
   readonly lateMs: number
 }
 
@@ -113,7 +113,7 @@ export interface SignerCaps {
 export interface JournalConfig {
   /** Absolute path of the journal. */
   readonly path: string
-  /** Age at which the tape is dropped. Not used with `archive`. */
+  /** Age in days at which recorded market rows are deleted. Not used with `archive`. */
   readonly keepTapeDays: number
   /** Whether the closed days of the tape are archived once a day, and kept. */
   readonly archive: boolean

@@ -109,8 +109,9 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
   )
 }
 
-/** Returns the sections of a file that the sandbox ignores, because it has its own chain and wallets. It does not
- *  ignore the limits of a wallet. An empty entry of `wallets` is allowed. */
+/** Returns the sections of a file that the sandbox ignores, because the sandbox has a chain and wallets of its own. The
+ *  limits of a wallet still apply, so a section with only limits is not returned, and neither is an empty entry of
+ *  `wallets`. */
 function ignoredBySandbox({ chain, wallet, wallets = {} }: ConfigFile['sections']): Path[] {
   const isLimitsOnly = (one: object): boolean => Object.keys(one).every((key) => key === 'limits')
   const named = Object.entries(wallets).filter(([, one]) => !isLimitsOnly(one))

@@ -150,8 +150,8 @@ export function metricsFrom(input: FileInput['metrics'], cwd: string): MetricsCo
   return input && { token: secretFrom(input.token, cwd, scrapeTokenProblem) }
 }
 
-/** Returns the problem of a token for scrapers; undefined if it is valid. The desk's thread has the hash of the token,
- *  which does not help to guess a token of 32 random characters. */
+/** Returns the problem of a token for scrapers; undefined if it is valid. The desk's thread holds only the hash of the
+ *  token. A token of 32 random characters cannot be found from its hash. */
 function scrapeTokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]{32,256}$/.test(token)) return 'expected 32 to 256 characters of ASCII without spaces'
   return new Set(token).size < 10 ? 'expected a random text; `openssl rand -hex 32` prints one' : undefined

@@ -15,8 +15,8 @@ export const PUBLIC_ENTRY = new URL(`../index${SOURCE_ENDING}`, import.meta.url)
 /** Folder that contains the code of the package, with a subfolder for each layer ("row") of the architecture. */
 export const SOURCES = fileURLToPath(new URL('../', import.meta.url))
 
-/** Folders with the code that decides about orders. The hash of this code, which the journal records at each start,
- *  covers their files and the strategies. */
+/** Folders with the code that decides about orders. At each start, the journal records a hash of the code in these
+ *  folders and of the strategies. */
 export const DECIDING_ROWS = ['base', 'solana', 'market', 'engine']
 
 /** Folder of the strategies that come with the package. */

@@ -9,7 +9,7 @@ const MODEL: Readonly<Record<string, unknown>> = writtenModel(DEFAULT_FILL_MODEL
 const honeypot = z.strictObject({
   buys: described(z.int().min(1).max(Number.MAX_SAFE_INTEGER), {
     about:
-      'Number of buys (of at least the minimum size of a print) from which the token may count as one that cannot be sold.',
+      'Least number of buys (of at least the minimum size of a print) of a token that can count as one that cannot be sold.',
     unit: 'count',
   }),
   salesPercent: described(z.number().min(0).max(1_000), {

@@ -47,7 +47,7 @@ function walletsIn(wallets: Config['wallets']): object {
   return { wallets: Object.fromEntries(wallets.map(({ name, publicKey, limits }) => [name, { publicKey, limits }])) }
 }
 
-/** Hashes of the files from which backtests read a bot's sources; no key if there is none. */
+/** Returns the hashes of the files from which backtests read a bot's sources; an empty object if there are none. */
 function sourceFiles(sources: NonNullable<BotConfig['sources']>): { sourceFiles?: Record<string, string> } {
   const hashes = Object.entries(sources).flatMap(([name, { file }]) =>
     file === undefined ? [] : [[name, createHash('sha256').update(readFileSync(file)).digest('hex')] as const],

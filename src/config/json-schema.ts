@@ -61,7 +61,8 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
       const { def } = zodSchema._zod
       describe(jsonSchema)
       if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false
-      // If no branch matches, editors report the first one, so a word such as `none` must come last.
+      // If a value fits none of the alternatives, editors report the problem of the first one, so a word such as `none`
+      // must come last.
       jsonSchema.anyOf?.sort((one, other) => Number('const' in one) - Number('const' in other))
     },
   })

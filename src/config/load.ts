@@ -32,7 +32,7 @@ export interface LoadOptions {
   readonly readsPolicy?: boolean
   /** Time at which the certificate and the key of `desk.tls` must be valid; absent if they are not read. */
   readonly certificateAt?: Millis
-  /** Replaces the entries of bots, as if the files contained the result. */
+  /** Changes the entry of each bot after it was read, as if the files contained the result. */
   readonly change?: (entry: BotEntry) => BotEntry
 }
 

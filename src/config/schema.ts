@@ -80,7 +80,7 @@ const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
 /** Size of a buy, SOL. The lower bound is the smallest buy that the service accepts. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
-/** Requests per second of an RPC. At a lower rate than the lower bound, an exit would wait too long for the RPC. */
+/** Requests per second of an RPC. At a rate below the minimum, an exit would wait too long for the RPC. */
 const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 

@@ -226,7 +226,7 @@ export function paramBounds({ params }: Pick<Strategy, 'params'>): NumberBounds[
   return numbersIn(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }))
 }
 
-/** Bounds of the numbers in a JSON Schema of a map. A key that accepts a number among other values counts. */
+/** Bounds of the numbers in a JSON Schema of a map. A key counts even if it also accepts other values than numbers. */
 export function numbersIn(schema: unknown): NumberBounds[] {
   const { properties, anyOf = [] } = schema as NumberSchema
   const map = properties ?? anyOf.find((one) => one.properties !== undefined)?.properties ?? {}

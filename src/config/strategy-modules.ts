@@ -12,8 +12,8 @@ const PURE_BUILTINS =
 const CODE = /\.[cm]?[jt]s$/
 
 const strategyFiles = new Set<string>()
-/** Imports of strategies and of the modules that they import. For the URL of each module: URL and specifier of its
- *  imports. */
+/** Imports of strategies and of the modules that they import. By the URL of a module: its imports, each as URL and
+ *  specifier. */
 const imports = new Map<string, Map<string, string>>()
 /** URLs of the modules that a strategy's import loaded. The hooks have recorded the imports of these modules. The
  *  imports of a module that was loaded earlier are unknown. */
@@ -91,9 +91,9 @@ export function isPureBuiltin(name: string): boolean {
   return PURE_BUILTINS.includes(name.replace(/^node:/, ''))
 }
 
-/** Imports of a strategy, direct or not, through which it can read data other than the tape: modules of Node for files,
- *  processes or the network, data files, and packages that were loaded before the strategy, because the imports of
- *  those are unknown. */
+/** Imports of a strategy, direct or not, through which it can read data other than the tape. These are modules of Node
+ *  for files, processes or the network, and data files. Packages that were loaded before the strategy are included,
+ *  because their imports are unknown. */
 export function outsideImports(file: string): string[] {
   const own = pathToFileURL(file).href
   const found = new Set<string>()

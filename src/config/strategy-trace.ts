@@ -11,7 +11,7 @@ const LONGEST_FRAME = 300
 /** Folders with the code of Sluice itself, without the strategies that come with it. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
-/** Folders inside of Sluice with other code. */
+/** Folders inside of these that contain other code than Sluice's own. */
 const FOREIGN = [OWN_STRATEGIES, fileURLToPath(JOINED_LIBRARIES)]
 const LIBRARIES = `${sep}node_modules${sep}`
 
@@ -53,8 +53,9 @@ export function loadingFailure(error: unknown, cwd: string): string {
   return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
 }
 
-/** Place of a syntax error as text; undefined if `above` has none. Node writes it above the message: the file and line,
- *  the code, and a caret below the column. There is no caret if the file ends where more code is expected. */
+/** Place of a syntax error as text; undefined if `above` does not contain it. `above` is what Node writes above the
+ *  message: the file and line, the code, and a caret below the column. There is no caret if the file ends where more
+ *  code is expected. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
   const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+$)?/m.exec(above) ?? []
   const path = pathOf(url)

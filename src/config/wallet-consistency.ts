@@ -47,7 +47,8 @@ const SAME_KEY = {
   signer: 'a signer holds the key of one wallet',
 } as const
 
-/** Two wallets with the same key would sell and count each other's tokens. */
+/** Returns an error for each wallet that has the same key as an earlier one, because two such wallets would sell and
+ *  count each other's tokens. */
 function sameKeyErrors({ sections: { wallets = {} }, document }: ConfigFile): ConfigError[] {
   const entries = Object.entries(wallets)
   return (Object.keys(SAME_KEY) as (keyof typeof SAME_KEY)[]).flatMap((key) =>

@@ -13,8 +13,8 @@ export interface WorstCase {
   readonly largestBuy: Lamports
   /** Largest number of lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
-  /** Most lamports that buys take out of the wallet in any 60 minutes (`perHour`) and in a UTC day (`perDay`). Assumes
-   *  buys of the smallest size, because each buy pays fees. */
+  /** Largest number of lamports that buys take out of the wallet in any 60 minutes (`perHour`) and in a UTC day
+   *  (`perDay`). Assumes buys of the smallest size, because each buy pays fees. */
   readonly perHour: Lamports | null
   readonly perDay: Lamports | null
   /** Sum of the buys, before slippage and fees, of all positions that may be open at once. */

@@ -9,8 +9,8 @@ export interface Account {
   readonly service: string
   /** Genesis hash of the chain; '' for a paper account, which has no chain. */
   readonly cluster: string
-  /** Public key of the wallet. A paper account has the name of its bot instead, so that each paper bot has its own
-   *  money, or `wallet:NAME` if its bots share a wallet with a name. */
+  /** Public key of the wallet. For a paper account, the name of its bot, so that each paper bot has its own money;
+   *  `wallet:NAME` if its bots share a wallet with a name. */
   readonly wallet: string
 }
 

@@ -90,8 +90,9 @@ export class EngineRun {
     return row
   }
 
-  /** Handles rows as `#handle` does, while no bot has a handler of trades. A row of a quiet token then changes only the
-   *  price and the bars of the token. Stops if a handler that has run adds a handler of trades. */
+  /** Handles rows as `#handle` does, while no bot has a handler of trades. A row of a quiet token (see `QuietTokens`)
+   *  then changes only the price and the bars of the token. Stops if a handler that has run adds a handler of
+   *  trades. */
   #scan(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs, activity, quiet, prices } = state
     const { time, kind, token: tokens } = block
@@ -151,7 +152,7 @@ export class EngineRun {
     bars.warm(state.now)
   }
 
-  /** Shows the gaps of the warm-up that have ended. */
+  /** Applies the gaps of the warm-up that have ended to the prices and the bars. */
   #missWarmGaps(bars: TokenBars, state: EngineState): void {
     for (let gap = this.#warmGaps[0]; gap !== undefined && gap.to <= state.now; gap = this.#warmGaps[0]) {
       this.#warmGaps = this.#warmGaps.slice(1)
@@ -247,8 +248,8 @@ export class EngineRun {
     state.block = block
   }
 
-  /** Prices of the warm-up are forgotten, because no order may act on a print from before the start. Bars that have
-   *  ended by now still belong to the warm-up, for the same reason. */
+  /** Ends the warm-up. Its prices are forgotten, because no order may act on a print from before the start. For the
+   *  same reason, bars that have ended by now still belong to the warm-up. */
   #endWarmup(state: EngineState): void {
     state.warming = true
     if (this.#bars !== undefined) {
@@ -262,8 +263,8 @@ export class EngineRun {
 
   #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
-    // If the market was silent for more than a day, two midnights have passed. The first call only marks the data as
-    // those of the previous day. The second call frees them.
+    // If the market was silent for more than a day, at least two midnights have passed. The first call of
+    // `forgetTokens` only marks the data as those of the previous day. The second call frees the data.
     const isLater = this.#dayEnds > 0 && state.now >= endOfDay(this.#dayEnds)
     this.#dayEnds = endOfDay(state.now)
     for (const runner of bots.all()) {

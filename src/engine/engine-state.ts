@@ -200,8 +200,8 @@ export class Activity {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** Records that a handler of a bot begins. Returns the value to pass to `leave`. A handler that runs within another
-   *  one is not counted. */
+  /** Records that a handler of a bot begins. Returns the value to pass to `leave`. `cells[1]` does not count a handler
+   *  that runs within another one. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot

@@ -61,7 +61,7 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#run?.holds(token) ?? false
   }
 
-  /** Returns the highest prices and marks that changed since the last call. */
+  /** Returns the highest prices, and the best and worst profits of positions, that changed since the last call. */
   takeMarks(): Mark[] {
     return this.#started().takeMarks()
   }

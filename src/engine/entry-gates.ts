@@ -7,7 +7,7 @@ type GateInput = Extract<Input, { kind: 'gate' }>
 /** Conditions outside of the engine that stop entries, such as a full disk. Only an input can end a condition: the
  *  command `resume` does not end it. A restart forgets all conditions. */
 export class EntryGates {
-  /** Reasons for the stop, by account ('' for all accounts) and code. */
+  /** Reasons why entries are stopped, by account ('' for all accounts) and code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
   /** Accounts in which only one entry may be sent for now, with the order id of that entry ('' until it is sent). */
@@ -50,7 +50,7 @@ export class EntryGates {
   }
 }
 
-/** Reasons for inputs that contain none. */
+/** Default reasons, for inputs without a reason. */
 const REASONS: Readonly<Record<GateCode, string>> = {
   CHAIN_UNREAD: 'the chain has not been read yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',

@@ -115,8 +115,8 @@ export class OrderFactory {
     const fees = from(priorityFeeLadder, step)
     const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
     const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
-    // If the service refuses a priority fee, the order is retried with the fee that the service chooses, at any
-    // attempt. The reservation must cover that fee too.
+    // The service may refuse the priority fee of any attempt. The order is then retried with the fee that the service
+    // chooses, so the reservation must cover that fee too.
     const worst = Math.max(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS, sellCost(null))
     this.#cancelPartialSale(position, size)
     const order = this.#order({
@@ -142,8 +142,9 @@ export class OrderFactory {
   }
 
   /** Returns the time in ms for which a full exit waits for evidence before it is repeated. A repeat is safe only if
-   *  the wallet holds no other tokens of the mint. MINT_OWNED excludes tokens of other bots. If the wallet is known to
-   *  hold more than 1 % of tokens from elsewhere, this must return null. */
+   *  the wallet holds no other tokens of the mint, because the repeat would sell them. Another bot of the wallet cannot
+   *  hold the mint, because its buys are refused (MINT_OWNED). If the wallet is known to hold more than 1 % of tokens
+   *  from elsewhere, this method must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }

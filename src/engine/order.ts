@@ -112,7 +112,8 @@ export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = 
   cancelled: ['filled'],
 }
 
-/** Whether an order is open: it blocks other orders of its lane, and its worst-case cost is reserved. */
+/** Whether an order is open: it blocks other orders of its lane (account, mint and side), and its worst-case cost is
+ *  reserved. */
 export function isOpen(state: OrderState): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }

@@ -37,9 +37,9 @@ export interface Strategy<
   readonly keys: readonly string[]
   /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits of the strategy's positions. The order's exits override those of the bot, these override the defaults of the
-   *  configuration, and the defaults override the exits here. With `exits: strategy` in the YAML, the exits here
-   *  override the defaults. */
+  /** Exits of the strategy's positions. The exits of an order override those of the bot. The exits of the bot override
+   *  the defaults of the configuration. The defaults override the exits of the strategy or, with `exits: strategy` in
+   *  the YAML, the exits of the strategy override the defaults. */
   readonly exits?: ExitRules
   /** Widths of the bars that are built for each token, with the number of closed bars to keep for a token: `{ '1m': 200
    *  }`. Widths are times (`15s`, `1m`, `4h`), numbers of trades (`500 trades`) or volumes (`20 SOL`). Time bars end at
@@ -377,7 +377,8 @@ export interface Conditional {
 /** A buy at the price `atPrice` (above 0) or at a lower price. The price is the robust price, SOL a token. */
 export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
 
-/** A sale of a held token at the price `atPrice` (above 0). It is compared with the price of the exits, SOL a token. */
+/** A sale of a held token at the price `atPrice` (above 0). `atPrice` is compared with the price of the exits, SOL a
+ *  token. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
 /** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <

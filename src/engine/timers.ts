@@ -7,9 +7,9 @@ import type { Timer } from './recovered-money.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the end of a silence, the next reading
- *  of the pool, a retry. A timer with the purpose `due` belongs to a conditional order, and is named after the order
- *  instead of the mint. */
+/** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the next check for a silence of the
+ *  token, the next reading of the pool, the retry of an exit. A timer with the purpose `due` belongs to a conditional
+ *  order, and is named after the order instead of the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** Minimum interval of a strategy's timer, ms. */

@@ -25,7 +25,7 @@ const LIKELY_CAUSE =
 /** Codes of reports that raise an alarm. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
-/** Codes that prove that the service, or a proof of absence, was wrong. */
+/** Codes that prove that the service was wrong, or that the proof that an attempt could not execute was wrong. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
 /** Reconciles the books with the chain: handles transactions that belong to no order, missing tokens, adopted tokens,
@@ -58,7 +58,8 @@ export class WalletReconciler {
     }
   }
 
-  /** Lifts quarantines and breaches of an account, because the operator resumed. */
+  /** Ends two stops of an account, because the operator resumed: that of mints with missing tokens (quarantine), and
+   *  that after an attempt that executed against the evidence (breach). */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
     if (account.breached !== undefined) account.breached = false

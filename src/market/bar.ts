@@ -119,11 +119,11 @@ class ClosedBar implements Bar {
 
 Object.freeze(ClosedBar.prototype)
 
-/** Number of bars whose memory is taken at once. A bar that a strategy keeps also keeps the memory of the other
- *  bars. */
+/** Number of bars whose memory is allocated at once. As long as a strategy keeps one of these bars, the memory of all
+ *  of them is kept. */
 const COPIES_AT_ONCE = 128
 
-/** Copies bars for strategies. The memory of a copy is collected when no bar in it is used. */
+/** Copies bars for strategies. The memory is garbage-collected when no bar in it is used any more. */
 export class BarCopies {
   readonly #width: Width
   #doubles = new Float64Array(0)

@@ -61,8 +61,8 @@ export class Bars {
   #open = new Float64Array(0)
   /** The bar of the current print, if each print is a bar. */
   readonly #whole = new Float64Array(BAR_DOUBLES)
-  /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and their
-   *  number. */
+  /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and the number of
+   *  these tokens. */
   #printed = new Uint32Array(0)
   #printedCount = 0
   /** The tokens of `#printed`, as bits by token number. */
@@ -206,7 +206,8 @@ export class Bars {
     return priced
   }
 
-  /** Forgets the current interval. The next call of `endInterval` begins with the interval that contains its time. */
+  /** Forgets the current interval. The next call of `endInterval` begins with the interval that contains the `now` of
+   *  that call. */
   rewind(): void {
     if (this.isTimed) this.closesAt = this.closedTo = Number.NEGATIVE_INFINITY
   }

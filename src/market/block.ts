@@ -132,7 +132,7 @@ export class Trade {
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
-  /** The trader's slippage bound, percent; NaN if missing. */
+  /** The trader's slippage limit, percent; NaN if missing. */
   get slippage(): number {
     return this.#block.extra[this.#row] as number
   }

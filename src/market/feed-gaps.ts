@@ -17,7 +17,7 @@ export class FeedGaps {
   /** Start of the current interruption; Infinity if there is none. Before the first event the feed counts as
    *  interrupted. */
   #since: Millis = Number.NEGATIVE_INFINITY
-  /** End of the last interruption; Infinity while one has not ended. No later interval is covered. */
+  /** End of the last interruption; Infinity while one has not ended. After this time, no rows are missing. */
   lastEnd: Millis = Number.POSITIVE_INFINITY
 
   /** Whether an interruption has not ended. */

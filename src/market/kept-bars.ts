@@ -2,16 +2,17 @@ import { BAR_DOUBLES, CLOSED } from './bar.ts'
 import type { TokenId } from './block.ts'
 
 /** Number of bars in a chunk if at least `KEPT_FOR_CHUNKS` bars are kept, and otherwise 1. Chunks of tokens whose bars
- *  close together are next to each other in memory. A list of its own for each token, with room for all of its bars,
- *  would put the newest bars of all tokens at distances of a power of two, which the processor's cache cannot hold. */
+ *  close together are next to each other in memory. If each token had a list of its own with room for all of its bars,
+ *  the newest bars of the tokens would be at distances of a power of two in memory. The processor's cache can hold only
+ *  few such bars. */
 const CHUNK_BARS = 4
 const KEPT_FOR_CHUNKS = 16
-/** Number of chunks whose memory is taken at once. */
+/** Number of chunks whose memory is allocated at once. */
 const SLAB_CHUNKS = 256
 
 /** Size of a token's state, and the offsets of its fields: number of bars so far, number of the oldest kept bar, the
- *  oldest chunk, the number of its first bar, and the newest chunk. Bar number n is in its chunk at n modulo the bars
- *  of a chunk. */
+ *  oldest chunk, the number of the first bar in that chunk, and the newest chunk. Within its chunk, bar number n has
+ *  the index n modulo the number of bars of a chunk. */
 const WORDS = 8
 const COUNT = 0
 const FIRST = 1
@@ -31,9 +32,9 @@ interface Slab {
 
 const FREED = new Float64Array(0)
 
-/** The last closed bars of all tokens, of one width. A token's bars are in a list of chunks, which are written again
- *  and again, so a bar that a strategy may keep is a copy. The place of a bar is a number; `memoryAt` and `offsetOf`
- *  say where it is. */
+/** The last closed bars of all tokens, of one width. A token's bars are in a list of chunks. The memory of a chunk is
+ *  used again for later bars, so a strategy gets copies of bars. The place of a bar is a number; `memoryAt` and
+ *  `offsetOf` say where it is. */
 export class KeptBars {
   #words = new Uint32Array(0)
   /** Number of bars, and of doubles, of a chunk; 0 until the first bar. Both are powers of two. */
@@ -41,7 +42,7 @@ export class KeptBars {
   #chunkDoubles = 0
   /** Number of doubles of a slab, as a power of two. */
   #slabBits = 0
-  /** The chunk after each chunk. */
+  /** By chunk: the next chunk of the same token. */
   #next = new Uint32Array(0)
   /** Memory of the slabs by their numbers, and the slabs. A slab without a chunk in use is freed. */
   readonly #memory: Float64Array[] = []
@@ -135,7 +136,8 @@ export class KeptBars {
     words.fill(0, line, line + WORDS)
   }
 
-  /** Makes a chunk the newest one of a token: the oldest one if its bars are dropped, or otherwise another. */
+  /** Appends a chunk to a token's list: the token's oldest chunk if all bars in it were dropped, otherwise an unused
+   *  chunk. */
   #addChunk(line: number): void {
     const words = this.#words
     const oldest = words[line + OLDEST] as number

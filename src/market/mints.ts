@@ -54,7 +54,7 @@ export class Mints {
   }
 
   /** Releases the token numbers for which no holder keeps data, except those for which `isAhead` is true, because rows
-   *  with such a number will still follow. No other row may follow with a released number. */
+   *  with such a number will still follow. The caller ensures that no other row with a released number follows. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []
@@ -82,7 +82,8 @@ export interface MintNews {
 /** Computes the mints that another thread must learn. It may send a mint twice. */
 export class MintTeller {
   #list: readonly string[] | undefined
-  /** The mints of lower token numbers do not change, because free numbers are used in ascending order. */
+  /** Lowest free token number at the last call. The mints of lower numbers do not change, because free numbers are used
+   *  in ascending order. */
   #firstFree = 0
 
   /** Returns the changes of the list since the last call. */

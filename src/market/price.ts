@@ -91,8 +91,8 @@ export class Prices {
     this.#countsThen.fill(0)
   }
 
-  /** Begins a new day. Drops the prices of tokens that had no print on the previous day, unless `isNeeded` says
-   *  otherwise. */
+  /** Begins a new day. Drops the prices of tokens that had no print on the previous day, except tokens for which
+   *  `isNeeded` is true. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     const countsThen = this.#countsThen
     for (let token = 0; token < countsThen.length; token++) {
@@ -108,8 +108,8 @@ export class Prices {
   }
 
   /** Compares the price of one of our own fills, whose unit is certain, with the current price and with the price at
-   *  the decision, because a price may fall by any factor while a buy is on its way. Returns false if the fill
-   *  contradicts both prices, which also contradicts the feed's unit. */
+   *  the decision. Two prices are needed, because a price may fall by any factor while a buy is on its way. Returns
+   *  false if the fill contradicts both prices, and so the feed's unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -117,8 +117,8 @@ export class Prices {
     return agrees
   }
 
-  /** State of the proof of the feed's unit. `quotedRatio`: quoted price over the price in SOL; NaN before a
-   *  comparison. */
+  /** State of the proof of the feed's unit. `quotedRatio`: the price that the feed quotes, divided by the price in SOL;
+   *  NaN before a comparison. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
@@ -186,8 +186,7 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // Two of the five values are larger than the median. So each line tests whether its value does not exceed exactly two
-  // of the others.
+  // The median is not larger than exactly two of the other four values. Each line tests this for one value.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

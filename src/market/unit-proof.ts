@@ -5,9 +5,9 @@ const TOLERANCE = 0.03
 const CONTRADICTION = 20
 
 /** Proof that amount / tokensTraded of the feed's trades is in SOL per whole token. The service's document states the
- *  currency of `amount` but not its unit. The proof holds once the ratio of the quoted price to this price is constant
- *  over enough prints, and as long as our own fills agree. A constant ratio shows that the fields mean what their names
- *  suggest, in any unit of the quoted price. */
+ *  currency of `amount` but not its unit. The proof holds once the ratio of the quoted price to amount / tokensTraded
+ *  is constant over enough prints, and as long as our own fills agree. A constant ratio shows that the fields mean what
+ *  their names suggest, in any unit of the quoted price. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false

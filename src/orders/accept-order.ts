@@ -10,8 +10,8 @@ import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, working
 
 const ACCEPTED: Effect = { kind: 'failpoint', at: 'accepted' }
 
-/** Accepts an order of the engine: blocks its lane (account, mint and side) for other orders, and asks the request
- *  budget for a slot. */
+/** Accepts an order of the engine: blocks its lane (account, mint and side) for other orders, and asks the limiter for
+ *  a request slot. */
 export function submit(step: Step, order: Order): void {
   const { lanes, open } = step.orders
   const working = newWorkingOrder(step, order, 'accepted')
@@ -49,7 +49,8 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // The reports are delivered after all lanes are occupied, because the engine may answer a report with an order.
+  // The reports are delivered after all orders have taken their lanes, because the engine may answer a report with an
+  // order.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })
   step.follow({ kind: 'repeatsEnd' })

@@ -34,8 +34,8 @@ export interface Throttling {
 /** Number of requests a minute that are allowed while the service answers 429 within the plan, because another process
  *  shares the key or because the service counts differently. As in TCP, the rate is cut at most once per reaction time
  *  and then recovers linearly. A single 429 says little about the rate, so the cut is proportional to the square of the
- *  share of refusals among recent answers. If all answers were refusals, the rate falls to the number of accepted
- *  requests. */
+ *  share of refusals among recent answers. If all recent answers were refusals, the rate falls at once to the number of
+ *  requests that the service accepted within the last minute. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number
@@ -90,12 +90,13 @@ export class AdaptiveRate {
     this.#plan = requestsPerMinute
   }
 
-  /** Called when a request was answered, but not with 429. */
+  /** Counts an answer that is not a 429. */
   accepted(): void {
     this.#sample(false)
   }
 
-  /** Called when the service answered 429 to a request that was sent at `sentAt`. */
+  /** Counts a 429 to a request that was sent at `sentAt`, and lowers the rate, unless an earlier cut has not taken
+   *  effect yet. */
   refused(now: number, sentAt: number, { held, open }: Use): void {
     this.#sample(true)
     this.#refusals.push(now)

@@ -102,8 +102,8 @@ function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signa
   addReport(step, working, isOver ? 'filled' : 'working', 'REVERSED', details)
 }
 
-/** Keeps an attempt open that may still execute. Its order then blocks other orders of its lane. Sends a report only if
- *  the order's code changes. */
+/** Keeps an attempt open that may still execute. Its order then blocks other orders of its lane (account, mint and
+ *  side). Sends a report only if the order's code changes. */
 function stayOut(
   step: Step,
   working: WorkingOrder,
@@ -122,8 +122,8 @@ function revertProvisionally(step: Step, working: WorkingOrder, open: OpenAttemp
   if (code === 'SLIPPAGE_EXCEEDED') step.follow({ kind: 'slippageSeen', working, open })
 }
 
-/** Handles contradictory evidence. Holds the order for an operator or for later evidence, unless another attempt or a
- *  repeat may still decide it. */
+/** Handles contradictory evidence. The order is held for an operator or for later evidence, unless another attempt or a
+ *  repeat may still decide the order. */
 function hold(step: Step, working: WorkingOrder, open: OpenAttempt, reason: string): void {
   const isStuck = working.openAttempts.every(({ attempt }) => attempt.state === 'undecided') && !mayRepeat(working)
   if (!isStuck || !isOpen(working.state)) stayOut(step, working, open, 'HELD', reason)

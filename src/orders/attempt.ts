@@ -20,8 +20,8 @@ export interface Attempt {
   /** The order's price, which simulated executors use; null if the token had none. */
   readonly price: number | null
   readonly armedAt: Millis
-  /** Slot and height after which the chain may contain evidence about the attempt; null if the chain had not been read
-   *  before, and for simulated attempts. */
+  /** Solana slot and block height after which the chain may contain evidence about the attempt; null if the chain had
+   *  not been read before, and for simulated attempts. */
   readonly baseline: Baseline | null
   state: AttemptState
   /** Signature of the attempt's transaction; '' until it is known. */
@@ -45,7 +45,8 @@ export interface AttemptStep {
   readonly reason: string
 }
 
-/** A finalized reading of a wallet before an attempt. The attempt's transaction can only land after this slot. */
+/** A finalized reading of a wallet before an attempt. The attempt's transaction can only land after the slot of this
+ *  reading. */
 export interface Baseline {
   readonly slot: number
   /** Block height at that slot. */
@@ -95,8 +96,8 @@ export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
   return executor === 'local' ? 'expired' : 'absent'
 }
 
-/** Whether the attempt may still execute. Its order then blocks other orders of its lane, and a restart resumes the
- *  attempt. */
+/** Whether the attempt may still execute. Its order then blocks other orders of its lane (account, mint and side), and
+ *  a restart resumes the attempt. */
 export function isUndecided(state: AttemptState): boolean {
   return (
     state === 'armed' ||

@@ -80,8 +80,8 @@ export interface Watch {
   readonly bytes?: string
   /** Progress of the proof that the attempt did not execute, for display; '' after the end. */
   readonly progress: string
-  /** Number of blocks that have passed since the baseline, and the number that the proof needs. Absent while the bound
-   *  is unknown, after it has passed, and in records of older versions. */
+  /** Number of blocks that have passed since the baseline, and the number that the proof needs. Absent while the height
+   *  `bound` is unknown, after the chain has passed it, and in records of older versions. */
   readonly blocks?: ProofBlocks
 }
 

@@ -9,15 +9,15 @@ export interface Budget {
   readonly allowed: number
   /** Requests a minute that the plan allows, or this process's share of them. */
   readonly perMinute: number
-  /** Number of requests that wait for a slot of the budget. */
+  /** Number of requests that wait for a request slot. */
   readonly waiting: number
-  /** Reasons why fewer slots can be used than the plan allows. */
+  /** Reasons why fewer request slots can be used than the plan allows. */
   readonly holds: readonly Hold[]
 }
 
 export interface Hold {
   readonly code: 'HISTORY_UNKNOWN' | 'SMALLER_PLAN' | 'THROTTLED' | 'RETRY_AFTER'
-  /** Time at which the hold ends by itself; null if that time is not known. */
+  /** Time at which this reason ends by itself; null if the time is not known. */
   readonly until: Millis | null
   readonly text: string
 }
@@ -40,7 +40,7 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
     case 'HISTORY_UNKNOWN':
       return {
         ...{ code, until: cause.until },
-        text: `this API key was used before, and its requests in the minute before this start are unknown: buys wait until that minute is over, sales may use ${requests(cause.exitShare)} until then`,
+        text: `this API key was used before, and its requests in the minute before this start are unknown: buys wait until these requests no longer count, sales may use ${requests(cause.exitShare)} until then`,
       }
     case 'SMALLER_PLAN':
       return {

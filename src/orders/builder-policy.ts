@@ -17,8 +17,9 @@ export interface BuilderPolicy {
   readonly lookupTables: 'any' | readonly string[]
   /** Permitted pools other than the canonical pool of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that may be passed to an opaque program (see `TradingProgram`), even if their data contain the wallet's
-   *  address, or if they hold SOL and may be derived from the wallet by a seed. */
+  /** Accounts through which the wallet cannot lose anything. They may be passed to an opaque program (see
+   *  `TradingProgram`), even if their data contain the wallet's address, or if they hold SOL and may be derived from
+   *  the wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's

@@ -135,8 +135,8 @@ export function repeat(step: Step, working: WorkingOrder): void {
   requestSlot(step, working, false)
 }
 
-/** Repeats a full exit at once, because the chain shows, not yet finalized, that its latest attempt failed for
- *  slippage. */
+/** Repeats a full exit at once, because the chain shows that its latest attempt failed for slippage, even if this is
+ *  not final yet. */
 export function repeatNow(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const isTop = open.slippageStep + 1 >= working.order.slippagePercents.length
   if (isTop || !isLatest(working, open) || !mayRepeat(working)) return

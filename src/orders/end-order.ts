@@ -35,8 +35,8 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   else report(step, working, working.state, 'TOO_LATE')
 }
 
-/** Ends each waiting entry that is blocked or whose mint an open full exit may sell. Each entry ends in a step of its
- *  own, because the engine must receive its report before the next entry ends. */
+/** Ends each waiting entry that is blocked, or whose tokens an open full exit could also sell. Each entry ends in a
+ *  step of its own, because the engine must receive its report before the next entry ends. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
@@ -52,7 +52,8 @@ function blockOf({ orders }: Step, working: WorkingOrder): ErrorCode | undefined
   return orders.open.couldBeSold(working.order) ? 'EXIT_UNPROVED' : orders.blocks.refusalOf(working)
 }
 
-/** Ends the orders that wait to be retried after a refusal, in accounts whose refusals are no longer trusted. */
+/** Ends the orders that wait to be retried after a refusal, in accounts in which the service's refusals are no longer
+ *  trusted. */
 export function endRepeats(step: Step): void {
   for (const working of step.orders.open.values())
     if (isRepeatOver(step, working)) step.follow({ kind: 'repeatEnds', working })

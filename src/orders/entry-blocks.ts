@@ -64,12 +64,13 @@ export class EntryBlocks {
     this.#plan.add(route.executor)
   }
 
-  /** Called when the service has accepted an order, so its plan allows orders. */
+  /** Allows entries again that were stopped because of the plan: the service has accepted an order since. */
   planAccepted(route: Route): void {
     this.#plan.delete(route.executor)
   }
 
-  /** Called when the service accepts the key, or when the plan has changed. */
+  /** Allows entries again that were stopped because of the plan. Called when the service accepts the key, or when the
+   *  plan has changed. */
   keyAccepted(): void {
     this.#plan.clear()
   }

@@ -10,8 +10,8 @@ import type { JournalRecord, Outcome, Slot } from './ports.ts'
 import type { Move } from './retry-policy.ts'
 import type { OpenAttempt, Unfinished, WorkingOrder } from './working-order.ts'
 
-/** Input of the order path. It comes from the engine, the limiter, the journal's commits, the executors, the clock, the
- *  service and the audit. */
+/** Input of the order path, the code that takes an order to its executions. It comes from the engine, the limiter, the
+ *  journal's commits, the executors, the clock, the service and the audit. */
 export type OrderEvent =
   | { readonly kind: 'submitted'; readonly order: Order }
   | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }
@@ -36,8 +36,8 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** The rest of a step. It is decided on the state after the preceding effects, because after a commit or a report the
- *  engine may have cancelled an order or submitted another one. */
+/** The rest of a step. It is decided after the preceding effects were carried out, because a commit or a report may let
+ *  the engine cancel an order or submit another one. */
 export type FollowUp =
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
@@ -64,7 +64,7 @@ export interface SlotGranted {
   readonly kind: 'slotGranted'
   readonly working: WorkingOrder
   readonly slot: Slot
-  /** Time at which the order requested the slot. */
+  /** Time at which the order asked for the request slot. */
   readonly askedAt: Millis
   readonly baseline: Baseline | null
 }

@@ -27,10 +27,10 @@ export interface GatewayOptions {
 }
 
 /** Sends orders. Each lane (account, mint and side) has one open order, and each attempt is durable before it can
- *  execute. `step` makes the decisions. The gateway turns calls, timers, commits, slots and outcomes into events, and
- *  carries out the effects of each step. Meanwhile another event may arrive, because the engine answers a report. The
- *  gateway handles such an event at once. This is safe, because the step has ended and its remaining effects do not
- *  depend on older state. */
+ *  execute. `step` makes the decisions. The gateway turns calls, timers, commits, request slots and outcomes into
+ *  events, and carries out the effects of each step. While it carries out effects, another event may arrive, because
+ *  the engine may answer a report. The gateway handles this event at once, which is safe: the step has ended, and its
+ *  remaining effects do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
@@ -77,30 +77,31 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'keyRefused', limiter })
   }
 
-  /** Called when the service accepts the API key, or when the plan has changed. */
+  /** Allows requests again that were stopped because of the key or the plan. Called when the service accepts the API
+   *  key, or when the plan has changed. */
   keyAccepted(limiter: Limiter): void {
     this.#take({ kind: 'keyAccepted', limiter })
   }
 
-  /** Asks for a slot for a request that does not belong to an order. `run` is called once the slot is durable, and must
-   *  return the slot to the limiter. If no slot was free, returns a function that removes the request from the
+  /** Asks for a request slot for a request that does not belong to an order. `run` is called once the slot is durable,
+   *  and must return the slot to the limiter. If no slot was free, returns a function that removes the request from the
    *  queue. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
     return limiter.request('reconcile', (slot) => this.#options.journal.commit(() => run(slot)))
   }
 
-  /** Called when the chain finally shows an execution of an attempt that had ended otherwise, or a second execution. */
+  /** Books an execution that is final on the chain: that of an attempt that had ended otherwise, or a second
+   *  execution. */
   lateFill(attempt: Attempt, fill: Fill, code: LateCode): void {
     this.#take({ kind: 'lateFill', attempt, fill, code })
   }
 
-  /** Called for a transaction that has failed finally and most likely belongs to this open attempt. */
+  /** Books the fee of a transaction whose failure is final, and which most likely belongs to this open attempt. */
   feePaid(attempt: Attempt, signature: string, feeLamports: Lamports): void {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }
 
-  /** Adds an attempt that stands for an execution of a full exit, if any one of the exit's open attempts may have made
-   *  it. */
+  /** Adds an attempt for an execution of a full exit if it is unknown which of the exit's open attempts made it. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const [working, open] = addStandIn(this.#orders, attempt, this.#options.clock.now())
     return { attempt: open.attempt, done: this.#outcomeOf(working, open) }

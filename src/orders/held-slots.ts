@@ -17,7 +17,7 @@ export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
   /** Slots of ended requests. `freeAt` is ascending, because requests are added when they end. */
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
-  /** Number of held slots by plan. */
+  /** Number of held slots, by the `plan` under which they were taken. */
   readonly #ofPlan = new Map<number, number>()
   /** Id of the first slot that counts towards the requests that exits may always send. */
   #firstOfShare = 1
@@ -44,8 +44,8 @@ export class HeldSlots {
     return count
   }
 
-  /** Returns the upper bound of held slots under this plan: the plan itself, or the largest plan under which a held
-   *  slot was taken. */
+  /** Returns how many slots can be held under this plan: its requests a minute, or those of the largest plan under
+   *  which a held slot was taken. */
   ceiling(plan: number): number {
     let largest = plan
     for (const other of this.#ofPlan.keys()) if (other > largest) largest = other
@@ -64,12 +64,12 @@ export class HeldSlots {
     if (isExit) this.#exits++
   }
 
-  /** Called when a request has ended. Its slot counts for one more minute. */
+  /** Ends a request. Its slot counts for one more minute. */
   end(id: number, now: number): void {
     this.#cooling.push({ ...this.#ended(id), freeAt: now + WINDOW_MS })
   }
 
-  /** Called if a request was never sent. Its slot no longer counts. */
+  /** Frees the slot of a request that was never sent. */
   giveBack(id: number): void {
     this.#freed(this.#ended(id))
   }

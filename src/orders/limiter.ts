@@ -14,13 +14,13 @@ const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Share of the request slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** Longest time in ms that an entry waits for a slot. After this time the entry is refused; earlier if its time to live
- *  ends. */
+/** Longest time in ms that an entry waits for a request slot. After this time the entry is refused; earlier if its time
+ *  to live ends. */
 export const ENTRY_WAIT_MS = 2_000
 /** Upper bound of a Retry-After, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** Returns the number of slots that entries never take. */
+/** Returns the number of request slots that entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }
@@ -31,7 +31,7 @@ function exitShareOf(slots: number): number {
 }
 
 export interface LimiterOptions {
-  /** Hash of the API key, which identifies the key in the slot log. */
+  /** Hash of the API key, which identifies the key in the log of request slots. */
   readonly key: string
   readonly clock: Clock
   /** Returns the milliseconds of a monotonic clock since the machine's boot; if time is simulated, the simulated
@@ -40,8 +40,8 @@ export interface LimiterOptions {
   /** Name of the boot from which `monotonicMs` counts. */
   readonly boot: string
   readonly requestsPerMinute: number
-  /** The slot log of this key, or `fresh` if no process can have used the key in the last minute. An empty log does not
-   *  prove that. */
+  /** The log of request slots of this key, or `fresh` if no process can have used the key in the last minute. An empty
+   *  log does not prove that. */
   readonly past: readonly Slot[] | 'fresh'
   /** Records a slot when it is taken and when its request has ended. The first record must be durable before the
    *  request is sent. */
@@ -126,8 +126,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Called if the request was never sent, so the service did not count it. The slot is recorded as done a minute
-   *  before it was taken. */
+  /** Returns the slot of a request that was never sent, so that the service did not count it. The slot is recorded as
+   *  done a minute before it was taken, so that a restart does not count it either. */
   giveBack(slot: Slot): void {
     this.#slots.giveBack(slot.id)
     this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
@@ -249,8 +249,8 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Otherwise, a queue that
-   *  waits behind another class would grow without bound. */
+  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Without this, a queue
+   *  that waits behind another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()

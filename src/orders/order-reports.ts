@@ -70,7 +70,7 @@ export function writeReport(
   return numbered(step, reportOf(working, state, code, details))
 }
 
-/** Reports on an order that has ended and is no longer among the open orders. */
+/** Writes and commits a report on an order that has ended and is no longer among the open orders. */
 export function reportEnded(
   step: Step,
   orderId: string,

@@ -31,13 +31,13 @@ export type Outcome =
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay occupied
   | { kind: 'undecided'; reason: string } // not an end: the evidence contradicts itself; a person or later evidence decides
 
-/** Sends orders. `submit` reserves the order's lane and a request slot synchronously. One commit makes tape, order,
- *  attempt and slot durable. Only then does the gateway call `execute` of the executor. */
+/** Sends orders. `submit` synchronously reserves the order's lane (account, mint and side) and a request slot. One
+ *  commit makes tape, order, attempt and slot durable. Only then does the gateway call `execute` of the executor. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
-  /** Sets whether a refusal in this account may lead to an immediate retry. This is not allowed once a refused attempt
-   *  has executed. */
+  /** Sets whether a refusal in this account may lead to an immediate retry. Such retries end once a refused attempt has
+   *  executed. */
   trust(account: string, isTrusted: boolean): void
   /** Stops the account's entries, or allows them again. Entries that were not sent yet end. */
   halt(account: string, isHalted: boolean): void

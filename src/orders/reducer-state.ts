@@ -28,7 +28,7 @@ export class Step {
   readonly now: Millis
   readonly monotonicMs: number
   readonly effects: Effect[] = []
-  /** Reports that this step has written. They are delivered after its commit. */
+  /** The reports that this step has written. They are delivered after its commit. */
   readonly unreported: NumberedReport[] = []
 
   constructor(orders: Orders, now: Millis, monotonicMs: number) {

@@ -15,7 +15,8 @@ export interface Learned {
 export interface ServiceProof {
   /** Unit of the number in a sale; null if no sale of a number was carried out. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
-  /** `sol` if our own buy agreed with amount / tokensTraded of the feed. */
+  /** `sol` if the price of our own buy, in SOL, agreed with the feed's prices (amount / tokensTraded); null
+   *  otherwise. */
   readonly tradeAmount: 'sol' | null
   /** The feed's price divided by the price in SOL: 1 if the feed quotes SOL; null without enough trades. */
   readonly quotedPerSol: number | null

@@ -14,11 +14,11 @@ export interface OldSlots {
 
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
-/** Reads the slot log that earlier processes wrote for one key. Monotonic times of another boot cannot be compared with
- *  those of this one, but all entries of a boot happened before the first entry of the next boot. So the entries of
- *  each boot are shifted until the last one has the time of that first entry. A shifted time may be too late, but never
- *  too early. Returns undefined if the log does not cover the last minute, because it is empty or has times in this
- *  boot's future. */
+/** Reads the log of request slots that earlier processes wrote for one key. Monotonic times of another boot cannot be
+ *  compared with those of this one, but all entries of a boot happened before the first entry of the next boot. So the
+ *  times of each earlier boot are shifted until the latest of them equals the earliest time of the next boot. A shifted
+ *  time may be too late, but never too early. Returns undefined if the log does not cover the last minute, because it
+ *  is empty or has times in this boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst
@@ -41,8 +41,8 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
 /** Id of the entry that marks the start of a log. Requests before this entry may still count. */
 const BEGINNING = 0
 
-/** Returns the entry to write at the start of a log. It tells a restart within the minute that requests before this
- *  entry are not in the log. */
+/** Returns the entry to write at the start of a log. A restart within the minute learns from this entry that earlier
+ *  requests are not in the log. */
 export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: number): Slot {
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }

@@ -33,7 +33,7 @@ export interface OpenAttempt {
   readonly slippageStep: number
   /** Whether a provisional fill was seen and no fork has reversed it since. */
   hasFilled: boolean
-  /** Slot of the attempt's request; undefined once the request is over. */
+  /** Request slot of the attempt; undefined once the request is over. */
   slot: Slot | undefined
   /** Time at which the request was sent, on the monotonic clock. */
   sentMs: number
@@ -97,7 +97,7 @@ export interface Unfinished {
   readonly orders: readonly OpenOrder[]
   /** All attempts of these orders, including ended ones. */
   readonly attempts: readonly Attempt[]
-  /** Reports that the engine has not processed. */
+  /** The reports that the engine has not processed yet. */
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
   /** The last fills, including those of the unprocessed reports. */
   readonly fills: readonly Fill[]
@@ -176,8 +176,8 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Returns the time in ms for which the order may still be sent; Infinity for exits. Of two clocks, uses the one by
- *  which less time is left. */
+/** Returns the time in ms for which the order may still be sent; Infinity for exits. The wall clock and the
+ *  monotonic clock are compared, and the clock that leaves less time counts. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
@@ -218,7 +218,7 @@ export function overtake(working: WorkingOrder): readonly Attempt[] {
   return unsigned
 }
 
-/** Whether an attempt of the order has executed, finally or provisionally. */
+/** Whether an attempt of the order has executed, even if the execution is not final yet. */
 export function isExecuted({ executed, openAttempts }: WorkingOrder): boolean {
   return executed || openAttempts.some(({ hasFilled }) => hasFilled)
 }

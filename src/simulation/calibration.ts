@@ -111,7 +111,8 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
 }
 
-/** Slippage with which no predicted fill fails. The real attempt was filled, so its own bound does not matter. */
+/** Slippage with which no predicted fill fails. The real attempt was filled, so its own slippage limit does not
+ *  matter. */
 const ANY_SLIPPAGE = 1e9
 
 /** An interruption of the feed, from `from` to `to`, for these subscription keys. */

@@ -10,8 +10,8 @@ const WINDOW = 9
 const ENOUGH = 3
 /** Two prints whose amounts add up to less SOL than this do not show the depth. */
 const MIN_PAIR_SOL = 0.5
-/** Most SOL that one print adds to the volume of its token. Otherwise, a print with an amount that is wrong and large
- *  would make an order's impact disappear. */
+/** Largest amount of SOL that one print adds to the volume of its token. Without this maximum, a print with a wrong,
+ *  large amount would make an order's impact disappear. */
 const MOST_VOLUME = 10
 
 /** Number of sales that prove that holders can sell. A single sale is not enough. */

@@ -16,13 +16,13 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
-/** Returns the model in which every transaction lands in the next slot. A model without latency keeps none. */
+/** Returns the model in which every transaction lands in the next slot. A model whose latency is 0 is not changed. */
 export function withoutDelay(model: FillModel): FillModel {
   const { p50, p95 } = model.latencyMs
   return { ...model, latencyMs: { p50: Math.min(1, p50), p95: Math.min(1, p95) } }
 }
 
-/** Amounts of a fill. `buy` and `sell` return undefined instead if the price exceeded the slippage. */
+/** Amounts of a fill. `buy` and `sell` return undefined instead if the price moved by more than the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount
   /** Includes the fees of the venue and the service. */
@@ -38,8 +38,8 @@ export interface PoolRun {
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
 /** Computes a buy that spends exactly `spend`, including all fees of the trade. The slippage is measured against the
- *  builder's quote, which includes the impact of the order. The bound therefore limits only the movement of the market
- *  between quote and landing. */
+ *  builder's quote, which includes the impact of the order. The slippage therefore limits only the movement of the
+ *  market between quote and landing. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
   const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)

@@ -88,14 +88,15 @@ export class PaperExecutor implements Executor {
    *  fill. */
   recall({ mint, side, tokens, decimals, costs }: Fill, market: PaperMarket): void {
     const sol = costs.tradeLamports / LAMPORTS_PER_SOL
-    // The sale of a dead token brought nothing and moved no pool.
+    // The sale of a dead token (one without prints for a long time) brought nothing and moved no pool.
     if (sol === 0 || this.#model.impact === 'none') return
     const pool = market.reserves(mint, 1, this.#model)
     const traded = { sol, tokens: wholeTokens(tokens, decimals) }
     this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
   }
 
-  /** Called after the last `recall`. `market`: the market at the end of the earlier process. */
+  /** Adjusts the remembered impact to the market of this process, in which volumes start at 0. Called after the last
+   *  `recall`. `market`: the market at the end of the earlier process. */
   recalled(market: PaperMarket): void {
     this.#impact.restartVolumes((mint) => market.volume(mint))
   }
@@ -256,8 +257,8 @@ export class PaperExecutor implements Executor {
     return this.#clock.now() - this.#market.printedAt(mint) > this.#model.deadAfterMs
   }
 
-  /** Whether the token seems unsellable. A token without value does not: its sale counts as executed, so that its exit
-   *  is not repeated forever. */
+  /** Whether the token seems unsellable. A dead token does not count as unsellable: it is worth nothing, and its sale
+   *  counts as executed, so that its exit is not repeated forever. */
   #isTrap(mint: string): boolean {
     return !this.#isDead(mint) && this.#market.isTrap(mint, this.#model)
   }

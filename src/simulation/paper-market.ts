@@ -16,7 +16,7 @@ const NO_IMPACT_PRODUCT = 1e40
 const MAX_PRICE = 1_000
 type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
-/** Lowest price at which the last trade of a token may have left the pool, and the values from which it was
+/** Lowest price that a token's pool may have after the token's last trade, and the values from which this price was
  *  computed. */
 interface Left {
   readonly prints: number
@@ -36,8 +36,8 @@ export class PaperMarket implements TokenHolder {
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** Last price that was read from each pool, and the number of prints that the token had then. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
-  /** By token: the lowest price at which its last trade may have left the pool. A gap or a reading of the pool removes
-   *  the entry. */
+  /** By token: the lowest price that its pool may have after its last trade. A gap or a reading of the pool removes the
+   *  entry. */
   readonly #left = new Map<TokenId, Left>()
   /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
@@ -124,8 +124,8 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** Lower of the robust price and the price at which the last trade may have left the pool; undefined if there is no
-   *  robust price. */
+  /** The robust price, or the lowest price that the pool may have after the last trade if that is lower; undefined if
+   *  there is no robust price. */
   salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -133,7 +133,7 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#leftBy(token, model))
   }
 
-  /** Lowest price at which the last trade may have left the pool. It is computed once for each print. */
+  /** Lowest price that the pool may have after the last trade. It is computed once for each print. */
   #leftBy(token: TokenId, model: PoolModel): number {
     const prints = this.#pools.count(token)
     const product = this.#pools.product(token)

@@ -1,7 +1,7 @@
 import { poolAround } from '../solana/pool-depth.ts'
 
-/** Number of consecutive prints that the previous trade does not explain (see `PoolRules`), after which the last of
- *  them becomes the price. */
+/** After this many prints in a row that the previous trade does not explain (see `PoolRules`), the range of their
+ *  prices becomes the price. */
 const MOST_DOUBTS = 3
 
 /** The rules from which the price of a pool is computed. */
@@ -14,20 +14,20 @@ export interface PoolRules {
   readonly explained: number
 }
 
-/** The price at which the last trade left a token's pool, and the prices at which an order could be filled in the slot
- *  in which it lands.
+/** The price of a token's pool after the last trade, and the prices at which an order could be filled in the slot in
+ *  which it lands.
  *
  *  A print has the mean price and the amount of a trade. In a constant-product pool they determine the price before the
  *  trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the print's
  *  own price to the computed one. Real feeds contain prints with wrong amounts, from trades that a router splits. A
  *  print therefore changes the price at once only if the previous trade explains it. Any other print counts as a
- *  possible price until an explained print refutes it. After three unexplained prints in a row, the last one becomes
- *  the price. */
+ *  possible price until an explained print refutes it. After three unexplained prints in a row, the range of their
+ *  prices becomes the price. */
 export class PricePath {
   readonly #rules: PoolRules
   /** Number of prints above the minimum size since `begin`. */
   prints = 0
-  /** Range of the prices at which the last trade may have left the pool; NaN before the first print. */
+  /** Range of the prices that the pool may have after the last trade; NaN before the first print. */
   #low = Number.NaN
   #high = Number.NaN
   #doubts = 0
@@ -36,7 +36,7 @@ export class PricePath {
   /** Lowest and highest confirmed price since `enterSlot`; before the call of `enterSlot`, since `begin`. */
   #least = Number.POSITIVE_INFINITY
   #most = Number.NEGATIVE_INFINITY
-  /** Settled price at `begin`. */
+  /** Range of the pool's price at `begin`. */
   first = { low: Number.NaN, high: Number.NaN }
 
   constructor(rules: PoolRules) {

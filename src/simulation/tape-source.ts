@@ -14,8 +14,8 @@ export type TapeItem =
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
 /** Plays recorded rows in one synchronous loop, and advances a simulated clock between them. Timers due at or before a
- *  row's time fire before the row. All rows between two timers are delivered together, so that they need only one
- *  search.
+ *  row's time fire before the row. All rows between two timers are delivered together, so that one search finds the row
+ *  at which the next timer is due.
  *
  *  During this delivery the clock stays at the time of the first of these rows. Before the sink executes a decision of
  *  a later row, the sink must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so none

@@ -1,7 +1,8 @@
 import { CURVE_FEE_BPS, CURVE_START, POOL_START, TOKEN_DECIMALS } from './constants.ts'
 
-// Depth behind a price, for quotes, marks and simulated fills. It assumes the constant product of pump.fun's bonding
-// curve or of the pool to which a token migrates. It is an estimate, because the feed reports no reserves.
+// Depth of a pool, computed from its price, for quotes, marks and simulated fills. It assumes the constant product of
+// pump.fun's bonding curve or of the pool to which a token migrates. It is an estimate, because the feed reports no
+// reserves.
 
 const VIRTUAL_SOL = sol(CURVE_START.virtualSol)
 /** Constant product of the bonding curve, SOL times whole tokens. */

@@ -75,7 +75,8 @@ function findingsIn(file: string, tree: Program, comments: readonly Comment[]): 
   return found.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** Whether the node is a method: its function has neither a name nor `async`, because both belong to the method. */
+/** Whether the node is a method. In the syntax tree, the name and `async` of a method belong to this node, and not to
+ *  the function inside it. */
 function isMethod(node: AnyNode): boolean {
   return node.type === 'MethodDefinition' || (node.type === 'Property' && node.method)
 }

@@ -30,7 +30,7 @@ interface Scope {
 
 /** Names of the global object itself. */
 const GLOBAL_OBJECTS = ['globalThis', 'global', 'self', 'window']
-/** Longest chain of variables that stand for other variables. */
+/** Largest number of variables that are followed, if each variable stands for the next one. */
 const LONGEST_CHAIN = 10
 const OWN: Meaning = {}
 
@@ -72,13 +72,15 @@ class Names {
     return found
   }
 
-  /** Whether this is the name in the declaration of a variable; the value of the variable is reported instead. */
+  /** Whether the identifier is the name in the declaration of a variable. Such a name is not reported; the value of the
+   *  variable is. */
   #isOwnName(identifier: Identifier): boolean {
     const parent = this.#parents.get(identifier)
     return parent?.type === 'VariableDeclarator' && parent.id === identifier
   }
 
-  /** Extends a path by the properties that are read from it. */
+  /** Returns the use of a name whose value is at `node`: its `path`, extended by the properties that the source reads
+   *  from the value. */
   #longest(node: AnyNode, path: string): Use {
     const parent = this.#parents.get(node)
     if (parent?.type === 'ChainExpression') return this.#longest(parent, path)

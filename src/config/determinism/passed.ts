@@ -7,8 +7,9 @@ import { MANIFEST, SOURCE_ENDING } from '../files.ts'
 import { localFiles } from './local-files.ts'
 
 // The check needs Node's parser of TypeScript, which takes 45 ms of processor time to load. A file that passed the
-// check is therefore noted next to Node's compiled code, with hashes of its text and of the check. The notes need no
-// more protection than that code: a program that can write there can change the code that runs.
+// check is therefore noted next to the code that Node has compiled and cached, with hashes of its text and of the
+// check. The notes need no more protection than that cache: a program that can write there can change the code that
+// runs.
 
 /** A module that was checked. */
 export interface CheckedModule {

@@ -44,8 +44,8 @@ function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
 
 const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
 
-/** Text with the permitted range of the number at a path, and its unit; undefined unless it has a lower and an upper
- *  bound. `unit`: the unit of the key that contains the schema. */
+/** Text with the permitted range of the number at a path, and its unit; undefined unless the number has a lower and an
+ *  upper bound. `unit`: the unit of the key that contains the schema. */
 function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   const def = defOf(schema)
   if (def === undefined) return undefined
@@ -88,8 +88,8 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-/** Issues of the one branch of the union that fits the value; undefined if there is no such branch, or more than
- *  one. */
+/** Issues of the branch of the union that the author probably meant: the only one that accepts values of this kind.
+ *  undefined if there is no such branch, or more than one. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined

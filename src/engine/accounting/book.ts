@@ -77,8 +77,8 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // Oversold amounts are forgotten before anything is emitted. Forgetting one later would emit the position a second
-    // time.
+    // Oversold amounts are forgotten here, before positions are emitted. If one were forgotten later, its position
+    // would be emitted a second time.
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
@@ -118,7 +118,7 @@ export class Book {
   }
 
   /** Returns a sale of the mint that is not final. While two sales are undecided, an execution may be booked for the
-   *  wrong one of them. A sale that is booked for another order may therefore be the full exit. */
+   *  wrong order. The sale that is booked for another order may therefore be the execution of the full exit. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
@@ -236,8 +236,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Handles a buy that is booked after a sale although it executed before the sale. The tokens of the buy that this
-   *  sale has sold count as oversold. */
+  /** Handles a buy that is booked after a sale although it executed before the sale. The part of the bought tokens that
+   *  the sale has already sold counts as oversold. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
@@ -248,7 +248,7 @@ export class Book {
   }
 
   /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The oversold tokens then
-   *  came from elsewhere, or from an early buy that is not known yet. A later buy must not be reduced by them. */
+   *  came from elsewhere, or from an early buy that is not known yet. The amount must not reduce a later buy. */
   #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)

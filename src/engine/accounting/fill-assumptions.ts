@@ -37,8 +37,8 @@ export interface FillModel {
   /** The price impact of an order halves each time that other traders have traded this many times the SOL of the
    *  pool. */
   readonly impactHalvesAfterPools: number
-  /** Percent. A print is in doubt if its trade began at a price that differs by more than this from the price at which
-   *  the trade before it ended. Later prints must then confirm its price. */
+  /** Percent. A print is in doubt if the price at the beginning of its trade differs by more than this from the price
+   *  at the end of the trade before. Later prints must then confirm the price of the print. */
   readonly noisePercent: number
 }
 

@@ -2,8 +2,8 @@ import type { Lamports } from '../../base/units.ts'
 import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import { isUnsellable, type Position } from './position.ts'
 
-/** The last computed value of a position. Limits ask for the values of all positions at each buy, and most positions
- *  have had no print since the last buy. */
+/** The last computed value of a position. It is kept, because limits ask for the values of all positions at each buy,
+ *  and most positions have had no print since the last buy. */
 export class KnownWorth {
   #price = Number.NaN
   #tokens = 0n

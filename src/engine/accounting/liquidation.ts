@@ -28,7 +28,8 @@ export function valueAt(price: number, tokens: TokenAmount, decimals: number): L
 }
 
 /** Returns the proceeds in SOL of selling a whole position at `price`, after price impact and the fees of venue and
- *  service, before network fees. 0 if sales of the position failed; undefined without a price. */
+ *  service, before network fees. 0 if the position counts as unsellable, because its sales failed; undefined without a
+ *  price. */
 export function liquidationSol(
   position: Position,
   price: number | undefined,
@@ -55,8 +56,8 @@ export class Liquidation {
     this.#feesOf = feesOf
   }
 
-  /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if there is no price or none since a
-   *  gap. */
+  /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if the feed has given no price yet,
+   *  or none since its last gap. */
   of(position: Position): Lamports | undefined {
     const held = this.#watch.find(position)
     if (held !== undefined && this.#state.now - held.printedAt > DEAD_AFTER_MS && this.#poolPriceOf(held) === undefined)

@@ -16,7 +16,8 @@ export class MarkedPrices {
   /** Returns whether the price is within the range. If not, extends the range to the price. */
   covers(position: Position, price: number): boolean {
     const { trip, tokens, exitTries } = position
-    // The liquidation value of a token that has left the curve is computed from another depth.
+    // The liquidation value of a token that has left the curve is computed from another depth, so the earlier range of
+    // prices does not apply.
     const isOffCurve = hasLeftCurve(price, position.highPrice)
     const isSame =
       trip !== undefined &&

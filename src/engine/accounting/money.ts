@@ -156,9 +156,9 @@ export class MoneyFold {
     if (side === 'buy') this.#strayOfOrder.set(orderId, (this.#strayOfOrder.get(orderId) ?? 0) + feeLamports)
   }
 
-  /** Returns the round trip that a failed transaction belongs to. For a buy, that is the trip that its order filled,
-   *  else the trip that was open when it failed. For a sale, it is the last trip that began before, even if another
-   *  sale has closed it since. */
+  /** Returns the round trip that a failed transaction belongs to. If the order was filled as a buy, this is the trip
+   *  that the fill opened or added to. For another buy, it is the trip that was open when the transaction failed. For a
+   *  sale, it is the last trip that began before, even if another sale has closed this trip since. */
   #tripOf({ orderId, side, time, ...holder }: Failed): RoundTrip | undefined {
     const own = this.#tripOfOrder.get(orderId)
     if (own !== undefined) return own

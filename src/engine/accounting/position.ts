@@ -119,8 +119,8 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Smallest part of a position that can be sold, in percent. Sizes have two decimals of a percent, so a remainder of a
- *  take-profit step up to this size counts as sold. */
+/** Smallest part of a position that can be sold, in percent. The size of a sale has two decimals of a percent, so a
+ *  take-profit step may leave a remainder. A remainder up to this size counts as sold. */
 export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 

@@ -11,7 +11,7 @@ export interface RoundTrip {
   /** Reason of the last sale; '' before the first. If a position could not be sold: the reason of its exit, and why the
    *  exit failed. */
   exitReason: string
-  /** Numbers of the buys and sales that moved tokens. Adopted tokens count as bought, lost tokens as sold. */
+  /** How many buys and how many sales moved tokens. Adopted tokens count as bought, lost tokens as sold. */
   buys: number
   sells: number
   /** Tags of the first buy and of the last sale; '' if they have none. */
@@ -50,9 +50,9 @@ export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** Returns how far the robust price fell below (`worst`, at most 0) and rose above (`best`, at least 0) the price paid
- *  per token while the position was held, as shares of the price paid. The price paid includes the fees of venue and
- *  service. undefined if no price is known. */
+/** Returns how far the robust price moved from the price paid per token while the position was held: how far it fell
+ *  below (`worst`, at most 0) and rose above (`best`, at least 0), as shares of the price paid. The price paid includes
+ *  the fees of venue and service. undefined if no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens

@@ -2,11 +2,11 @@ import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
 
 /** Sums over the fills of a position since its first buy, lamports. The object is replaced and never changed, because
- *  the journal reads a copy of its position later. */
+ *  the journal later reads a copy of the position, which shares this object. */
 export interface TripSums {
   readonly buys: number
   readonly sells: number
-  /** Paid for tokens and received for tokens, both with the fees of venue and service. */
+  /** Lamports paid for tokens, including the fees of venue and service, and received for tokens, after these fees. */
   readonly boughtLamports: number
   readonly soldLamports: number
   readonly fees: TripFees

@@ -27,7 +27,7 @@ export class BotBars implements BarReader, ValueSource {
   readonly #host: BarHost
   /** The series, in the order in which the strategy declares its bars. */
   readonly #series: readonly BotSeries[]
-  /** The series of each indicator, and its position in that series. */
+  /** For each indicator: its series, and the index of the indicator in that series. */
   readonly #places: readonly { readonly series: BotSeries; readonly index: number }[]
   readonly #Values: ValuesClass
   readonly #values: ByToken<Values> = []
@@ -59,7 +59,8 @@ export class BotBars implements BarReader, ValueSource {
       const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
       const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      // The indicators of `own` have already counted the bar that has just closed.
+      // A bar that has just closed is already counted by the indicators of its own width, but not by those of other
+      // widths.
       const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
       return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
     })

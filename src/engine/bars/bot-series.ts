@@ -23,7 +23,7 @@ export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
 
 const NO_BARS: readonly Bar[] = Object.freeze([])
 
-/** The list of a token's bars, and the number of bars that it contains. */
+/** The list of a token's bars, and the cursor of the last bar in the list. */
 interface KeptList {
   readonly cursor: Float64Array
   bars: readonly Bar[]
@@ -43,8 +43,8 @@ export class BotSeries implements BarFollower {
   readonly #lists: ByToken<KeptList> = []
   readonly #listPasser: BarPasser
   readonly #passer: BarPasser
-  /** Indicators whose state is a few numbers, stored in one array. The array has a section for each token, which begins
-   *  with the token's cursor. */
+  /** Indicators whose state consists of numbers. `#memory` stores the states of all tokens, and the cursor of each
+   *  token. */
   readonly #inMemory: readonly NumberIndicator<unknown>[]
   #memory: IndicatorMemory
   /** The author's own indicators. */
@@ -102,18 +102,19 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
-  /** Current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid after
-   *  `count`. */
+  /** Writes a current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid only
+   *  after a call of `count`. */
   loadNumber(place: number, field: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.load(token, place, field, to, at)
   }
 
-  /** Writes an estimate of the number that `loadNumber` writes; see `StateInMemory`. Valid after `count`. */
+  /** Writes an estimate of the number that `loadNumber` writes; see `StateInMemory`. Valid only after a call of
+   *  `count`. */
   loadEstimate(place: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.estimate(token, place, to, at)
   }
 
-  /** Adds the bars that have closed to the indicators in memory. */
+  /** Adds the closed bars of a token to the indicators that are stored as numbers. */
   count(token: TokenId): void {
     this.#countInMemory(token)
   }
@@ -143,7 +144,8 @@ export class BotSeries implements BarFollower {
     return this.#ownStates[token]?.states[index]?.value
   }
 
-  /** Whether bars may be dropped before all indicators have them. Otherwise each bar is added when it closes. */
+  /** Whether bars may be dropped before all indicators have counted them. If not, each bar is added to the indicators
+   *  when it closes. */
   get mayLack(): boolean {
     return this.#own.length > 0 || (this.#inMemory.length > 0 && !this.#options.isEager)
   }
@@ -173,7 +175,8 @@ export class BotSeries implements BarFollower {
     this.#memory.addStaged()
   }
 
-  /** Whether the bar at `at`, which is about to close, is the next one of the indicators. */
+  /** Whether the bar at `at`, which is about to close, is the next one that the indicators must count. If it is, first
+   *  adds the silent bars before it. */
   #isNext(token: TokenId, doubles: Float64Array, at: number): boolean {
     const memory = this.#memory
     const line = memory.lineOf(token)

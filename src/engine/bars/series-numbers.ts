@@ -6,7 +6,8 @@ import type { BotSeries } from './bot-series.ts'
 
 /** The numbers that the conditions of a bot read. */
 export class SeriesNumbers implements NumberSource {
-  /** Series whose indicators in memory are read. Their bars must be counted before. */
+  /** Series with indicators that are stored as numbers and that the conditions read. Before each read, the caller must
+   *  call `count` of these series. */
   readonly counted = new Set<BotSeries>()
   readonly #series: readonly BotSeries[]
   readonly #indicators: ReadonlyMap<string, Indicator<unknown>>

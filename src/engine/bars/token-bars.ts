@@ -10,7 +10,7 @@ import type { FeedStatus, WarmGap } from '../messages.ts'
 export interface BarReader {
   /** What the bot does when bars of this width close; undefined if it does nothing. */
   listenerOf(bars: Bars): BarListener | undefined
-  /** Whether bars of this width may be dropped before the bot's indicators have them. */
+  /** Whether bars of this width may be dropped before the bot's indicators have counted them. */
   mayLack(bars: Bars): boolean
   /** Called before the oldest bars of a token are dropped, if `mayLack` is true. */
   dropping(bars: Bars, token: TokenId): void
@@ -35,9 +35,9 @@ export interface BarListener {
 interface SharedBars {
   readonly bars: Bars
   readers: readonly BarReader[]
-  /** Listeners of the readers that act when a bar closes; undefined until a bar closes. */
+  /** Listeners of the readers that act when a bar closes; undefined until the next bar closes. */
   listeners: readonly BarListener[] | undefined
-  /** Readers whose indicators may lack bars that are about to be dropped; undefined until a bar closes. */
+  /** Readers whose indicators may lack bars that are about to be dropped; undefined until the next bar closes. */
   lacking: readonly BarReader[] | undefined
 }
 
@@ -49,8 +49,9 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
-  /** Time up to which the market was seen before the start. Undefined in older journals; a gap then ends at the first
-   *  print of the warm-up, and the next gap begins at the last row of the warm-up. */
+  /** Time up to which the market was recorded before the start. The gap between the two processes begins then.
+   *  Undefined in older journals: the gap then begins at the last row of the warm-up, and the gap before the warm-up
+   *  ends at its first print instead of its first row. */
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** Bars by width: time bars by their width, then the others in the order of their declaration. */
@@ -128,7 +129,7 @@ export class TokenBars {
     this.#setDue()
   }
 
-  /** End of the next interval that has prints and has ended by `now`. */
+  /** End of the next interval that has prints and has ended by `now`; undefined if there is none. */
   #nextEnd(now: Millis): Millis | undefined {
     let next: Millis | undefined
     for (const { bars } of this.#all) {
@@ -189,7 +190,8 @@ export class TokenBars {
     for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
   }
 
-  /** Closes the bars that have ended before a row of the warm-up. The rows of a warm-up are older than the start. */
+  /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first of these rows is older than
+   *  the start, so it begins new intervals. */
   warm(now: Millis): void {
     if (!this.#state.warmed) {
       this.#rewind()
@@ -225,7 +227,8 @@ export class TokenBars {
     return this.#all.some(({ bars }) => bars.holds(token))
   }
 
-  /** Begins a new UTC day. Frees the bars of tokens without a print for two days, unless `isNeeded` says otherwise. */
+  /** Begins a new UTC day. Frees the bars of tokens without a print for two days, except tokens for which `isNeeded` is
+   *  true. */
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
     const since = now - DAYS_KEPT * DAY
     const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))

@@ -40,9 +40,9 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A mint that the engine has seen has already been checked. Other mints are
-   *  accepted too: whether a process has seen a mint depends on how far it has read ahead, and the answer must not
-   *  depend on that. */
+  /** Whether `mint` is a base58 public key. A mint that the engine has seen needs no check. A public key that the
+   *  engine has not seen is accepted too: whether it has seen a mint depends on how far the process has read ahead, and
+   *  this may differ in a replay. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }

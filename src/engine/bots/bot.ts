@@ -30,7 +30,7 @@ import { readTokenQuery, selectTokens } from './token-query.ts'
 
 /** Maximum number of mints that a bot watches. */
 const MOST_WATCHED = 5_000
-/** Within this time, a refusal with the same code as the previous refusal of its token is not recorded again. */
+/** Within this time in ms, a refusal with the same code as the previous refusal of its token is not recorded again. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
@@ -302,7 +302,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 }
 
-/** Cost of requests that write more to the journal, or delay other bots more, than one request. */
+/** The costs of requests that cost more than 1, because they write more to the journal or delay other bots more. */
 export const COST = {
   /** A timer that fires writes a row to the journal and runs a handler. */
   firing: 5,

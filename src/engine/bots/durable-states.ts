@@ -6,7 +6,8 @@ import type { BotSettings } from '../settings.ts'
 
 /** Longest durable state of one token, characters of JSON. */
 const MOST_OF_TOKEN = 10_000
-/** Longest durable states of one bot together. A restart reads them all, and records them in one row of the journal. */
+/** Largest total length of the durable states of one bot, characters of JSON. A restart reads them all, and records
+ *  them in one row of the journal. */
 const MOST_OF_BOT = 4_000_000
 /** A shorter state counts as this many characters, because its row has other columns too. */
 const LEAST_OF_TOKEN = 100

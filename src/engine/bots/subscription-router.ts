@@ -16,8 +16,8 @@ export interface Subscriber {
   row(kind: RowKind, event: MarketEvent, token: number): void
   /** Whether the subscriber has a handler of trades. */
   readonly handlesTrades: boolean
-  /** Whether the subscriber has seen the token on this day. If it has no handler of trades, a further trade of the
-   *  token then changes nothing. */
+  /** Whether the subscriber has seen the token on this day. A further trade of a token that was seen changes nothing
+   *  for a subscriber without a handler of trades. */
   hasSeen(token: number): boolean
 }
 

@@ -70,7 +70,8 @@ class Expression<E extends 'number' | 'condition'> {
   }
 }
 
-/** Throws when an author computes with an operand. */
+/** Throws an error about code of a strategy that converts an operand to a number or a boolean, as `fast > slow`
+ *  does. */
 export function refuseValue(): never {
   throw new TypeError(
     'an operand of `when` has no value of its own: ' +

@@ -32,7 +32,8 @@ export interface NumberSource {
  *  comparison with NaN is false. The code therefore finds that a test is unknown without checking each operand. */
 export class TestCode {
   readonly #source: NumberSource
-  /** Crossings are advanced at each bar, even if another part of the test has already decided the result. */
+  /** The crossings in the test. Their numbers are compared at each bar, even if another part of the test has already
+   *  decided the result. */
   readonly crossings: CrossingCode[] = []
   readonly run: RunTest
 
@@ -84,7 +85,7 @@ function combined(kind: 'all' | 'any' | 'not', parts: readonly RunTest[]): RunTe
   }
 }
 
-/** How two numbers of a token compare. */
+/** Results of the comparison of two numbers of a token. */
 const UNKNOWN = 0
 const BELOW = 1
 const EQUAL = 2
@@ -158,7 +159,7 @@ function computed(kind: Arithmetic, a: number, b: number): number {
 export class CrossingCode {
   readonly #kind: Crossing
   readonly #compare: (token: TokenId) => number
-  /** How the numbers compared at each token's last bar. */
+  /** By token: the result of the comparison at its last bar. */
   #last = new Uint8Array(0)
   /** Result of the last `advance`. */
   result = UNTOLD

@@ -124,7 +124,7 @@ export class ConditionalBook {
     const { now } = this.#state
     if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
     if (expiresAt !== null && now >= expiresAt) {
-      // The timer of the expiry may be late, because it stops while the machine sleeps and because the clock may be
+      // The timer of the expiry may be late, because timers stop while the machine sleeps, and because the clock may be
       // set.
       this.#endAndReport(order, 'expired', '')
       return
@@ -241,8 +241,8 @@ export class ConditionalBook {
   #buyInstallment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const isHeldBack = this.#open.isHeldBack(order)
     if (isHeldBack && when.left <= 1) {
-      // The last installment would cancel the other order of the group when it executes, but that order may just have
-      // executed. So the installment waits.
+      // With its last installment, the schedule ends and cancels the other conditional orders of its group. One of them
+      // has an open order, which may already have executed. So the last installment waits.
       this.#setTimer(order, this.#state.now + Math.min(when.everyMs, HELD_BACK_MS))
       return
     }

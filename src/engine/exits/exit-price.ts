@@ -37,7 +37,7 @@ export class ExitPrice {
   /** Number of the first print after the last collapse of the price. */
   #since = 0
   /** Prices of the window's prints, ascending; only the first `#taken` elements are used. `#first` is the number of the
-   *  oldest of these prints, and `#sortedCount` is the `#count` up to which they are sorted. */
+   *  oldest of these prints, and `#sortedCount` is the `#count` at the last update of this list. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #first = 0
@@ -46,7 +46,7 @@ export class ExitPrice {
   /** From this `#count` on, the robust price contains no prints from before the last call of `restart`. */
   #robustFrom = 0
 
-  /** Adds a print above the minimum size, SOL per token. Called once there is a robust price. */
+  /** Adds a print above the minimum size, SOL per token. Not called before there is a robust price. */
   fold(print: number, robust: number, now: Millis): void {
     if (this.#count === 0) this.#begin(robust, now)
     const at = this.#count++ % RING

@@ -63,8 +63,8 @@ const MOST_PRICE = 1e9
 const UNDER_ALL = 99.999_999
 /** Upper bound of the take-profit steps: a longer list is an error of the strategy. */
 const MOST_STEPS = 20
-/** Shortest silence that an exit can wait for. A shorter one would fire the timer continuously while the feed is
- *  down. */
+/** Shortest silence that an exit can wait for. With a shorter silence, the timer would fire continuously while the feed
+ *  is down. */
 const LEAST_QUIET_SECONDS = 1
 
 const loss = z.number().min(LEAST_PERCENT).lt(100)

@@ -47,8 +47,9 @@ export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
-  /** Present if positions are valued at the lower one of robust price and exit price, and keep the sums and the best
-   *  and worst profit of their round trip. Absent in older journals, which valued positions at the robust price. */
+  /** Present if positions are valued at the lower of the robust price and the exit price, and keep the sums and
+   *  the best and worst profit of their round trips. Absent in older journals, which valued positions at the robust
+   *  price. */
   readonly marks?: true
 }
 

@@ -109,14 +109,14 @@ export class ExitWatch {
     }
   }
 
-  /** Returns the time of the last print above the minimum size while the position was watched. It is not before the
-   *  opening of the position, the start of the engine or the end of the last gap. */
+  /** Returns the time of the last print above the minimum size while the position was watched. The result is at least
+   *  the time at which the position opened, the engine started or the last gap ended. */
   printedAt(position: Position): Millis {
     return this.find(position)?.printedAt ?? this.#state.now
   }
 
-  /** Returns the time at which the feed last gave a price. It is not before the opening of the position, the start of
-   *  the engine or the end of the last gap. */
+  /** Returns the time at which the feed last gave a price. The result is at least the time at which the position
+   *  opened, the engine started or the last gap ended. */
   pricedAt(position: Position): Millis {
     return this.find(position)?.pricedAt ?? this.#state.now
   }

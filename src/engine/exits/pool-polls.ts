@@ -28,9 +28,9 @@ export interface PoolReader {
 export class PoolPolls {
   readonly #state: EngineState
   readonly #watch: ExitWatch
-  /** Whether no RPC has answered since the last reading. This is reported once for all positions. */
+  /** Whether no RPC has answered since the last reading. The silence is reported once for all positions. */
   #isSilent = false
-  /** Code of the last failure of each position; absent after a successful reading. */
+  /** Code of the last failed reading of each position's pool; absent after a successful reading. */
   readonly #reported = new WeakMap<Position, string>()
 
   constructor(state: EngineState, watch: ExitWatch) {
@@ -64,7 +64,7 @@ export class PoolPolls {
   /** Passes an answer on to the positions that requested a reading of the pool. */
   take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
     for (const position of this.#state.book.positions.ofMint(mint)) {
-      // No pool here means that no reading was requested, or that the token was traded since, so that the feed has a
+      // `poolOf` returns undefined if no reading was requested, or if the token was traded since; the feed then has a
       // newer price.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue

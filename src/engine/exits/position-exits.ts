@@ -21,9 +21,8 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } f
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
-/** Upper bounds of the number of times that the wait between two tries of an exit is doubled: the first until the
- *  position is written off, the second after that. A position that cannot be sold is tried forever, at a bounded
- *  cost. */
+/** Largest number of doublings of the wait between two tries of an exit: the first until the position is written off,
+ *  the second after that. A position that cannot be sold is tried forever, but rarely, so the cost is bounded. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 

@@ -27,15 +27,16 @@ export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indic
   return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
 }
 
-/** What an indicator over a window of one figure reads. */
+/** What an indicator over a window reads: the width and number of its bars, and the figure of a bar, such as the
+ *  close. */
 interface WindowOptions {
   readonly width: Width
   readonly bars: number
   readonly figure: number
 }
 
-/** An indicator of the last values of a figure. The first of its `numbers` is 1 if the others have been computed for
- *  the last bar, and 0 otherwise. */
+/** An indicator of the last values of a figure. The first number of its state is 1 if the other numbers have been
+ *  computed for the last bar, and 0 otherwise. */
 abstract class WindowIndicator<V> extends NumberIndicator<V> {
   protected readonly bars: number
   protected readonly figure: number
@@ -81,8 +82,9 @@ class WindowFunction extends WindowIndicator<number> {
   }
 }
 
-/** Offsets in the state of a mean: whether the mean is computed for the last bar; the mean; a running sum of the
- *  window; the largest running sum since the last exact one; the sum of the window up to the place of the last bar. */
+/** Offsets of the numbers in the state of a mean. IS_KNOWN: whether MEAN is computed for the last bar. SUM: a running
+ *  sum of the window. LARGEST: the largest running sum since SUM was last replaced by an exact sum. HEAD: the sum of
+ *  the window from its first place to the place of the last bar. */
 const IS_KNOWN = 0
 const MEAN = 1
 const SUM = 2
@@ -94,12 +96,12 @@ const MEAN_NUMBERS = 5
 const ROUNDING = 2 ** -53
 
 /** The mean of the last values, which are never negative. The exact mean adds up the window from its first place to its
- *  last one. The sum up to the place of the last bar is stored, so a reader only adds the places after it.
- *  A comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. At the last place
- *  of the window, the running sum is replaced by the exact sum. Between two replacements, each bar makes at most two
- *  additions. Each addition has an error of at most `ROUNDING` times the largest sum. The exact sum adds errors of at
- *  most half that size. These are at most 4 errors for each value of the window. The slack of the estimate allows 4
- *  times as many. */
+ *  last one. The sum up to the place of the last bar is stored, so a read only adds the values after this place. A
+ *  comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. When a bar fills the
+ *  last place of the window, an exact sum replaces the running sum. Until the next replacement, each bar makes at most
+ *  two additions to the running sum. Each addition has an error of at most `ROUNDING` times the largest sum. The exact
+ *  sum and the exact mean make one addition for each value. So there are at most 4 errors for each value of the window.
+ *  The estimate allows for 4 times as many. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 

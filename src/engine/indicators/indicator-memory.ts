@@ -1,12 +1,12 @@
 import type { TokenId } from '../../market/block.ts'
 
-/** Bars of different tokens that are added to their states at once. */
+/** Bars of different tokens that are added at once, each to the states of its token. */
 export interface AddedBars {
   length: number
   /** For each bar: the offset of the token's states, and the number of bars before it. */
   readonly states: Uint32Array
   readonly counts: Uint32Array
-  /** The memory of the bars, and the place of each bar. */
+  /** The memory that contains the bars, and the offset of each bar in it. */
   bars: Float64Array
   readonly froms: Uint32Array
 }
@@ -23,27 +23,27 @@ const BARS_AT_ONCE = 64
  *  by its windows of last values. A window longer than `room` has space for `room` values only, which is enough for the
  *  bars so far. */
 export interface StateInMemory {
-  /** Number of single numbers in a state. */
+  /** Number of numbers in a state, without those in its windows. */
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
-  /** Adds bars to the states of their tokens. `offset`: that of this indicator's state in the states of a token. The
-   *  loop over the tokens is in this function, so that V8 compiles one for each indicator. */
+  /** Adds bars to the states of their tokens. `offset`: the offset of this indicator's state within the states of a
+   *  token. The loop over the tokens is in this function, so that V8 compiles one for each indicator. */
   add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if these are not enough. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
   /** Whether `estimate` writes estimates. */
   readonly isEstimated: boolean
   /** Writes an estimate of a value that is a single number to `to[place]`, in less time than the exact number takes;
-   *  NaN if there are not enough bars. Writes the largest difference from the exact number, the slack, to the next
+   *  NaN if there are not enough bars. Writes the largest possible difference from the exact number to the next
    *  place. */
   estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void
   /** Returns a number of the value, by the index of its field; NaN if there are not enough bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
-/** Number of doubles of a token's line, which is one cache line. The first four are not used here: the owner of the
- *  memory stores its cursor there. */
+/** Number of doubles of a token's line, which is one cache line. The first four are not used here: the series that owns
+ *  this memory stores the token's cursor there. */
 const LINE_DOUBLES = 8
 /** Number of 32-bit words of a line, and offsets in them: the number of bars so far, the number of the token's pool
  *  (counted from 1; 0: none), and the offset of its states in the pool. They are integers, because the remainder of a
@@ -137,7 +137,8 @@ export class IndicatorMemory {
     else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Writes an estimate of the number of an indicator that is estimated, and its slack; see `StateInMemory`. */
+  /** Writes an estimate of an indicator's number, and the largest error of the estimate; see
+   *  `StateInMemory.estimate`. */
   estimate(token: TokenId, index: number, to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS

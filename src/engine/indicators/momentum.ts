@@ -46,7 +46,7 @@ class Rsi extends NumberIndicator<number> {
 }
 
 /** Values of `macd`, in the unit of the figure. For prices: SOL a token. `macd`: the fast average minus the slow one.
- *  `signal`: its average. `histogram`: `macd` minus `signal`. */
+ *  `signal`: the average of `macd`. `histogram`: `macd` minus `signal`. */
 export interface Macd {
   readonly macd: number
   readonly signal: number

@@ -3,7 +3,7 @@ import type { Width } from '../../market/bar-width.ts'
 import type { Indicator, IndicatorState } from './indicator.ts'
 import { type AddedBars, IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
 
-/** An indicator whose state is only numbers, so that the states of all tokens are one array. */
+/** An indicator whose state is only numbers, so that one array can contain the states of many tokens. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
   readonly width: Width
   readonly numbers: number

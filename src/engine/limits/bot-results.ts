@@ -18,12 +18,12 @@ export class BotResults {
     this.#liquidation = liquidation
   }
 
-  /** Returns the profit of a position at liquidation value. */
+  /** Returns the profit of a position at liquidation value, lamports. */
   profitOf(position: Position): number {
     return this.#now(position) - position.costLamports
   }
 
-  /** Returns the profit of the open positions at liquidation value. */
+  /** Returns the profit of the open positions at liquidation value, lamports. */
   unrealized(scope: LimitScope): number {
     return this.#unrealized(scope, this.#now)
   }
@@ -33,7 +33,7 @@ export class BotResults {
     return sums.dayRealizedLamports + unrealized - sums.dayStartUnrealizedLamports
   }
 
-  /** Returns how far the result is below its highest realized value, at least 0. */
+  /** Returns how far the result is below its highest realized value, lamports; at least 0. */
   drawdown(scope: LimitScope, unrealized: number): number {
     const { sums } = scope
     const before = sums.peakLamports
@@ -48,8 +48,8 @@ export class BotResults {
     return this.#positionsOf(scope).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
-  /** Returns the number of positions that count as worthless because their token is not traded. Their loss counts again
-   *  every day, because a day begins with their last known value. */
+  /** Returns the number of positions that count as worthless because their token is not traded. The loss of such a
+   *  position counts again every day, because each day begins with the last known value of the position. */
   dead(scope: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
@@ -88,8 +88,8 @@ export class BotResults {
   }
 
   /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
-   *  counts at its cost. If it counted as lost and its price became known again later, the limit would allow another
-   *  loss of this size. */
+   *  counts at its cost. If it counted as lost here, and its price became known again later, the limit would allow
+   *  another loss of this size. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -127,7 +127,7 @@ export class BotResults {
   }
 }
 
-/** Limits the profit of all positions, which broken prints could raise without end. */
+/** Returns a sum of profits, but at most `MOST_VALUE`, because broken prints could make the sum arbitrarily large. */
 export function capped(sum: number): Lamports {
   return lamports(Math.min(sum, MOST_VALUE))
 }

@@ -91,8 +91,8 @@ export class LimitCheck {
 
   /** Returns the use of the limits on exposure, and the profit of the open positions, in one pass over the positions.
    *  Open positions count with their SOL at risk. Open buys, and buys with an unknown outcome, count with the SOL that
-   *  they ask for. A written-off position counts only if the buy would add to it; otherwise no limit would bound such
-   *  buys. The figures are 0 if no limit uses them. */
+   *  they ask for. A written-off position counts only if the buy would add to it, because otherwise no limit would
+   *  bound the buys that add to it. The figures are 0 if no limit uses them. */
   #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
     const isMarked = areLossesBound(limits)
@@ -140,8 +140,9 @@ export class LimitCheck {
     }
   }
 
-  /** Returns the fees of one sale of each position, including the position that the buy opens. The fee of a position
-   *  that is being sold is reserved already. Returns 0 if `left` is enough in any case. */
+  /** Returns the fees of one sale of each position, lamports, including the position that the buy opens. The fee of a
+   *  position that is being sold is reserved already. Returns 0 if `left`, the balance after the buy, covers these fees
+   *  in any case. */
   #exitFees(
     account: string,
     mint: string,

@@ -14,7 +14,8 @@ export interface Limits {
   readonly minLamportsPerOrder: Lamports | null
   /** Upper bound of the slippage that a buy may accept. */
   readonly maxSlippagePercent: number | null
-  /** Number of positions closed at a loss in a row, after fees and rent. Entries then pause for `streakPauseMs`. */
+  /** Number of positions in a row that closed at a loss, after fees and rent. When it is reached, entries pause for
+   *  `streakPauseMs`. */
   readonly maxLosingStreak: number | null
   readonly streakPauseMs: Millis
   /** SOL that the buys of any 60 minutes ask for. Open buys and buys with an unknown outcome count too. */
@@ -107,7 +108,8 @@ interface LimitRow<Value> extends SettingRow<Value, Limits> {
   ) => LimitProblem | undefined
 }
 
-/** Range of a bound on buys. The service takes no smaller buy, so a lower bound would silently stop all entries. */
+/** Range of a limit on the SOL of buys. The service accepts no smaller buy, so a lower limit would silently stop all
+ *  entries. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
 const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
 
@@ -306,8 +308,8 @@ export function checkLosses(limits: Limits, losses: Losses): Refusal | undefined
   return undefined
 }
 
-/** Returns the contradictions among the limits of one section. `orders`: the buys of the bot, if the section belongs to
- *  a bot. */
+/** Returns the contradictions among the limits of one section. `orders`: the slippage of the bot's buys, if the section
+ *  belongs to a bot. */
 export function limitProblems(limits: Limits, section: string, orders?: Slippages): LimitProblem[] {
   return (Object.entries(LIMITS) as [keyof Limits, LimitRow<number>][]).flatMap(([field, { key, problem }]) => {
     const bound = limits[field]

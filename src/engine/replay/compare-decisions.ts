@@ -7,7 +7,8 @@ import { Engine } from '../engine.ts'
 import { type Input, isRecorded, type Output } from '../messages.ts'
 import type { Strategy } from '../strategy.ts'
 
-/** An entry of a recorded segment. Entries are ordered by seq; outputs follow the entry that caused them. */
+/** An entry of a recorded segment (the record of one start of a process). Entries are ordered by seq; outputs follow
+ *  the entry that caused them. */
 export type Entry =
   | { readonly kind: 'warm'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number; readonly firstSeq: Seq }

@@ -30,8 +30,9 @@ export interface Snapshot {
   readonly bots: ReadonlyMap<string, BotSnapshot>
 }
 
-/** Replays a recorded segment up to `time` and inspects one token. Decisions are discarded. `strategies` must be those
- *  of the recording; if silent strategies replace them, the bots' state is unknown. */
+/** Replays a recorded segment (the record of one start of a process) up to `time`, and inspects one token. Decisions
+ *  are discarded. `strategies` must be those of the recording; if silent strategies replace them, the bots' state is
+ *  unknown. */
 export function snapshotAt(
   entries: Iterable<Entry>,
   mints: Mints,
