@@ -47,6 +47,6 @@ test('the indicators of tokens that share one memory have the same values as ind
             expect(memory.valueOf(one, index)).toEqual(single.value)
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 60 },
   )
 })
