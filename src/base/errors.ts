@@ -147,7 +147,7 @@ export const ERRORS = {
   WRONG_SIDE: 'the transaction buys where the order sells, or sells where the order buys',
   WRONG_MINT: 'the transaction trades another token, or trades against another currency than SOL',
   AMOUNT_OVER: 'the transaction would trade more than the order allows',
-  MIN_OUT: 'the minimum output is zero or below the slippage bound of the order',
+  MIN_OUT: 'the minimum output is zero, or lower than the slippage limit of the order allows',
   POOL_UNKNOWN: "the transaction trades with a pool that is neither the mint's own nor listed in the policy",
   SELL_UNBOUNDED: 'the number of tokens to sell is unknown, because the unit of the sell amount is not proved',
   CHAIN_SILENT: 'no RPC answered, so the effect of the transaction is unknown',

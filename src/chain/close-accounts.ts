@@ -80,7 +80,7 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** A transaction counts as expired only this many blocks after its last valid height. These blocks are a margin,
+/** Number of blocks after its last valid height after which a transaction counts as expired. The blocks are a margin,
  *  because nodes may be at different heights. */
 const SPARE_BLOCKS = 8
 

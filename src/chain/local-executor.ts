@@ -29,8 +29,8 @@ export interface LocalParts {
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
-  /** Returns the lamports that may leave the wallet while this attempt is on its way: for its order, and for other
-   *  orders. */
+  /** Returns the maximum numbers of lamports that may leave the wallet until this attempt has ended: for its own order,
+   *  and for the other orders of the wallet. */
   readonly room: (attempt: Attempt) => Outgoing
   /** Reason why the order must no longer be signed or sent; undefined if there is none. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
@@ -42,7 +42,8 @@ export interface LocalParts {
 
 /** A buy that an earlier process signed is sent again only if its decision is at most this old. */
 const FRESH_MS = 3_000
-/** Codes of temporary refusals: the check may pass on a retry, or with the next transaction that the service builds. */
+/** Error codes of temporary refusals: a retry may pass the check, because the service then builds another
+ *  transaction. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
 /** Outcomes after which the attempt's transaction may still change the wallet. */
@@ -50,10 +51,10 @@ const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', '
 
 type Refused = Extract<Outcome, { kind: 'refused' }>
 
-/** Executes orders for which the service only builds the transaction. The transaction is checked against the order,
- *  signed in this process and made durable. Then the same bytes are sent over the configured RPCs until they land or
- *  expire. Until the transaction is signed, it cannot execute, so every step may be retried. Afterwards the signature
- *  is known, and only that one transaction can execute the attempt. */
+/** Executes orders for which the service only builds the transaction. The transaction is compared with the order,
+ *  signed by the signer and made durable. Then the same bytes are sent over the configured RPCs until they land or
+ *  expire. A transaction that is not signed cannot execute, so every step up to the signature may be retried. After the
+ *  signature, only this one transaction can execute the attempt. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
@@ -200,7 +201,7 @@ export class LocalExecutor implements Executor {
   }
 }
 
-/** Refusals for an order that was called off before its transaction was sent; the transaction may have been signed. */
+/** Refusals of an order that was called off before its transaction was sent. The transaction may already be signed. */
 const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: {
     kind: 'refused',
@@ -226,14 +227,14 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
  *  A retry gets the next blockhash, which makes a different transaction. */
 const SAME_BYTES: Refused = {
   ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
-  reason: 'the transaction is identical to one that was already sent',
+  reason: 'the service built the same transaction again, which was already sent',
 }
 
-/** Refuses a transaction whose last valid height was already final before the transaction was built. Such a height is
- *  wrong: the transaction would count as expired although it can still land. */
+/** Refuses a transaction whose last valid block height was already final before the transaction was built. Such a
+ *  height must be wrong. If it were accepted, the transaction would count as expired although it can still land. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
-  const reason = `the node reports ${lastHeight} as last valid height, but ${baseline.height} was final before the build`
+  const reason = `the node reports ${lastHeight} as last valid block height, but block ${baseline.height} was already final`
   return { code: 'EXPIRY_IMPLAUSIBLE', reason }
 }
 

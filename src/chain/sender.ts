@@ -5,7 +5,7 @@ export interface SenderParts {
   /** Providers in order of preference. Each has its own rate limit for sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
-  /** Reports that a provider answered with a signature that is not the signature of the transaction it received. */
+  /** Reports that a provider's answer has a signature that is not the signature of the transaction it received. */
   readonly alarm: (text: string) => void
 }
 
@@ -71,6 +71,6 @@ export class Sender {
     if (!result.ok || result.value === signature || this.#isAlarmed) return
     this.#isAlarmed = true
     const answer = typeof result.value === 'string' ? result.value.slice(0, 100) : 'an invalid signature'
-    this.#parts.alarm(`an RPC received ${signature} and answered with ${answer}`)
+    this.#parts.alarm(`an RPC node received transaction ${signature} but answered with the signature ${answer}`)
   }
 }

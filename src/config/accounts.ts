@@ -7,14 +7,14 @@ import { didYouMean } from './yaml/wording.ts'
 
 /** Facts about the account that the service and the chain report, and the mode that the command allows. */
 export interface Resolved {
-  /** Host of the service, as in the id of an account. */
+  /** Host of the service, as it appears in the id of an account. */
   readonly service: string
   /** Genesis hash of the chain. */
   readonly cluster: string
   /** Returns the public key of a wallet by its name; '' if it has none. */
   readonly publicKeyOf: (wallet: string) => string
-  /** Mode that the command allows: `live` only with `--live`. Without `--live`, a live bot runs on paper, unless the
-   *  service is the sandbox, which has no real money. */
+  /** Highest mode that the command allows: `live` only with `--live`. Without `--live`, a live bot runs on paper,
+   *  unless the service is the sandbox, which has no real money. */
   readonly allow: Mode
 }
 

@@ -102,8 +102,8 @@ export interface WalletConfig {
   readonly limits: WalletLimits
 }
 
-/** Caps on the SOL that leaves the wallet in signed transactions. Each transaction counts with the most SOL that it may
- *  spend, as the engine declared to the signer. null: no cap. */
+/** Caps on the SOL that leaves the wallet in signed transactions. Each transaction counts with its maximum cost, as the
+ *  engine declared it to the signer. null: no cap. */
 export interface SignerCaps {
   readonly perTransaction: Lamports | null
   readonly perHour: Lamports | null
@@ -184,8 +184,8 @@ export interface BotConfig extends EffectiveExits {
   /** Where the data of the strategy's sources comes from, by the name of the source. Absent if there are none. */
   readonly sources?: Readonly<Record<string, SourceConfig>>
   readonly paper: PaperConfig
-  /** Derived from `paper`, `orders` and `exitOrders`. Absent in the replay of a run whose quotes contained only the
-   *  venue's fee, the base fee and the rent. */
+  /** Fees that quotes include, derived from `paper`, `orders` and `exitOrders`. Absent in the replay of an old run
+   *  whose quotes contained only the venue's fee, the base fee and the rent. */
   readonly quoteFees?: QuoteFees
   readonly at: Position
 }

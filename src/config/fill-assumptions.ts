@@ -9,11 +9,11 @@ const MODEL: Readonly<Record<string, unknown>> = writtenModel(DEFAULT_FILL_MODEL
 const honeypot = z.strictObject({
   buys: described(z.int().min(1).max(Number.MAX_SAFE_INTEGER), {
     about:
-      'Least number of buys (of at least the minimum size of a print) of a token that can count as one that cannot be sold.',
+      'A token with fewer buys than this never counts as a honeypot. Only trades above the minimum size of a print are counted.',
     unit: 'count',
   }),
   salesPercent: described(z.number().min(0).max(1_000), {
-    about: 'Number of sales of that size from which the token counts as sellable, as a percentage of the buys.',
+    about: 'A token with two or more sales, and at least this many sales in percent of its buys, is no honeypot.',
     unit: 'percent',
   }),
 })
@@ -21,7 +21,7 @@ const honeypot = z.strictObject({
 const latency = z
   .strictObject({
     p50Seconds: described(z.number().min(0).max(86_400), { about: 'Median.', unit: 'seconds' }),
-    p95Seconds: described(z.number().min(0).max(86_400), { about: 'Latency of the slowest 5 %.', unit: 'seconds' }),
+    p95Seconds: described(z.number().min(0).max(86_400), { about: '95th percentile.', unit: 'seconds' }),
   })
   .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
     path: ['p50Seconds'],
@@ -29,35 +29,51 @@ const latency = z
   })
   .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
     path: ['p95Seconds'],
-    error: 'expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
+    error: 'expected at least p50Seconds: p95Seconds is the 95th percentile of the latency, and p50Seconds the median',
   })
 
 /** Assumptions of the fill model. */
 export const assumptions = z.strictObject({
-  model: key(z.enum(['pessimistic', 'free']), 'Base of all assumptions; `free` has no cost, no delay and no impact.', {
-    default: 'pessimistic',
-  }),
-  slotSeconds: key(z.number().min(0).max(60), 'Length of a slot. An order may be filled at any moment of its slot.', {
-    unit: 'seconds',
-    default: MODEL.slotSeconds,
-  }),
-  lossPercent: key(z.number().min(0).max(100), 'Share of transactions that never land, without competition.', {
+  model: key(
+    z.enum(['pessimistic', 'free']),
+    'Model whose values apply to all absent keys; `free` has no cost, no delay and no price impact.',
+    {
+      default: 'pessimistic',
+    },
+  ),
+  slotSeconds: key(
+    z.number().min(0).max(60),
+    'Length of a Solana slot. An order may be filled at any moment of its slot.',
+    {
+      unit: 'seconds',
+      default: MODEL.slotSeconds,
+    },
+  ),
+  lossPercent: key(z.number().min(0).max(100), 'Share of transactions that never land if there is no competition.', {
     unit: 'percent',
     default: MODEL.lossPercent,
   }),
-  crowdPrints: key(z.number().min(0.01).max(1e6), 'Number of prints of a token per slot that doubles `lossPercent`.', {
-    unit: 'prints',
-    default: MODEL.crowdPrints,
-  }),
-  maxLossPercent: key(z.number().min(0).max(100), 'Largest share of transactions that never land.', {
-    unit: 'percent',
-    default: MODEL.maxLossPercent,
-  }),
-  venueFeePercent: key(z.number().min(0).max(50), 'Fee of the venue, in each direction.', {
+  crowdPrints: key(
+    z.number().min(0.01).max(1e6),
+    'Number of prints of a token per Solana slot at which competition doubles `lossPercent`.',
+    {
+      unit: 'prints',
+      default: MODEL.crowdPrints,
+    },
+  ),
+  maxLossPercent: key(
+    z.number().min(0).max(100),
+    'Upper limit of the share of transactions that never land, however strong the competition is.',
+    {
+      unit: 'percent',
+      default: MODEL.maxLossPercent,
+    },
+  ),
+  venueFeePercent: key(z.number().min(0).max(50), 'Fee of the venue for a buy, and for a sale.', {
     unit: 'percent',
     default: MODEL.venueFeePercent,
   }),
-  serviceFeePercent: key(z.number().min(0).max(10), 'Fee of the trading service, in each direction.', {
+  serviceFeePercent: key(z.number().min(0).max(10), 'Fee of the trading service for a buy, and for a sale.', {
     unit: 'percent',
     default: MODEL.serviceFeePercent,
   }),
@@ -75,13 +91,19 @@ export const assumptions = z.strictObject({
     'Time without a print above the minimum size after which a token is worth nothing.',
     { unit: 'seconds', default: MODEL.deadAfterSeconds },
   ),
-  honeypot: key(honeypot, 'Rule by which a token counts as one that cannot be sold.', { default: MODEL.honeypot }),
-  impact: key(z.enum(['full', 'none']), '`full`: an order moves the price of a pool of finite depth.', {
-    default: MODEL.impact,
+  honeypot: key(honeypot, 'Rule by which a token counts as a honeypot: a token that can be bought, but not sold.', {
+    default: MODEL.honeypot,
   }),
+  impact: key(
+    z.enum(['full', 'none']),
+    '`full`: an order moves the price, because the pool has a finite depth. `none`: an order does not move the price.',
+    {
+      default: MODEL.impact,
+    },
+  ),
   impactHalvesAfterPools: key(
     z.number().min(0.01).max(1e6),
-    'The impact of an order halves each time that others have traded this many times the SOL of the pool.',
+    'The impact of an order on later orders halves each time that other traders have traded this many times the SOL in the pool.',
     { unit: 'pools', default: MODEL.impactHalvesAfterPools },
   ),
   noisePercent: key(
@@ -89,12 +111,17 @@ export const assumptions = z.strictObject({
     'Largest change of the price between the end of one trade and the beginning of the next; after a larger change, later prints must confirm the price.',
     { unit: 'percent', default: MODEL.noisePercent },
   ),
-  latency: key(latency, 'Time from sending to landing: lognormal with these percentiles.', { default: MODEL.latency }),
+  latency: key(
+    latency,
+    'Time from the sending of a transaction to its landing: a lognormal distribution with these percentiles.',
+    { default: MODEL.latency },
+  ),
 })
 
 type Written = z.output<typeof assumptions>
 
-/** Fill model of a section. Each of its keys takes precedence over the value in the model that `model` names. */
+/** Returns the fill model of a section. A key of the section takes precedence over the same value of the model that its
+ *  key `model` names. */
 export function fillModelFrom(given: Written): FillModel {
   const base = given.model === 'free' ? FREE_FILL_MODEL : DEFAULT_FILL_MODEL
   const sol = (value: number | undefined, otherwise: Lamports): Lamports =>

@@ -78,7 +78,7 @@ function each(change: (exit: z.ZodType, text: KeyText) => z.ZodType): Record<str
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
-/** Size of a buy, SOL. The lower bound is the smallest buy that the service accepts. */
+/** Size of a buy, SOL. The minimum is the smallest buy that the service accepts. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
 /** Requests per second of an RPC. At a rate below the minimum, an exit would wait too long for the RPC. */
 const perSecond = z.number().min(0.1).max(10_000)
@@ -465,8 +465,8 @@ const paper = assumptions.extend({
 /** Descriptions of the sections that a bot and `defaults` have in common. */
 const SECTIONS = {
   exits:
-    'Rules by which positions are sold. `none` removes one exit that a level of lower precedence sets, or all of them.',
-  limits: 'Bounds that no strategy can exceed.',
+    'Rules by which positions are sold. `none` removes one exit that the defaults or the strategy set, or all of them.',
+  limits: 'Limits that no strategy can exceed.',
   orders: 'Settings of buys that the strategy does not set itself.',
   exitOrders: 'Settings of sales by exits.',
   tokenChecks: 'Checks of a mint before its first buy.',

@@ -202,7 +202,7 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** Bounds of a number in a schema. A missing bound is infinite. */
+/** Smallest and largest value of a number in a schema. If the schema does not limit a side, the value is infinite. */
 export interface NumberBounds {
   readonly name: string
   readonly min: number
@@ -220,13 +220,14 @@ interface NumberSchema {
   readonly exclusiveMaximum?: number
 }
 
-/** Bounds of a strategy's numeric params, in the order of its schema. An exclusive bound is returned as an inclusive
- *  one; the schema still checks every value. */
+/** Returns the ranges of a strategy's numeric params, in the order of its schema. An exclusive limit is returned as an
+ *  inclusive one; the schema still checks every value. */
 export function paramBounds({ params }: Pick<Strategy, 'params'>): NumberBounds[] {
   return numbersIn(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }))
 }
 
-/** Bounds of the numbers in a JSON Schema of a map. A key counts even if it also accepts other values than numbers. */
+/** Returns the ranges of the numbers in a JSON Schema of a map. A key counts even if it also accepts values other than
+ *  numbers. */
 export function numbersIn(schema: unknown): NumberBounds[] {
   const { properties, anyOf = [] } = schema as NumberSchema
   const map = properties ?? anyOf.find((one) => one.properties !== undefined)?.properties ?? {}
@@ -243,8 +244,8 @@ function numberIn(property: NumberSchema): NumberSchema {
   return property.anyOf?.find(({ type }) => type === 'number' || type === 'integer') ?? property
 }
 
-/** A bound, or `none` if the strategy set no bound. zod itself limits every integer to the safe integers; that limit is
- *  ignored. */
+/** Returns the limit that the strategy set, or `none` if it set none. zod itself limits every integer to the safe
+ *  integers; that limit is ignored. */
 function boundOf(bound: number | undefined, none: number): number {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? none : bound
 }

@@ -13,7 +13,7 @@ const SECTIONS = ['exits', 'orders', 'exitOrders', 'limits', 'filters']
 /** New values of settings of a bot by their path, such as `exits.stopLossPercent`, in the units of the YAML. */
 export type Settings = Readonly<Record<string, number>>
 
-/** Settings of a bot that are numbers, with their bounds. */
+/** Returns the settings of a bot that are numbers, with their ranges. */
 export function settingBounds(): NumberBounds[] {
   const { properties = {} } = z.toJSONSchema(botSchema, { io: 'input', unrepresentable: 'any' })
   return SECTIONS.flatMap((section) =>

@@ -6,8 +6,8 @@ import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: there is no
- *  bound, or the bound exceeds any wallet (`BOUNDLESS`). */
+/** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: the amount is
+ *  not limited, or the limit exceeds any wallet (`BOUNDLESS`). */
 export interface WorstCase {
   /** Largest buy that a strategy may ask for, before slippage and fees. */
   readonly largestBuy: Lamports
@@ -23,8 +23,8 @@ export interface WorstCase {
   readonly loss: Lamports | null
 }
 
-/** An amount that exceeds any wallet. A larger product or sum of limits does not count as a bound. Even with fees
- *  added, the amount is a safe integer. */
+/** An amount that exceeds any wallet. A larger product or sum of limits counts as no limit. Even with fees added, the
+ *  amount is a safe integer. */
 const BOUNDLESS = solToLamports(500_000)
 /** Largest buy that the service accepts, unless the plan names another amount. */
 const MOST_BUY = solToLamports(100)
@@ -105,7 +105,7 @@ function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
   }
 }
 
-/** For each limit, the tighter value of the bot and its wallet. */
+/** For each limit, the lower value of the bot and its wallet. */
 function boundsOf(bot: Limits, wallet: Limits): Bounds {
   const both = (key: keyof Bounds) => least(bot[key], wallet[key])
   const smallest = Math.max(bot.minLamportsPerOrder ?? LEAST_BUY, wallet.minLamportsPerOrder ?? LEAST_BUY)
@@ -122,7 +122,7 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   }
 }
 
-/** Limits per hour and per day. Each also bounds the other: a day has 24 hours, and an hour across midnight UTC has
+/** Limits per hour and per day. Each also limits the other: a day has 24 hours, and an hour across midnight UTC has
  *  parts of two days. */
 function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
   return {
@@ -131,7 +131,7 @@ function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLampo
   }
 }
 
-/** Upper bound of the exposure. The limit on the number of positions bounds it only together with the limit on their
+/** Maximum exposure. The limit on the number of positions limits the exposure only together with the limit on their
  *  size, because a strategy may add to a position. */
 function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
   const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint

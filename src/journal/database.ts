@@ -19,9 +19,9 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** Number of pages in the write-ahead log at which SQLite itself makes a checkpoint: it copies the log into the
- *  database file. A checkpoint delays the commit of an order. So the writer makes checkpoints while it is idle, and the
- *  log rarely reaches this length. */
+/** Number of pages in the write-ahead log at which SQLite itself makes a checkpoint, which copies the log into the
+ *  database file. A checkpoint delays the commit of an order. The writer therefore makes checkpoints while it is idle,
+ *  so that the log rarely reaches this length. */
 const CHECKPOINT_PAGES = 8192
 /** Length to which the write-ahead log is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20

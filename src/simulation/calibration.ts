@@ -16,8 +16,8 @@ export interface Execution {
   readonly fill: Fill | undefined
 }
 
-/** Parameters of a fill model, measured from real attempts. A parameter is null if there are too few samples; the
- *  assumed value then stays. */
+/** Parameters of a fill model, measured from real attempts. A parameter is null if there are too few samples; the model
+ *  then keeps its assumed value. */
 export interface Measured {
   readonly fills: number
   /** Number of attempts whose outcome is certain: they landed, or can no longer land. */
@@ -32,7 +32,7 @@ export interface Measured {
 const MIN_FILLS = 20
 const MIN_DECIDED = 50
 const MIN_FEES = 5
-/** Mean error of a block time, because block times are rounded down to whole seconds. */
+/** Mean error of a block time, ms: block times are rounded down to whole seconds. */
 const HALF_SECOND_MS = 500
 
 const LANDED: ReadonlySet<AttemptState> = new Set(['filled', 'reverted'])
@@ -76,9 +76,9 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** Returns the model with measured parameters in place of assumed ones. `lossFactor` is the mean factor by which
- *  competition raised the loss rate of the measured attempts. The measured rate is divided by it, because the model
- *  applies the factor of each order itself. */
+/** Returns the model with measured parameters in place of assumed ones. `lossFactor` is the mean factor by which the
+ *  model would raise the loss rate of the measured attempts because of competition. The measured loss rate is divided
+ *  by it, because the model applies the factor of each order itself. */
 export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
   const { landingFailurePercent: lost } = measured
   return {
@@ -96,7 +96,8 @@ function venuePercent({ costs }: Fill): number {
   return (costs.venueFeeLamports / Math.max(1, costs.tradeLamports)) * 100
 }
 
-/** The service's fee, in percent of the amount spent by a buy, or of a sale's proceeds after the venue's fee. */
+/** The service's fee: for a buy, in percent of the amount spent; for a sale, in percent of the proceeds after the
+ *  venue's fee. */
 function servicePercent({ side, tradeLamports, costs }: Fill): number {
   const whole = side === 'buy' ? tradeLamports : costs.tradeLamports - costs.venueFeeLamports
   return (costs.serviceFeeLamports / Math.max(1, whole)) * 100
@@ -111,11 +112,11 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
 }
 
-/** Slippage with which no predicted fill fails. The real attempt was filled, so its own slippage limit does not
- *  matter. */
+/** Slippage limit, in percent, at which no predicted fill fails. The real attempt was filled, so its own slippage limit
+ *  does not matter. */
 const ANY_SLIPPAGE = 1e9
 
-/** An interruption of the feed, from `from` to `to`, for these subscription keys. */
+/** An interruption of the feed of these subscription keys. */
 export interface Unheard {
   readonly from: Millis
   readonly to: Millis
@@ -127,13 +128,14 @@ interface Moment {
   readonly run: () => void
 }
 
-/** Compares real fills with the fills that the model predicts at the same time and latency from the prices of the tape.
- *  The tape contains the print of the real fill, and the model adds the impact of this fill a second time. After a gap
- *  there is no price until the next print. Attempts that were under way during a gap are not compared, because their
- *  prices are unknown. */
+/** Compares real fills with the fills that the model predicts from the prices of the tape, at the same time and
+ *  latency. The tape contains the print of the real fill, and the model adds the impact of this fill a second time.
+ *  After a gap there is no price until the next print. Attempts that were under way during a gap are not compared,
+ *  because their prices are unknown. */
 export class FillComparison {
-  /** For each compared fill, how much better the real fill was than the prediction, in percent of the prediction.
-   *  Compares the tokens of a buy and the SOL of a sale. A negative value means that the model is too optimistic. */
+  /** For each compared fill, by how much the real fill was better than the predicted one, in percent of the predicted
+   *  one. For a buy, the tokens are compared; for a sale, the SOL. A negative value means that the model is too
+   *  optimistic. */
   readonly errorPercents: number[] = []
   /** For each decided attempt, the factor by which the model raises the loss rate because of competition. */
   readonly lossFactors: number[] = []
@@ -178,8 +180,8 @@ export class FillComparison {
     for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
   }
 
-  /** Returns the moments at which an attempt was sent and landed. If an attempt never landed, the model's median
-   *  latency is assumed. */
+  /** Returns the times at which an attempt was sent and landed. If an attempt never landed, the median latency of the
+   *  model is assumed. */
   #momentsOf({ attempt, fill }: Execution, gaps: readonly Unheard[]): Moment[] {
     if (fill === undefined && !isDecided(attempt)) return []
     const { armedAt, mint, priorityFeeLamports } = attempt

@@ -8,13 +8,13 @@ import type { PricePath } from './price-path.ts'
 /** Number of estimates from which the quartiles are computed. */
 const WINDOW = 9
 const ENOUGH = 3
-/** Two prints whose amounts add up to less SOL than this do not show the depth. */
+/** Minimum sum, in SOL, of the amounts of two prints from which the depth of a pool is estimated. */
 const MIN_PAIR_SOL = 0.5
 /** Largest amount of SOL that one print adds to the volume of its token. Without this maximum, a print with a wrong,
  *  large amount would make an order's impact disappear. */
 const MOST_VOLUME = 10
 
-/** Number of sales that prove that holders can sell. A single sale is not enough. */
+/** Minimum number of sales that prove that holders can sell. A single sale is not enough. */
 const PROVING_SALES = 2
 
 /** Number of prints that are remembered per token; a power of 2. */
@@ -26,14 +26,17 @@ const LAST_TIME = 0
 /** Index of the sum of the amounts of all prints, SOL. */
 const VOLUME = 1
 const PRICES = 8
-/** COUNT to LAUNCHED are indexes of 32-bit words. COUNT: number of prints. BUYS: number of buys among them. DEAR: one
- *  bit for each recent print, set if its price was above the curve's range. GRADUATED: whether three prints in a row
- *  have ever been above that range, because a single print may be wrong. */
+/** COUNT to LAUNCHED are indexes of 32-bit words.
+ *  - COUNT: number of prints.
+ *  - BUYS: number of buys among them.
+ *  - DEAR: one bit for each recent print, set if its price was above the curve's range.
+ *  - GRADUATED: whether three prints in a row have ever been above that range. A single print is not enough, because
+ *  its price may be wrong. */
 const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Index of the number of prints up to the last interruption of the feed. */
+/** Index of the number of prints that came before the last interruption of the feed. */
 const HEARD = 8
 /** Index of the flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
@@ -44,8 +47,8 @@ const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7
 
-/** Smallest length of the list of waiting prints, which are not yet part of the state of their token. The list has room
- *  for at least two prints for each token, so that adding all of them at once costs little per print. */
+/** Minimum length of the list of waiting prints, which are not yet part of the state of their token. The list has room
+ *  for at least two prints for each token. Adding all of them at once then costs little per print. */
 const FEWEST_PENDING = 8192
 /** A waiting print has its price, its amount in SOL (negative for a sale) and its time, which are doubles, and the
  *  place of the next print of its token, which is a 32-bit word. Places count from 1, and 0 means none. */
@@ -64,17 +67,18 @@ export interface Band {
 }
 
 /** Estimates the price and the pool depth of each token from prints above the minimum size. Prices and depths are
- *  computed on demand, because most tokens never need them. Adding a print only appends it to a list. The prints of a
- *  token are settled, that is, added to its state, when the state is needed. If the list is full, the prints of all
- *  tokens are settled. The states of all tokens exceed the processor's cache, so settling token by token is several
- *  times as fast as in the order of the rows. The state is the same, because the prints of a token keep their order.
+ *  computed on demand, because most tokens never need them. Adding a print only appends it to a list of waiting prints.
+ *  When the state of a token is needed, its waiting prints are added to the state (settled). If the list is full, the
+ *  prints of all tokens are settled. The states of all tokens exceed the processor's cache, so settling token by token
+ *  is several times as fast as settling in the order of the rows. The result is the same, because the prints of a token
+ *  keep their order.
  *
  *  The price of a print is the SOL of the trade divided by its tokens. In a pool of S SOL, two consecutive trades of a
- *  and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of the pool.
- *  Both trades must have the same side, so that the venue's fee cancels. The estimates vary, because other trades may
- *  lie between the two, and because a trade that a router splits is printed in parts with wrong amounts. Therefore the
- *  lower quartile is used, and the upper quartile shows the uncertainty. The errors make a pool seem shallower more
- *  often than deeper: on real pools the median estimate is about half of the true depth. */
+ *  and b SOL have the prices p and q = p * (S + a + b) / S. This equation gives S, and with it the constant product of
+ *  the pool. Both trades must have the same side, so that the venue's fee cancels. The estimates vary, because other
+ *  trades may lie between the two, and because a trade that a router splits is printed in parts with wrong amounts.
+ *  Therefore the lower quartile is used, and the upper quartile shows the uncertainty. The errors make a pool seem
+ *  shallower more often than deeper: on real pools the median estimate is about half of the true depth. */
 export class EstimatedPools {
   #doubles = new Float64Array(0)
   #words = new Int32Array(0)
@@ -145,7 +149,7 @@ export class EstimatedPools {
     this.#waiting = 0
   }
 
-  /** Adds the prints of a token that wait to its state. */
+  /** Adds the waiting prints of a token to its state. */
   #settle(token: TokenId): void {
     let place = this.#chains[token * 2] ?? 0
     if (place === 0) return
@@ -244,9 +248,10 @@ export class EstimatedPools {
     return robustPrice(this.#prints, known)
   }
 
-  /** Product of SOL and whole tokens in the token's pool. On the curve, this is the curve's product. If the launch was
-   *  not seen, the token may already be in a pool, so an estimate is used if there is one. In a pool, this is the
-   *  estimate, but at most the product of a fresh pool. */
+  /** Product of SOL and whole tokens in the token's pool.
+   *  - On the curve: the product of the curve.
+   *  - In a pool: the estimate, but at most the product of a freshly migrated pool.
+   *  If the launch was not seen, the token may already be in a pool, so the estimate is used if there is one. */
   product(token: TokenId): number {
     if (this.isOnCurve(token)) return CURVE_PRODUCT
     const pool = this.#is(token, GRADUATED) ? POOL_PRODUCT : CURVE_PRODUCT
@@ -266,13 +271,14 @@ export class EstimatedPools {
     return { low: this.#doubles[at + LOW] as number, high: this.#doubles[at + HIGH] as number }
   }
 
-  /** Whether the product is more than an assumption: always on the curve, and in a pool once there are enough prints
-   *  for an estimate. */
+  /** Whether the product comes from data and is not just assumed: always on the curve, and in a pool once there are
+   *  enough prints for an estimate. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#isEstimated(token)
   }
 
-  /** Adds the remembered prints `first` to `end` (exclusive) to a path, without those before the last gap. */
+  /** Adds the remembered prints of a token with the numbers `first` to `end` (exclusive) to a price path. Prints before
+   *  the last gap are left out. */
   retrace(token: TokenId, path: PricePath, first: number, end: number): void {
     const from = Math.max(first, this.#heardBefore(token), this.count(token) - RING)
     for (let print = from; print < end; print++) path.print(this.#priceAt(token, print), this.#netAt(token, print))

@@ -16,20 +16,22 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
-/** Returns the model in which every transaction lands in the next slot. A model whose latency is 0 is not changed. */
+/** Returns a model in which every transaction lands in the next Solana slot. A model whose latency is 0 is not
+ *  changed. */
 export function withoutDelay(model: FillModel): FillModel {
   const { p50, p95 } = model.latencyMs
   return { ...model, latencyMs: { p50: Math.min(1, p50), p95: Math.min(1, p95) } }
 }
 
-/** Amounts of a fill. `buy` and `sell` return undefined instead if the price moved by more than the slippage. */
+/** Amounts of a fill. `buy` and `sell` return undefined instead if the price moved by more than the slippage limit. */
 export interface Swap {
   readonly tokens: TokenAmount
   /** Includes the fees of the venue and the service. */
   readonly tradeLamports: Lamports
 }
 
-/** The pool with which an order trades: its state at the quote, and its worst state until the order landed. */
+/** The pool with which an order trades: its state at the quote (`quoted`), and its worst state in the slot in which the
+ *  order lands (`worst`). */
 export interface PoolRun {
   readonly quoted: Reserves
   readonly worst: Reserves
@@ -37,8 +39,8 @@ export interface PoolRun {
 
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
-/** Computes a buy that spends exactly `spend`, including all fees of the trade. The slippage is measured against the
- *  builder's quote, which includes the impact of the order. The slippage therefore limits only the movement of the
+/** Computes a buy that spends exactly `spend`, including all fees of the trade. The builder's quote, against which the
+ *  slippage is measured, includes the impact of the order. The slippage limit therefore limits only the movement of the
  *  market between quote and landing. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
@@ -72,9 +74,9 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
   )
 }
 
-/** Factor by which the loss rate of a transaction is multiplied if its token has `printsPerSlot` prints per slot. The
- *  factor rises with the competition for the same blocks and falls with the priority fee. Its shape is an
- *  assumption. */
+/** Returns the factor by which the loss rate of a transaction is multiplied. `printsPerSlot`: prints of its token per
+ *  Solana slot. The factor rises with the competition for the same blocks and falls with the priority fee. Its shape is
+ *  an assumption. */
 export function lossFactor(
   { autoPriorityFeeLamports: standardFee, crowdPrints }: Pick<FillModel, 'autoPriorityFeeLamports' | 'crowdPrints'>,
   priorityFee: Lamports | null,
@@ -83,7 +85,8 @@ export function lossFactor(
   return (1 + printsPerSlot / crowdPrints) * Math.sqrt(standardFee / Math.max(priorityFee ?? standardFee, 1))
 }
 
-/** Number of prints of a token per slot while a transaction was under way, including the slot in which it landed. */
+/** Returns the number of prints of a token per Solana slot while a transaction was under way, including the slot in
+ *  which it landed. */
 export function printsPerSlot(prints: number, latencyMs: number, { slotMs }: Pick<FillModel, 'slotMs'>): number {
   return slotMs === 0 ? 0 : prints / (latencyMs / slotMs + 1)
 }

@@ -2,22 +2,22 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** Calls `run` at a certain point of a recorded run, between two of its rows. Returns false, without the call, if that
- *  point has passed. */
+/** Calls `run` at a certain point of a recorded run, which lies between two of its rows. If that point has passed,
+ *  returns false and does not call `run`. */
 export type Moment = (run: () => void) => boolean
 
-/** Amounts of a trade that really happened. `orderedLamports` is the size of the buy's order, null for a sale; the
- *  trade itself may cost more, because fees are added. */
+/** Amounts of a trade that really happened. `orderedLamports`: the ordered size of a buy, null for a sale. The trade
+ *  itself may cost more, because fees are added. */
 export interface MeasuredSwap {
   readonly tokens: TokenAmount
   readonly tradeLamports: Lamports
   readonly orderedLamports: Lamports | null
 }
 
-/** Facts of an attempt that were measured in a run that really made the attempt. The fill model chooses absent facts at
- *  random. */
+/** Facts about an attempt that were measured in a run that really made the attempt. The fill model chooses the facts
+ *  that are absent here. */
 export interface Measured {
-  /** Delay in ms from the sending to the time at which the engine received the report of the result. */
+  /** Time in ms from the sending of the request until the engine received the report of the result. */
   readonly toldAfterMs?: number
   /** Point at which the engine received the report of the result; if present, it is used instead of `toldAfterMs`. */
   readonly told?: Moment | undefined
@@ -25,7 +25,7 @@ export interface Measured {
   readonly final?: Moment | undefined
   /** Time and slot of the fill on the chain. */
   readonly filled?: { readonly time: Millis; readonly slot: number }
-  /** Result of the attempt. `open`: the other run ended before the result was known. */
+  /** Result of the attempt. `open`: the recorded run ended before the result was known. */
   readonly landing?: 'filled' | 'reverted' | 'absent' | 'open' | 'refused' | 'unsent'
   /** Code of the failure; absent if the attempt did not fail. */
   readonly code?: ErrorCode
@@ -43,18 +43,19 @@ export type Measurements = (attempt: Attempt) => Measured | undefined
 export class DepthUse {
   /** Number of fills on the curve, whose depth follows from the price. */
   curveFills = 0
-  /** Number of sales into pools with too few prints to estimate the depth. For them, the depth of a pool just after a
-   *  migration is assumed. */
+  /** Number of sales into pools whose depth cannot be estimated from the prints so far. The depth of a pool just after
+   *  its migration is assumed for them. */
   assumedFills = 0
   /** Number of fills in pools with an estimated depth. */
   estimatedFills = 0
-  /** Sum over the estimated fills of log(upper quartile / lower quartile) of the depth. */
+  /** Sum, over the estimated fills, of the logarithm of the ratio of upper to lower quartile of the depth. */
   #spreads = 0
-  /** Extra proceeds of the estimated fills if the depth were the upper quartile, in lamports at the price of the
-   *  fill. */
+  /** Amount by which the estimated fills would be better if the depth were the upper quartile, in lamports at the price
+   *  of the fill. */
   upperLamports = 0
 
-  /** Counts a fill that needed no estimate. `isKnown`: the token is on the curve. */
+  /** Counts a fill whose depth was not estimated. `isKnown`: the token is on the curve; otherwise the depth was
+   *  assumed. */
   formula(isKnown: boolean): void {
     if (isKnown) this.curveFills++
     else this.assumedFills++

@@ -27,8 +27,8 @@ export class OwnImpact {
     this.#halvesAfterPools = impactHalvesAfterPools
   }
 
-  /** Returns `pool` after the effect of the account's earlier orders on an order of this side. `volume`: SOL that
-   *  others have traded in the token so far. */
+  /** Returns the pool as the account's next order on this side finds it: `pool`, moved by the account's earlier orders.
+   *  `volume`: SOL that other traders have traded in the token so far. */
   on(side: 'buy' | 'sell', mint: string, volume: number, pool: Reserves): Reserves {
     const moved = this.#moved.get(mint)
     if (moved === undefined) return pool
@@ -41,8 +41,8 @@ export class OwnImpact {
     return { sol: product / tokens, tokens }
   }
 
-  /** Adds an order of an earlier process that moved these amounts, without fees. Its depth is computed from the amounts
-   *  and from `product`, the constant product of the pool after the effect of the earlier orders. */
+  /** Adds an order of an earlier process. `traded`: the amounts that it moved, without fees. `product`: the constant
+   *  product of the pool, moved by the earlier orders. The depth of the pool is computed from these values. */
   recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
     const moved = this.#moved.get(mint)
     const left = moved === undefined ? 0 : this.#left(moved, volume)
@@ -54,13 +54,13 @@ export class OwnImpact {
     this.add(side, mint, volume, traded, depth > 0 && depth < Number.POSITIVE_INFINITY ? depth : Math.sqrt(product))
   }
 
-  /** Makes the remembered volumes relative to a new market, whose volumes start at 0. `volumeOf` returns the volumes of
-   *  the market before. */
+  /** Makes the remembered volumes relative to a new market, in which volumes start at 0. `volumeOf` returns a volume of
+   *  the previous market. */
   restartVolumes(volumeOf: (mint: string) => number): void {
     for (const [mint, moved] of this.#moved) moved.volume -= volumeOf(mint)
   }
 
-  /** Adds an order that moved these amounts, without fees. `depth`: SOL in the pool before the order. */
+  /** Adds an order that moved these amounts, which exclude fees. `depth`: SOL in the pool before the order. */
   add(side: 'buy' | 'sell', mint: string, volume: number, { sol, tokens }: Reserves, depth: number): void {
     const before = this.#moved.get(mint)
     const left = before === undefined ? 0 : this.#left(before, volume)
@@ -72,14 +72,15 @@ export class OwnImpact {
     if (this.#moved.size > MOST_TOKENS) this.#moved.delete(this.#moved.keys().next().value as string)
   }
 
-  /** Share of an impact that remains after the volume traded since. If the market has forgotten the token, its volume
-   *  restarts at 0, and the whole impact remains. */
+  /** Returns the share of an impact that remains after the volume that others have traded since. If the market has
+   *  forgotten the token, its volume restarts at 0, and the whole impact remains. */
   #left(moved: Moved, volume: number): number {
     return 2 ** -(Math.max(0, volume - moved.volume) / (moved.depth * this.#halvesAfterPools))
   }
 }
 
-/** Returns the reserve of a pool on the side that received `paid`, if the pool gave `got` of the other side. */
+/** Returns the reserve of a pool on one side, after that side received `paid` and the pool gave `got` of the other
+ *  side. */
 function sideOf(paid: number, got: number, product: number): number {
   return (Math.sqrt(paid * paid + (4 * paid * product) / got) - paid) / 2
 }

@@ -27,11 +27,12 @@ import type { PaperMarket } from './paper-market.ts'
 import { PaperWallet } from './paper-wallet.ts'
 import type { PricePath } from './price-path.ts'
 
-/** A landed transaction is final 32 slots later. */
+/** Time from the landing of a transaction to its finality: 32 Solana slots. */
 export const FINALITY_MS = 32 * SLOT_MS
-/** A transaction is proved absent when its blockhash is 200 slots old. */
+/** Time after which a transaction that did not land is proved absent: 200 Solana slots, counted from the slot of its
+ *  blockhash. */
 const ABSENCE_MS = 200 * SLOT_MS
-/** Share of the time until landing after which the service answers with a signature. */
+/** The service answers with a signature after this share of the time until the transaction lands. */
 const ANSWER_SHARE = 1 / 3
 
 type Done = (outcome: Outcome) => void
@@ -46,7 +47,7 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
 }
 
 /** Executes the attempts of one account on paper, in live time and in a backtest. All delays run on the given clock.
- *  Each attempt has its own seed for latency and landing, so these do not depend on other orders. */
+ *  Each attempt has its own random seed for latency and landing, so its results do not depend on other orders. */
 export class PaperExecutor implements Executor {
   readonly depth = new DepthUse()
   readonly #clock: Clock
@@ -57,10 +58,11 @@ export class PaperExecutor implements Executor {
   readonly #measured: Measurements | undefined
   readonly #impact: OwnImpact
   #holdings = new PaperWallet([])
-  /** Fills of an earlier process, by attempt. That process may have ended before they became final. */
+  /** Fills of an earlier process, by attempt. They may not have been final when that process ended. */
   #landed = new Map<string, Fill>()
 
-  /** `measured` returns facts that another run measured for the same attempts. */
+  /** `measured` returns the facts about an attempt that were measured in a recorded run; the fill model then does not
+   *  choose them at random. */
   constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number, measured?: Measurements) {
     this.#clock = clock
     this.#market = market
@@ -71,21 +73,22 @@ export class PaperExecutor implements Executor {
     market.addKeeper((mint) => this.#holdings.has(mint))
   }
 
-  /** Gives a bot that shares the account the seed that it would have if it traded alone. */
+  /** Sets the seed of one of several bots that share the account: the seed that the bot would have if it traded
+   *  alone. */
   share(bot: string, seed: number): void {
     this.#seeds.set(bot, seed)
   }
 
-  /** Restores the account's money from the journal. `unreported`: fills that had landed when the process ended and are
-   *  not yet part of a position. */
+  /** Restores the account's holdings from the journal. `unreported`: fills that had landed when the process ended, but
+   *  that are not part of a position yet. */
   restore(positions: readonly Position[], fills: readonly Fill[], unreported: readonly Fill[] = []): void {
     this.#holdings = new PaperWallet(positions)
     for (const fill of unreported) this.#holdings.book(fill)
     this.#landed = new Map([...fills, ...unreported].map((fill) => [fill.attemptId, fill]))
   }
 
-  /** Restores the price impact of an earlier process's fill on later orders. `market`: the market at the time of the
-   *  fill. */
+  /** Restores the price impact that a fill of an earlier process has on later orders. `market`: the market at the time
+   *  of that fill. */
   recall({ mint, side, tokens, decimals, costs }: Fill, market: PaperMarket): void {
     const sol = costs.tradeLamports / LAMPORTS_PER_SOL
     // The sale of a dead token (one without prints for a long time) brought nothing and moved no pool.
@@ -95,14 +98,14 @@ export class PaperExecutor implements Executor {
     this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
   }
 
-  /** Adjusts the remembered impact to the market of this process, in which volumes start at 0. Called after the last
-   *  `recall`. `market`: the market at the end of the earlier process. */
+  /** Adjusts the restored price impacts to the market of this process, in which the traded volumes start at 0. Called
+   *  after the last `recall`. `market`: the market at the end of the earlier process. */
   recalled(market: PaperMarket): void {
     this.#impact.restartVolumes((mint) => market.volume(mint))
   }
 
-  /** Books a fill that another run made, unless it sells tokens that this wallet does not hold. Returns the rent paid,
-   *  negative if it was returned. */
+  /** Books a fill of the recorded run, unless it sells tokens that this wallet does not hold. Returns the rent paid; a
+   *  negative number is returned rent. */
   hold(fill: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
     return fill.side === 'sell' && !this.#holdings.has(fill.mint) ? ZERO : this.#book(fill)
   }
@@ -175,7 +178,8 @@ export class PaperExecutor implements Executor {
     this.#at(measured, FINALITY_MS, () => done(outcomeOf(landed, true)))
   }
 
-  /** Calls `run` at the measured point, or `ms` later if there is no such point or if it has passed. */
+  /** Calls `run` at the measured point of the recorded run. If there is no such point, or if it has passed, calls `run`
+   *  after `ms` instead. */
   #at(measured: Moment | undefined, ms: number, run: () => void): void {
     if (measured?.(run) !== true) this.#clock.after(ms, run)
   }
@@ -187,7 +191,7 @@ export class PaperExecutor implements Executor {
     if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     const swap = this.#swap(attempt, tokens, path, known)
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
-    // The amount is less than one base unit, so the venue rejects the trade.
+    // The buy would give less than one base unit, so the venue rejects it.
     if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     const isWorthless = sells && this.#isDead(attempt.mint)
     if (path !== undefined && known.swap === undefined && !isWorthless) this.#weigh(attempt, swap, path)
@@ -202,7 +206,7 @@ export class PaperExecutor implements Executor {
     this.#impact.add(side, mint, this.#market.volume(mint), traded, sol)
   }
 
-  /** Records how much the proceeds of the fill depend on an estimated depth. */
+  /** Records how much the result of the fill depends on an estimated pool depth. */
   #weigh({ mint, side }: Attempt, { tokens, tradeLamports }: Swap, path: PricePath): void {
     const deeper = this.#market.deeper(mint, side === 'buy' ? path.high : path.low)
     if (deeper === undefined) {
@@ -230,13 +234,14 @@ export class PaperExecutor implements Executor {
     return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 
-  /** The slippage is measured from the price at sending, because the service computes its quote at that time. */
+  /** Fills a buy. The slippage is measured from the price at the time of sending, because the service computes its
+   *  quote then. */
   #buy({ mint, size, slippagePercent }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`the size of a buy must be in SOL, not in ${size.kind}`)
     return buy(size.lamports, slippagePercent, this.#pool('buy', mint, path.first.high, path.high), this.#model)
   }
 
-  /** As in `#buy`, the slippage is measured from the price at sending. */
+  /** Fills a sale. As in `#buy`, the slippage is measured from the price at the time of sending. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
     return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first.low, path.low)
   }
@@ -284,12 +289,12 @@ export class PaperExecutor implements Executor {
   #unfillable({ side, mint }: Attempt): Outcome {
     const refused = (code: ErrorCode, reason: string): Outcome => ({ kind: 'refused', code, reason, retry: 'never' })
     if (this.#market.price(mint) === undefined) {
-      const reason = 'the token has no robust price to fill at'
+      const reason = 'the token has no robust price, at which a paper order is filled'
       return side === 'sell' ? { kind: 'unsent', reason } : refused('PRICE_UNKNOWN', reason)
     }
     return side === 'sell'
-      ? refused('UNSELLABLE', 'the token has many buys and almost no sales')
-      : refused('DEPTH_UNKNOWN', 'too few prints to estimate the depth of its pool')
+      ? refused('UNSELLABLE', 'the token counts as unsellable, because it has many buys and almost no sales')
+      : refused('DEPTH_UNKNOWN', 'the token has too few prints to estimate the depth of its pool')
   }
 
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap, known: Measured): Fill {
@@ -334,16 +339,16 @@ export class PaperExecutor implements Executor {
   }
 }
 
-/** Returns the outcome of an attempt that the measured run refused before it became a transaction; undefined if it
- *  became one. */
+/** Returns the outcome of an attempt that the recorded run refused or did not send; undefined if the attempt became a
+ *  transaction. */
 function deniedAs(known: Measured | undefined): Outcome | undefined {
-  const reason = 'as in the recorded run'
+  const reason = 'the attempt had the same outcome in the recorded run'
   if (known?.landing === 'unsent') return { kind: 'unsent', reason }
   if (known?.landing !== 'refused' || known.code === undefined) return undefined
   return { kind: 'refused', code: known.code, reason, retry: 'never' }
 }
 
-/** The measured swap, scaled to the size of this attempt. */
+/** Returns the swap of the recorded run, scaled to the size of this attempt. */
 function scaled({ orderedLamports, ...swap }: MeasuredSwap, { size }: Attempt, tokens: TokenAmount): Swap {
   const share =
     size.kind === 'sol' ? size.lamports / (orderedLamports ?? size.lamports) : Number(tokens) / Number(swap.tokens)
@@ -354,8 +359,8 @@ function scaled({ orderedLamports, ...swap }: MeasuredSwap, { size }: Attempt, t
   }
 }
 
-/** Name from which the seed of an attempt is derived. It consists of the attempt's content and time, so that it does
- *  not depend on the number of orders of other bots. */
+/** Returns the text from which the seed of an attempt is derived. It consists of the content and time of the attempt,
+ *  so that it does not depend on the number of orders of other bots. */
 function luckOf({ id, mint, side, armedAt }: Attempt): string {
   return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }

@@ -9,10 +9,10 @@ import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
 import { PricePath } from './price-path.ts'
 
-/** Product of a pool that no order moves. Such a pool is so large that an order changes no relevant digit of the price:
- *  for example, 1e5 SOL in a pool of 1e12 SOL. */
+/** Constant product of a pool that is so large that no order changes a relevant digit of its price. An example is an
+ *  order of 1e5 SOL in a pool of 1e12 SOL. */
 const NO_IMPACT_PRODUCT = 1e40
-/** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
+/** Highest plausible price, SOL per token. No order is filled at a higher price. */
 const MAX_PRICE = 1_000
 type PoolModel = Pick<FillModel, 'impact' | 'noisePercent'>
 
@@ -34,7 +34,7 @@ export class PaperMarket implements TokenHolder {
   readonly #proof: UnitProof
   readonly #pools = new EstimatedPools()
   readonly #paths = new Map<TokenId, PricePath[]>()
-  /** Last price that was read from each pool, and the number of prints that the token had then. */
+  /** For each pool, the last price that was read from it, and the number of prints that the token had at that time. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
   /** By token: the lowest price that its pool may have after its last trade. A gap or a reading of the pool removes the
    *  entry. */
@@ -49,7 +49,7 @@ export class PaperMarket implements TokenHolder {
     this.#proof = new UnitProof(units)
   }
 
-  /** Adds a predicate that is called before a mint is forgotten. The mint is kept if the predicate returns true. */
+  /** Adds a function that is called before a mint is forgotten. The mint is kept if the function returns true. */
   addKeeper(isKept: (mint: string) => boolean): void {
     this.#keepers.push(isKept)
   }
@@ -146,8 +146,8 @@ export class PaperMarket implements TokenHolder {
     return low
   }
 
-  /** Price at which a sale is valued. Without a print since a gap, this is the last price before the gap. undefined if
-   *  there is no price at all. */
+  /** Price at which a sale is valued. If there was no print since a gap, this is the last price before the gap.
+   *  undefined if there is no price at all. */
   markPrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     return (
@@ -155,8 +155,8 @@ export class PaperMarket implements TokenHolder {
     )
   }
 
-  /** The pool at `price` with the upper quartile of the estimated depth, and the ratio of the quartiles; undefined if
-   *  the depth is not estimated. */
+  /** Returns the pool at `price` with the upper quartile of the estimated depth, and the ratio of the quartiles;
+   *  undefined if the depth is not estimated. */
   deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
     const token = this.#mints.find(mint)
     const band = token === undefined ? undefined : this.#pools.band(token)

@@ -1,7 +1,7 @@
 import { poolAround } from '../solana/pool-depth.ts'
 
-/** After this many prints in a row that the previous trade does not explain (see `PoolRules`), the range of their
- *  prices becomes the price. */
+/** Number of consecutive unexplained prints (see `PoolRules`) after which the range of their prices becomes the
+ *  price. */
 const MOST_DOUBTS = 3
 
 /** The rules from which the price of a pool is computed. */
@@ -9,19 +9,19 @@ export interface PoolRules {
   /** Product of SOL and whole tokens. If `isExact` is false, the real pool is probably deeper. */
   readonly product: number
   readonly isExact: boolean
-  /** A print is explained if the price at which its trade began differs by at most this factor from the price at which
-   *  the previous trade ended. */
+  /** A print is explained if its trade began near the price at which the previous trade ended: the two prices differ at
+   *  most by this factor. */
   readonly explained: number
 }
 
-/** The price of a token's pool after the last trade, and the prices at which an order could be filled in the slot in
- *  which it lands.
+/** Computes the price of a token's pool after the last trade, and the prices at which an order could be filled in the
+ *  Solana slot in which it lands.
  *
- *  A print has the mean price and the amount of a trade. In a constant-product pool they determine the price before the
- *  trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the print's
- *  own price to the computed one. Real feeds contain prints with wrong amounts, from trades that a router splits. A
- *  print therefore changes the price at once only if the previous trade explains it. Any other print counts as a
- *  possible price until an explained print refutes it. After three unexplained prints in a row, the range of their
+ *  A print has the mean price and the amount of a trade. In a constant-product pool these two determine the price
+ *  before the trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the
+ *  print's own price to the computed price. Real feeds contain prints with wrong amounts, from trades that a router
+ *  splits. A print therefore changes the price at once only if the previous trade explains it. Any other print counts
+ *  as a possible price until an explained print refutes it. After three unexplained prints in a row, the range of their
  *  prices becomes the price. */
 export class PricePath {
   readonly #rules: PoolRules
@@ -33,7 +33,7 @@ export class PricePath {
   #doubts = 0
   #doubtLow = Number.POSITIVE_INFINITY
   #doubtHigh = Number.NEGATIVE_INFINITY
-  /** Lowest and highest confirmed price since `enterSlot`; before the call of `enterSlot`, since `begin`. */
+  /** Lowest and highest confirmed price since `enterSlot` or, before the call of `enterSlot`, since `begin`. */
   #least = Number.POSITIVE_INFINITY
   #most = Number.NEGATIVE_INFINITY
   /** Range of the pool's price at `begin`. */
@@ -43,7 +43,8 @@ export class PricePath {
     this.#rules = rules
   }
 
-  /** Lowest price at which the order could be filled and which no print has refuted. `high` is the highest one. */
+  /** Lowest price at which the order could be filled and which no print has refuted. The property `high` is the highest
+   *  such price. */
   get low(): number {
     return Math.min(this.#least, this.#doubtLow)
   }
@@ -59,8 +60,7 @@ export class PricePath {
     this.first = { low: this.#low, high: this.#high }
   }
 
-  /** Starts the slot in which the order lands. From then on, the lowest and the highest price refer to this slot
-   *  only. */
+  /** Starts the Solana slot in which the order lands. From now on, `low` and `high` refer to this slot only. */
   enterSlot(): void {
     this.#least = this.#low
     this.#most = this.#high

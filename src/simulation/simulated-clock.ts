@@ -2,7 +2,7 @@ import { DueQueue } from '../base/due-queue.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A clock that moves only when its owner advances it, for backtests and for tests without sleeping. */
+/** A clock that stands still until its owner advances it, for backtests and for tests without waiting. */
 export class SimulatedClock implements Clock {
   readonly #queue = new DueQueue()
   #now: Millis
@@ -16,8 +16,8 @@ export class SimulatedClock implements Clock {
     return this.#now
   }
 
-  /** Runs `run` once after `ms`, rounded up to whole milliseconds. A negative `ms` counts as 0; `run` is never called
-   *  from inside this call. Throws RangeError if `ms` is not finite. */
+  /** Calls `run` once after `ms`, rounded up to whole milliseconds. A negative `ms` counts as 0. `run` is never called
+   *  before this call has returned. Throws RangeError if `ms` is not finite. */
   after(ms: number, run: () => void): Cancel {
     return this.#queue.add(this.#now + Math.max(0, Math.ceil(ms)), run)
   }

@@ -8,18 +8,18 @@ import type { SimulatedClock } from './simulated-clock.ts'
 /** Time that a run continues after the last row, so that open attempts can end. A proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** A recorded item: rows of a block, or another input, which its function `run` posts. */
+/** A recorded item: rows of a block, or a function `run` that posts another input. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
-/** Plays recorded rows in one synchronous loop, and advances a simulated clock between them. Timers due at or before a
- *  row's time fire before the row. All rows between two timers are delivered together, so that one search finds the row
- *  at which the next timer is due.
+/** Plays recorded rows in one synchronous loop, and advances a simulated clock between them. A timer that is due at or
+ *  before the time of a row fires before the row. All rows between two timers are delivered together, so that one
+ *  search finds the row at which the next timer is due.
  *
- *  During this delivery the clock stays at the time of the first of these rows. Before the sink executes a decision of
- *  a later row, the sink must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so none
- *  fires. */
+ *  While these rows are delivered, the clock stays at the time of the first of them. Before the sink executes a
+ *  decision about a later row, it must call `clock.advanceTo(block.time[row])`. No timer is due before that time, so
+ *  none fires. */
 export class TapeSource implements Source {
   readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
@@ -60,7 +60,7 @@ export class TapeSource implements Source {
   }
 }
 
-/** Plays one item. Returns the number of rows that were played before `isStopped` was true. */
+/** Plays one item. Returns the number of its rows that were played before `isStopped` became true. */
 export function playItem(item: TapeItem, clock: SimulatedClock, sink: Sink, isStopped = () => false): number {
   if (item.kind === 'input') {
     clock.advanceTo(item.time)
@@ -79,8 +79,8 @@ export function playItem(item: TapeItem, clock: SimulatedClock, sink: Sink, isSt
   return row - from
 }
 
-/** Index of the first row in `from` to `to` that is not before `at`; `to` if there is none. `time` must never fall. The
- *  search starts at `from` and doubles its steps, because the next timer is usually close. */
+/** Returns the index of the first row in `from` to `to` whose time is `at` or later; `to` if there is none. `time` must
+ *  never fall. The search starts at `from` and doubles its steps, because the next timer is usually close. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
   let low = from
   let high = from

@@ -86,9 +86,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** undici calls this method just before it writes the request's head. Before this call, no byte of the request was
-   *  written; after it, some bytes may have been written. (The diagnostics channel `undici:client:sendHeaders` fires
-   *  later and does not identify the request.) */
+  /** undici calls this method just before it writes the head of the request. Before this call, no byte of the request
+   *  was written; after it, some bytes may have been written. (The diagnostics channel `undici:client:sendHeaders`
+   *  fires later and does not identify the request.) */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // The request timed out while it waited for a connection, so it must not be sent any more.

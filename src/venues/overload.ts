@@ -4,16 +4,17 @@ import { performance } from 'node:perf_hooks'
  *  announcements of new tokens, are never dropped. */
 export type Shedding = 0 | 1 | 2
 
-/** Shares of busy time: from FULL on, the event loop is overloaded; below EASED, it has recovered. */
+/** Limits on the share of its time in which the event loop is busy. From FULL on, it is overloaded; below EASED, it has
+ *  recovered. */
 const FULL = 0.97
 const EASED = 0.85
-/** Lag at which an engine in its own thread counts as overloaded. It has recovered once the lag is at most half of
- *  this. The lag of about a second after a restart of the engine is below this limit. */
+/** Lag in ms at which an engine in its own thread counts as overloaded. It has recovered once its lag is at most half
+ *  of this. A restart of the engine causes a lag of about a second, which is below this limit. */
 const LATE_MS = 2_000
 
-/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never idle.
+/** Decides which rows the feed drops. The level rises by one for each second in which the event loop was overloaded.
  *  Rows then wait in the socket, so every decision, exits included, uses old prices. The level falls by one for each
- *  second in which the loop was idle again. */
+ *  second in which the event loop had recovered. */
 export class Overload {
   level: Shedding = 0
   readonly #load: () => number
@@ -31,8 +32,8 @@ export class Overload {
   }
 }
 
-/** Returns a function that yields the larger of two loads: the load of the event loop, and the load of an engine in its
- *  own thread, which is computed from the time `lagMs` by which this engine is behind. */
+/** Returns a function that gives the larger of two loads: the load of the event loop, and the load of an engine in its
+ *  own thread. The second one is computed from `lagMs`, the time by which the engine is behind. */
 export function busier(load: () => number, lagMs: () => number): () => number {
   return () => {
     const late = lagMs() / LATE_MS
@@ -40,7 +41,7 @@ export function busier(load: () => number, lagMs: () => number): () => number {
   }
 }
 
-/** Returns a function that yields the load of this thread's event loop since its last call, 0 to 1. */
+/** Returns a function that gives the load of this thread's event loop since the function was last called, 0 to 1. */
 export function loopLoad(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

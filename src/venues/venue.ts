@@ -70,7 +70,8 @@ export interface FeedParts {
   readonly isHeld: (token: TokenId) => boolean
   /** Returns the share of the time since its last call in which the event loop was busy, 0 to 1 (see `loopLoad`). */
   readonly load: () => number
-  /** Returns how many of the delivered rows the engine has processed; if absent, all of them. */
+  /** Returns how many of the delivered rows the engine has processed. Absent if every row is processed when it is
+   *  delivered. */
   readonly rowsHandled?: () => number
   readonly on: FeedEvents
 }

@@ -72,5 +72,5 @@ test('if a node answers with another signature, this is reported once, and our o
   const { alarms, pass, sender } = rig([10, 10])
   sender.send('bytes', 'another')
   await pass(3_000)
-  expect(alarms).toEqual(['an RPC received another and answered with x'])
+  expect(alarms).toEqual(['an RPC node received transaction another but answered with the signature x'])
 })

@@ -280,7 +280,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a p95 below the p50',
     sandbox('paper: { latency: { p50Seconds: 4, p95Seconds: 1 } }\n'),
-    '2:48 paper.latency.p95Seconds: expected at least p50Seconds: p95Seconds is the latency of the slowest 5 %',
+    '2:48 paper.latency.p95Seconds: expected at least p50Seconds: p95Seconds is the 95th percentile of the latency, and p50Seconds the median',
   ],
   ['not a number', sandbox('paper: { balanceSol: .nan }\n'), '2:22 paper.balanceSol: expected a number, found NaN'],
   ['infinity', sandbox('paper: { balanceSol: .inf }\n'), '2:22 paper.balanceSol: expected a number, found Infinity'],

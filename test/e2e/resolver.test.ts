@@ -60,14 +60,16 @@ describe.concurrent('proof', () => {
     stage.sandbox.faults.set({ kind: 'notLanded' })
     stoodAt = clock.now()
     await tell(running.handle, stage, 'buy')
-    await until('the progress', () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')))
+    await until('the progress', () =>
+      /^acknowledged; .* after \d+ blocks, \d+ have passed$/.test(reasonOf(stage.journal, 'o1')),
+    )
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
     // The command shows what the order waits for, and why there was no second order.
     const waiting = await why(stage, 'o1')
     expect(waiting.steps.at(-1)).toMatchObject({
       what: 'waits',
       text: expect.stringMatching(
-        /^o1\.1 has a signature and waits .*; progress: acknowledged, \d+ of \d+ blocks to proof$/,
+        /^o1\.1 has a signature and waits .*; progress: acknowledged; .* after \d+ blocks, \d+ have passed$/,
       ),
     })
     const { bots } = await why(stage, MINT, '--at', String(Date.now()))

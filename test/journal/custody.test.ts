@@ -55,11 +55,14 @@ test("while an outcome is being proved, the order's reason is the progress of th
   for (const number of [1, 2]) journal.output(number, number, 0, { kind: 'order', order: order(number) })
   const working = { kind: 'orderState', orderId: 'o1', state: 'working', code: 'ANSWER_LOST', reason: '' } as const
   journal.output(3, 3, 0, working)
-  journal.write({ kind: 'watch', watch: watch(1, 100, 'unknown, 120 of 320 blocks to proof') })
+  journal.write({
+    kind: 'watch',
+    watch: watch(1, 100, 'unknown; the outcome can be proved after 320 blocks, 120 have passed'),
+  })
   await journal.close()
   const reader = openReader(path)
   expect(reader.orders().map(({ id, state, reason }) => [id, state, reason])).toEqual([
-    ['o1', 'working', 'unknown, 120 of 320 blocks to proof'],
+    ['o1', 'working', 'unknown; the outcome can be proved after 320 blocks, 120 have passed'],
     ['o2', 'accepted', 'fell 15 %'],
   ])
   reader.close()

@@ -376,7 +376,7 @@ test.each([
   paper.land(sellAttempt('mint'))
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.outcomes).toMatchObject([
-    { kind: 'unsent', reason: 'the token has no robust price to fill at' },
+    { kind: 'unsent', reason: 'the token has no robust price, at which a paper order is filled' },
     { kind: 'refused', code: 'PRICE_UNKNOWN' },
   ])
   expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
@@ -421,7 +421,7 @@ test('without a price a buy is refused, and a sale counts as not sent', () => {
   paper.land(sellAttempt('unseen'))
   expect(paper.outcomes).toMatchObject([
     { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'never' },
-    { kind: 'unsent', reason: 'the token has no robust price to fill at' },
+    { kind: 'unsent', reason: 'the token has no robust price, at which a paper order is filled' },
   ])
 })
 

@@ -45,7 +45,7 @@ const NONE: Ghost[] = []
 
 /** Computes the results that missed entries would have had. A missed entry is bought at the robust price at the time at
  *  which it would have landed, and sold at the robust price at which its exit rules fire, without delay and without a
- *  slippage bound. Real fills are less favourable, so the missed profit is an upper bound. */
+ *  slippage limit. Real fills are less favourable, so the missed profit is a maximum. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>

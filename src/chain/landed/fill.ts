@@ -109,20 +109,18 @@ export function errorText(error: unknown): string {
   }
 }
 
-/**
- * Splits the wallet's change of SOL in a landed trade into its parts. Amounts are differences of balances, so no
- * program needs to be known and no reported number is trusted. The instructions only tell to which part an amount
- * belongs:
- *
- * trade        SOL received by, or paid by, the counterparty of the tokens; a pool owns both of its vaults venue fee
- * SOL received by other accounts that were passed to the program that moved the tokens service fee  SOL that the wallet
- * paid outside that program: by a top-level instruction, or by a program that called the venue rent         SOL in the
- * wallet's own token accounts, and in records created at its cost; wrapped SOL is not rent remainder    the rest of the
- * change
- *
- * If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade and
- * are listed in `unknown`. Throws RangeError if a number exceeds 2^53.
- */
+/** Splits the wallet's change of SOL in a landed trade into its parts. All amounts are differences of balances, so no
+ *  program needs to be known and no reported number is trusted. The instructions only show to which part an amount
+ *  belongs:
+ *  - trade: the SOL that the counterparty of the tokens received or paid. The counterparty is usually a pool, which
+ *  owns two vaults.
+ *  - venue fee: the SOL that other accounts received that were passed to the program that moved the tokens.
+ *  - service fee: the SOL that the wallet paid outside of that program, by a top-level instruction or by a program that
+ *  called the venue.
+ *  - rent: the SOL in the wallet's own token accounts, and in records that the wallet paid for; without wrapped SOL.
+ *  - remainder: the rest of the change.
+ *  If the pool cannot be identified, or the node does not report inner instructions, the fees stay part of the trade
+ *  and are listed in `unknown`. Throws RangeError if a number exceeds 2^53. */
 function fillCosts(transaction: LandedTransaction, wallet: string, mint: string, side: TradeSide): FillCosts {
   const { costs, own, gain, rentTo, paid } = ownPartOf(transaction, wallet)
   const isStranger = (key: string): boolean => key !== wallet && !own.has(key)
@@ -201,9 +199,9 @@ function poolsOf(
   }
 }
 
-/** Finds the calls of the program that moved the tokens, and all accounts passed to it. If no token transfer is
- *  visible, for example because a program keeps its own ledger, these are the top-level calls that name the wallet's
- *  token account. `movedTokens` is then false, so that the fees stay part of the trade. */
+/** Finds the calls of the program that moved the tokens, and all accounts that were passed to it. Some programs keep
+ *  their own ledger, so that no token transfer is visible. In that case, returns the top-level calls that name the
+ *  wallet's token account, with `movedTokens` false, so that the fees stay part of the trade. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

@@ -107,7 +107,8 @@ export function opaque(account: string, { signature, slot, failed, time }: Liste
   return { ...common, class: 'opaque', lamports: lamports(change) }
 }
 
-/** Creates the journal row for a change of the balance, between two readings, that no listed transaction explains. */
+/** Creates the journal row for a change of the wallet's balance that happened between two audits and that no listed
+ *  transaction explains. */
 export function unlisted(account: string, after: number, slot: number, change: number): WalletTransaction {
   const common = { account, signature: `?${slot}`, slot, attemptId: '', time: null, failed: false, after }
   return { ...common, class: 'opaque', lamports: lamports(change) }

@@ -8,7 +8,8 @@ import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
 
-/** What any transaction costs a wallet, and the amounts per account from which the costs were computed. */
+/** Costs of a transaction for a wallet, and the amounts per account from which the costs were computed. The transaction
+ *  need not be a trade. */
 export interface OwnPart {
   readonly costs: WalletCosts
   /** Mints of the wallet's token accounts, by address. */
@@ -21,8 +22,8 @@ export interface OwnPart {
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Computes what a transaction costs a wallet. Amounts are differences of balances; the instructions only tell what
- *  each amount was for. Throws RangeError if a number exceeds 2^53. */
+/** Computes the costs of a transaction for a wallet. All amounts are differences of balances; the instructions only
+ *  show what each amount was for. Throws RangeError if a number exceeds 2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
@@ -48,7 +49,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   return { costs, own, gain, rentTo, paid }
 }
 
-/** What a transaction costs a wallet; undefined if a number exceeds 2^53 lamports. */
+/** Returns the costs of a transaction for a wallet, lamports; undefined if a number exceeds 2^53. */
 export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
   try {
     return ownPartOf(transaction, wallet).costs
@@ -121,8 +122,8 @@ function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, '
   return { base: feeLamports - priority, priority }
 }
 
-/** Reads the little-endian number after the kind byte of the first instruction of this kind; undefined if there is
- *  none. */
+/** Returns the little-endian number that follows the kind byte in the first instruction of this kind; undefined if
+ *  there is no such instruction. */
 function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: number): number | undefined {
   for (const { data } of budget ?? []) {
     const decoded = decodeLongBase58(data, 1 + bytes)
@@ -206,8 +207,8 @@ function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Paym
     : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
 }
 
-/** Returns the account that an Allocate or Assign instruction prepares; undefined for other instructions. An account at
- *  an address that already holds SOL is opened in three steps: transfer, allocate, assign. */
+/** Returns the account that an Allocate or Assign instruction prepares; undefined for other instructions. If an address
+ *  already holds SOL, an account is opened there in three steps: transfer, allocate, assign. */
 function madeBy({ program, accounts: [account], data }: Call): string | undefined {
   if (program !== PROGRAMS.system) return undefined
   const bytes = decodeLongBase58(data, MOST_BYTES)

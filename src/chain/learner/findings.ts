@@ -8,7 +8,8 @@ import type { Step } from '../verifier/reading.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
-/** Summary of the transactions that a builder returned as samples. Each field `samples` is a number of samples. */
+/** Summary of the transactions that a builder returned as samples. Each field `samples` is the number of samples in
+ *  which the fact was found. */
 export interface Findings {
   readonly samples: number
   /** Programs that top-level instructions call, without Solana's own programs. */
@@ -23,8 +24,8 @@ export interface Findings {
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
-  /** Accounts that an opaque program, whose instructions Sluice cannot decode, could empty; no entries if no program is
-   *  opaque. */
+  /** Accounts that an opaque program could empty. A program is opaque if Sluice cannot decode its instructions. Empty
+   *  if no program is opaque. */
   readonly handed: readonly Handed[]
   /** Largest number of program records that one sample opens. A record is an account in which a program stores data; it
    *  holds no tokens. */
@@ -99,7 +100,8 @@ export interface ProgramFinding {
   /** Whether one sample calls the program several times. */
   readonly repeated: boolean
   readonly decode: 'pump' | 'pump-swap' | 'opaque'
-  /** Distinct first bytes of the instruction data in hex, in samples of buys (`buy`) and of sales (`sell`). */
+  /** The different values, in hex, of the first 8 bytes of the instruction data: in samples of buys (`buy`), and in
+   *  samples of sales (`sell`). */
   readonly buy: readonly string[]
   readonly sell: readonly string[]
   /** Indexes of the mint, the wallet and the wallet's token account among the instruction's accounts; undefined if the
@@ -107,8 +109,8 @@ export interface ProgramFinding {
   readonly mint: number | undefined
   readonly wallet: number | undefined
   readonly tokenAccount: number | undefined
-  /** Smallest and largest number of data bytes that follow those in `buy` and `sell` and are not decoded; 0 if the
-   *  layout is known. */
+  /** Smallest and largest number of data bytes after the first 8, which Sluice does not decode; 0 if the layout of the
+   *  instruction is known. */
   readonly unreadBytes: Range
 }
 
@@ -146,7 +148,7 @@ function beginningOf({ data }: Step): string {
 }
 
 export interface Opened {
-  /** Owner and kind of the opened account, in words. */
+  /** Owner and kind of the opened account, as text for a person. */
   readonly what: string
   readonly samples: number
   readonly lamports: Range
@@ -205,7 +207,8 @@ function handedOf(samples: readonly Sample[]): Handed[] {
   }))
 }
 
-/** Exposed accounts by address; the value tells whether the account names the wallet. */
+/** Returns the accounts that an opaque program could empty, by address. The value is true if the account names the
+ *  wallet. */
 function exposuresOf(sample: Sample): ReadonlyMap<string, boolean> {
   const { asked, simulated, transaction } = sample
   const states = new Map(simulated?.changes.map(({ address, before }) => [address, before]))

@@ -8,7 +8,7 @@ export interface Payment {
   readonly samples: number
   readonly isTip: boolean
   readonly lamports: Range
-  /** Smallest and largest payment in a sale, lamports. */
+  /** Smallest and largest amount of this payment in samples of sales, lamports. */
   readonly saleLamports: Range
   /** The payment as a percentage of the ordered SOL, the same in all buys; undefined if the payment is fixed or not
    *  proportional, or if only sales pay it. */

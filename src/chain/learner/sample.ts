@@ -94,8 +94,8 @@ async function simulate(
     before: before[index] ?? null,
     after: accountOf(reported[index]),
   }))
-  // A third party may have opened an account after the first reading. The sample itself is never sent, so an account
-  // that exists on the chain by now was opened by a third party.
+  // A third party may have opened an account after `before` was read. The sample itself is never sent, so an account
+  // that exists on the chain by now was opened by someone else.
   const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
   const { accounts: now } = await readAccounts(rpc, opened)
   const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))

@@ -4,11 +4,11 @@ import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
-/** Number of blocks for which a transaction may still land. A blockhash is valid for 150 blocks; the other 50 are a
- *  margin, because the node's newest block may be behind the chain's. */
+/** Number of blocks, from the newest block that the node knows, in which a transaction may still land. A blockhash is
+ *  valid for 150 blocks. The other 50 are a margin, because the node may be behind the chain. */
 export const VALID_BLOCKS = 200
-/** Number of blocks for which an attempt is watched for a late execution, after the last block in which it can land. An
- *  attempt that cannot be proved absent is left to the operator only after these blocks. */
+/** Number of blocks for which an attempt is watched for a late execution, counted from the last block in which it can
+ *  land. Only after these blocks is an attempt that cannot be proved absent left to the operator. */
 const LATE_BLOCKS = 1_500
 /** An attempt is left to the operator only if this many audits in a row could not prove its absence for the same
  *  reason. */
@@ -18,12 +18,12 @@ const EQUAL_TIMES = 3
 export interface Reading {
   /** Newest finalized block, read before the other fields. */
   readonly head: Head
-  /** Slot at which the balance was read. All transactions up to this slot that the node lists have been processed. */
+  /** Solana slot at which the balance was read. All listed transactions up to this slot have been processed. */
   readonly slot: number
-  /** Why the known transactions do not explain the balance; '' if they do, which proves that no transaction is
+  /** Reason why the known transactions do not explain the balance; '' if they explain it, so that no transaction is
    *  missing. */
   readonly gap: string
-  /** Oldest slot that the node still has. */
+  /** Oldest Solana slot in the history of the node. */
   readonly firstSlot: number
   has(signature: string): boolean
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined
@@ -32,19 +32,20 @@ export interface Reading {
 export interface AbsenceParts {
   readonly watches: WatchList
   readonly executions: Executions
-  /** Asks a second provider whether an attempt is absent, and returns the answer: '' if the provider agrees, otherwise
-   *  its objection. Returns undefined if no second opinion is needed. */
+  /** Asks a second RPC provider whether an attempt is absent. `bound`: the last height at which the attempt can land.
+   *  Resolves with '' if the provider agrees, otherwise with its objection. Returns undefined if no second opinion is
+   *  needed. */
   readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
   /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Reason why the newest block of the chain cannot be read; '' if it can be. An attempt's upper bound, the last
-   *  height at which it can land, is counted from that block. */
+  /** Reason why the newest block of the chain cannot be read; '' if it can be read. The last height at which an attempt
+   *  can land is counted from that block. */
   readonly whyNoHead: () => string
 }
 
-/** Proves attempts absent: an audit at commitment `finalized` found no transaction of the attempt, and none can land
- *  any more. */
+/** Proves that attempts are absent, which means that they did not execute and no longer can: an audit at commitment
+ *  `finalized` found no transaction of the attempt, and no such transaction can land any more. */
 export class Absence {
   readonly #parts: AbsenceParts
 
@@ -132,8 +133,7 @@ type Proof =
   /** The last height at which the attempt can land has passed, but an execution cannot be ruled out. */
   | { readonly kind: 'blocked'; readonly reason: string }
 
-/** Decides whether an attempt without a known execution is proved absent, which means that it did not execute and no
- *  longer can. */
+/** Decides whether an attempt without a known execution is proved absent. */
 function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string): Proof {
   const { attempt, bound, boundSlot } = one
   const { baseline } = attempt
@@ -143,13 +143,17 @@ function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string)
   if (head.height <= bound) {
     const from = baseline?.height ?? bound - VALID_BLOCKS
     const blocks = { passed: Math.max(0, head.height - from), needed: bound + 1 - from }
-    return { kind: 'waits', progress: `${word}, ${blocks.passed} of ${blocks.needed} blocks to proof`, blocks }
+    return {
+      kind: 'waits',
+      progress: `${word}; the outcome can be proved after ${blocks.needed} blocks, ${blocks.passed} have passed`,
+      blocks,
+    }
   }
   const blocked = (reason: string): Proof => ({ kind: 'blocked', reason })
   if (baseline === null) return blocked('the attempt was sent before the first audit of the wallet')
-  if (firstSlot > baseline.slot) return blocked(`the node's history begins only at slot ${firstSlot}`)
+  if (firstSlot > baseline.slot) return blocked(`the history of the RPC node begins only at Solana slot ${firstSlot}`)
   const row = reading.opaqueBetween(baseline.slot, boundSlot ?? slot)
-  if (row !== undefined) return blocked(`${nameOf(row)} may be its execution`)
+  if (row !== undefined) return blocked(`${nameOf(row)} may be the execution of this attempt`)
   return gap === '' ? { kind: 'absent' } : blocked(gap)
 }
 
@@ -160,17 +164,17 @@ function wordOf({ attempt, lastReport }: WatchedAttempt): string {
   return lastReport === 'held' ? 'held' : 'unknown'
 }
 
-/** Returns a text about what the proof waits for before it can count blocks. */
+/** Returns the reason why the proof cannot count blocks yet, for a person. */
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''
-      ? 'the proof begins when the height of the chain has been read'
-      : `the proof waits for the height of the chain: ${whyNoHead}`
-  if (lateUntil === null) return 'the connection to the service is still open, and an answer may arrive'
+      ? 'the proof begins as soon as the block height of the chain has been read'
+      : `the proof waits for the block height of the chain: ${whyNoHead}`
+  if (lateUntil === null) return 'the connection to the service is still open, so an answer may still arrive'
   return `the service may still execute the order until ${new Date(lateUntil).toISOString()}; then the proof begins`
 }
 
 function nameOf({ signature, after, slot }: WalletTransaction): string {
-  if (!signature.startsWith('?')) return `the unreadable transaction ${signature}`
-  return `an unlisted change of the wallet between slots ${after} and ${slot}`
+  if (!signature.startsWith('?')) return `transaction ${signature}, which cannot be read,`
+  return `a change of the wallet between Solana slots ${after} and ${slot}, which no listed transaction explains,`
 }

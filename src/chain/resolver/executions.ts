@@ -92,8 +92,8 @@ export class Executions {
     else this.takeBack(one, `${signature} belongs to ${owner?.attempt.id}`)
   }
 
-  /** Withdraws the report of an execution that a fork removed. The transaction may land again until the attempt's upper
-   *  bound, the last height at which it can land. */
+  /** Withdraws the report of an execution that a fork removed. The transaction may land again up to the last height at
+   *  which the attempt can land. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })
@@ -220,14 +220,16 @@ export interface LaneMatch {
   readonly isWithin: boolean
 }
 
-/** Each entry is the evidence that an attempt lacks, and whether the amount matches; the likeliest match comes first.
- *  Attempts without an answer or a seen transaction come before the others. */
+/** The order in which attempts are preferred, the likeliest match first. Each entry has the evidence that the attempt
+ *  still lacks, and whether its amount matches. Attempts without an answer, and attempts whose transaction was not
+ *  seen, come first. */
 const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
   ...(['answer true', 'sight true', 'answer false', 'sight false'] as const),
   ...(['execution true', 'execution false', 'nothing true', 'nothing false'] as const),
 ]
 
-/** Tolerance for venue and service fees, as a share of the ordered SOL. It is added to the slippage. */
+/** Tolerance for the fees of the venue and the service, as a share of the ordered SOL. It is added to the order's
+ *  slippage limit. */
 const FEES_SHARE = 0.05
 /** Tolerances of token amounts. An amount may differ by one part in HOLDING_PARTS of the wallet's tokens, because a
  *  percentage has limited precision, and by one part in AMOUNT_PARTS of the amount, because services compute in
@@ -236,11 +238,11 @@ const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** Returns the attempt that most likely made a transaction of the wallet. Mint, side and time must fit. If several
- *  attempts fit, the amount and the evidence that each attempt still lacks decide. An amount that does not fit is
- *  accepted only if the attempt has no answer or its transaction was not seen, or if it ordered a share of a balance
- *  that the service may have read earlier. Returns undefined if no attempt fits; the trade then counts as manual.
- *  `isOwned`: the signature already identifies the attempt. */
+/** Returns the attempt that most likely made a transaction of the wallet; undefined if no attempt fits, so that the
+ *  trade counts as manual. Mint, side and time must fit. If several attempts fit, the amount and the evidence that each
+ *  attempt still lacks decide. If the amount does not fit, an attempt is accepted only if it has no answer, if its
+ *  transaction was not seen, or if it ordered a share of a balance that the service may have read earlier. `isOwned`:
+ *  the signature already identifies the attempt. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
@@ -277,9 +279,9 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Whether a transaction happened after the attempt was sent. If the attempt has a baseline, the wallet's last final
- *  state before it, the caller has compared the slots. Otherwise the block time decides, with a tolerance of 10 s,
- *  because block times are whole seconds voted by validators, and differ from this machine's clock. */
+/** Whether a transaction happened after the attempt was sent. If the attempt has a baseline (the wallet's last final
+ *  state before it), the caller has already compared the Solana slots. Otherwise the block time decides. The tolerance
+ *  is 10 s, because block times are whole seconds voted by validators and differ from this machine's clock. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }

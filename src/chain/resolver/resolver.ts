@@ -24,7 +24,7 @@ export interface ResolverParts
   /** Creates a stand-in for an attempt. An execution of a full exit is booked to it if any of several attempts may have
    *  made that execution. */
   readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
-  /** Reads the newest block of the chain and passes it to `onHead`. The block is not older than the call. */
+  /** Reads the newest block of the chain and passes it to `onHead`. The block is at least as new as the call. */
   readonly head: (onHead: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
 }
@@ -32,8 +32,8 @@ export interface ResolverParts
 /** Receives the events of an attempt while it is being sent. The executor, which talks to the service, calls these
  *  methods. */
 export interface Resolution {
-  /** Called when the attempt was signed in this process. Its transaction may land from now on, up to height `bound`.
-   *  `bytes`: the transaction in base64. */
+  /** Called when Sluice's own signer signed the attempt. From now on its transaction may land, up to the block height
+   *  `bound`. `bytes`: the transaction in base64. */
   signed(signature: string, bound: number, bytes: string): void
   /** Called when parts of the request may have left this machine. */
   sent(): void
@@ -76,7 +76,7 @@ export class Resolver {
     this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice, whyNoHead })
   }
 
-  /** Restores the attempts that earlier processes watched. Call this before `resume`. */
+  /** Restores the attempts that earlier processes followed. Call this before `resume`. */
   restore(watches: readonly Watch[]): void {
     for (const watch of watches) {
       const one = this.watches.restore(watch)
@@ -256,8 +256,8 @@ export class Resolver {
     one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
   }
 
-  /** Sets the upper bound of an attempt, the last height at which it can land. Every transaction of the attempt that
-   *  exists now expires at most VALID_BLOCKS after the newest block. */
+  /** Sets the last height at which an attempt can land. Every transaction of the attempt that exists now expires at
+   *  most VALID_BLOCKS after the newest block. */
   #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {

@@ -39,7 +39,7 @@ export class UndecidedOrders {
       `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
       ...open.map(known),
       `until it is decided, its maximum cost stays reserved, and ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; other orders continue`,
-      `to check: look up the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
+      `to check: look up the transactions of ${this.#wallet} after Solana slot ${attempt.baseline?.slot ?? 'unknown'}`,
       `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
       held
         ? `if it did not execute: sluice resolve ${orderId} --not-executed; an execution found later is booked late, and you may have bought twice`

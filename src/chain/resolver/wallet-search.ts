@@ -9,8 +9,8 @@ export interface FinderParts {
   readonly rpc: Rpc
   readonly clock: Clock
   readonly wallet: string
-  /** Returns the age in ms of the most recent attempt for which the wallet is searched; undefined if there is no such
-   *  attempt. */
+  /** Returns the age in ms of the most recent attempt whose transaction is searched for in the wallet; undefined if
+   *  there is no such attempt. */
   readonly hunted: () => number | undefined
   /** Returns the signature of the newest finalized transaction that the audit has classified; '' if there is none. */
   readonly until: () => string

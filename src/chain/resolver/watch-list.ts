@@ -105,8 +105,8 @@ export class WatchList {
     this.keep(one)
   }
 
-  /** Lowest slot after which transactions still matter to an attempt; Infinity if no attempt needs them. Attempts that
-   *  the operator resolved count too, because the operator may have been wrong. */
+  /** Lowest Solana slot after which transactions may still belong to an attempt; Infinity if no attempt needs
+   *  transactions. Attempts that the operator resolved count too, because the operator may have been wrong. */
   oldest(): number {
     let slot = Number.POSITIVE_INFINITY
     for (const { ended, attempt } of this.#byId.values())
@@ -115,8 +115,8 @@ export class WatchList {
     return slot
   }
 
-  /** Returns the age in ms of the most recent attempt whose transaction should have been seen by now but was not;
-   *  undefined if there is none. */
+  /** Returns the age in ms of the most recent attempt whose transaction should be visible by now but was not seen;
+   *  undefined if there is no such attempt. */
   hunted(now: number): number | undefined {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
@@ -127,9 +127,9 @@ export class WatchList {
     return youngest
   }
 
-  /** Lowest of the last heights at which the undecided attempts can land; undefined if no attempt waits. Once this
-   *  height is final, an attempt can be decided. Attempts whose proof has failed at that height are left out, because
-   *  every regular audit examines them again. */
+  /** Each undecided attempt has a last block height at which it can land. Returns the lowest of these heights;
+   *  undefined if no attempt waits. Once this height is final, an attempt can be decided. Attempts whose proof failed
+   *  at that height are left out, because every regular audit examines them again. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -170,19 +170,19 @@ export class WatchedAttempt {
   lostAt: Watch['lostAt'] = null
   /** Time from which the service can no longer execute the request; null before the wait for this time begins. */
   lateUntil: Millis | null = null
-  /** Whether the newest block of the chain was requested. The last height at which the attempt can land is counted
-   *  from that block. */
+  /** Whether the newest block of the chain was requested for this attempt. The last height at which the attempt can
+   *  land is counted from that block. */
   asksBound = false
   bound: number | null = null
   boundSlot: number | null = null
-  /** Transaction signed in this process, base64; '' if the service signed. */
+  /** Transaction that Sluice's own signer signed, base64; '' if the service signed. */
   bytes = ''
   /** Signature of the known execution; '' if none is known. */
   settled = ''
   /** Last reported fill of the execution in `settled`; undefined if there is none. */
   provisional: Fill | undefined
-  /** Once the chain is final up to this slot, the seen transaction must be among the final ones; null if nothing was
-   *  seen. */
+  /** Solana slot in which the transaction was seen; null if nothing was seen. Once the chain is final up to this slot,
+   *  the transaction must be among the final ones. */
   seenAt: number | null = null
   /** Signatures that the service named for this attempt. Any other signature was only attributed to it as the likeliest
    *  match. */
@@ -200,7 +200,8 @@ export class WatchedAttempt {
   readonly hints = new Set<string>()
   /** Last reason why the absence could not be proved, and the number of consecutive audits with this reason. */
   blocked = { reason: '', times: 0 }
-  /** Second opinion on the absence: whether it was requested, whether it agrees, and its objection. */
+  /** The second RPC provider's opinion on the absence: whether it was requested, whether it agrees, and its
+   *  objection. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
   blocks: ProofBlocks | undefined
@@ -231,8 +232,8 @@ export class WatchedAttempt {
     return this.lastReport === 'acked' ? 'sight' : 'answer'
   }
 
-  /** Whether this process signs the attempt's transaction. The signature is then known before sending, so no other
-   *  transaction can belong to the attempt. */
+  /** Whether Sluice's own signer signs the attempt's transaction. The signature is then known before sending, so no
+   *  other transaction can belong to the attempt. */
   get isSigned(): boolean {
     return this.attempt.executor === 'local'
   }

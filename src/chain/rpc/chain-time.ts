@@ -6,16 +6,16 @@ import { type Head, readHead, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
-/** Head (newest block) of one node. `time` is the time of the newest block, at or below the head, whose time the node
- *  knows. */
+/** Head (newest block) of one node, with its time. The node may not know the time of the head. The time then is that of
+ *  the newest older block whose time the node knows. */
 export interface DatedHead {
   readonly head: Head
-  /** Lower bound on the time of the head; undefined if the node reports no time at all. */
+  /** Time of the head, or an earlier time; undefined if the node reports no block time at all. */
   readonly time: Millis | undefined
 }
 
-/** Distances below the head, in slots, at which block times are requested. A node may not have the time of its newest
- *  blocks yet, and a slot may have been skipped. */
+/** Distances from the head back to older slots at which block times are requested, in Solana slots. A node may not have
+ *  the times of its newest blocks yet, and a slot may have been skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
 /** Length of a Clock account, and the offset of its time in seconds. The slot and the epochs come before the time. */
 const CLOCK_BYTES = 40

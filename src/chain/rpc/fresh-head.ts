@@ -4,13 +4,13 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** A head (the newest block of a node) may be at most this much older than the call of `ask`, ms. The last height at
- *  which a transaction can land is counted from a head, with a margin of 50 blocks. Slot times shrink: 400 ms
- *  originally, about 214 ms measured in October 2026, 200 ms planned. At 200 ms, 50 blocks take 10 s; 2 s are
- *  subtracted in case this machine's clock is behind the validators' clocks. Block times are truncated to whole
- *  seconds, so a block can only seem older, never newer. */
+/** Maximum age of a head (the newest block of a node) at the time of the call of `ask`, ms. The last height at which a
+ *  transaction can land is counted from a head, with a margin of 50 blocks. Slot times shrink: 400 ms originally, about
+ *  214 ms measured in October 2026, 200 ms planned. At 200 ms, 50 blocks take 10 s; 2 s are subtracted in case this
+ *  machine's clock is behind the validators' clocks. Block times are truncated to whole seconds, so a block can only
+ *  seem older, never newer. */
 const OLDEST_MS = 8_000
-/** A block time is ignored if it is ahead of this machine's clock by more than this. */
+/** A block time is ignored if it is ahead of this machine's clock by more than this, ms. */
 const FUTURE_MS = 3_600_000
 /** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md). A
  *  node whose head advances receives blocks and is assumed to be at most 150 blocks behind; 50 of them are covered by
@@ -37,27 +37,27 @@ interface Question {
   readonly onHead: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
-  /** Last reading of each node that has not reported a block time since the caller made this request. */
+  /** By node: the last head that was read since this request was made, for nodes that have not reported a block
+   *  time. */
   readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
 }
 
-/**
- * Answers requests (calls of `ask`) for a head of the chain. The head may be older than the request by at most
- * OLDEST_MS. The time of the request counts, not that of the answer, so a node that is some seconds behind has a
- * suitable head some seconds later. A head is accepted
- *
- * - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock, which
- * is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is therefore
- * detected, and one that is ahead only delays the answer; - by assumption A8, if a node reports no block times: the
- * reported head is raised by the number of blocks that the node may be behind.
- */
+/** Answers requests (calls of `ask`) for a head of the chain. The head may be older than the request by at most
+ *  OLDEST_MS. The age is measured from the request and not from the answer, so a node that is some seconds behind has a
+ *  suitable head some seconds later. A head is accepted in one of two ways:
+ *  - by the time of its block, compared with the later of two clocks: this machine's clock, and the chain's clock. The
+ *  chain's clock is the newest block time ever seen, advanced by the monotonic clock. A machine clock that is behind is
+ *  therefore detected, and one that is ahead only delays the answer.
+ *  - by assumption A8 of docs/order-protocol.md, if a node reports no block times: the reported head is raised by the
+ *  number of blocks that the node may be behind. */
 export class FreshHead {
   readonly #parts: FreshHeadParts
   #questions: Question[] = []
   #isReading = false
   #isStopped = false
   #cancelTimer: Cancel | undefined
-  /** Lower bound on the chain's clock minus the monotonic clock; it grows with each newer block time. */
+  /** The chain's clock is ahead of the monotonic clock by at least this many ms. The number grows with each newer block
+   *  time. */
   #chainAheadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FreshHeadParts) {

@@ -19,13 +19,13 @@ const FIRST_REST_MS = 1_000
 const LONGEST_REST_MS = 60_000
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** Several providers of one chain. */
+/** Access to one chain over several RPC providers. */
 export interface Rpcs {
   /** Asks the first provider that is not paused; after a failure, the next one. */
   readonly any: Rpc
   /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
-  /** Use of each provider, in the same order. */
+  /** Number of calls to each provider, in the order of `each`. */
   readonly use: readonly RpcUse[]
   /** Sets the genesis hash of the expected chain. From then on each provider must report this hash before it receives
    *  any other call. */

@@ -15,7 +15,8 @@ export interface Line {
   why(): string
 }
 
-/** Time limits in ms: BEGIN_MS for the hello of a process that may still be starting, ANSWER_MS for an answer. */
+/** Time limits in ms: BEGIN_MS for the first message of a signer, which may still be starting; ANSWER_MS for the answer
+ *  to a request. */
 const BEGIN_MS = 30_000
 export const ANSWER_MS = 2_000
 /** Prefix of the SPKI encoding of an ed25519 key. */
@@ -44,7 +45,8 @@ export class SignerClient {
     line.stream.once('close', () => void this.end('it ended'))
   }
 
-  /** Waits for the first message of the signer. Yields `failed` if the conversation ends before it arrives. */
+  /** Waits for the first message of the signer. If the conversation ends before the message arrives, resolves with an
+   *  answer of kind `failed`. */
   begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(
@@ -104,7 +106,7 @@ export class SignerClient {
 
   #hear(answer: Answer): void {
     if (answer.kind === 'hello' || answer.kind === 'failed') {
-      if (this.#began === undefined) throw new Malformed('a second hello')
+      if (this.#began === undefined) throw new Malformed('the signer sent its first message twice')
       if (answer.kind === 'hello') {
         const key = Buffer.concat([SPKI, answer.publicKey])
         this.#publicKey = createPublicKey({ key, format: 'der', type: 'spki' })
@@ -113,11 +115,11 @@ export class SignerClient {
       return
     }
     const waiting = this.#waiting.get(answer.id)
-    if (waiting === undefined) throw new Malformed('an answer without a request')
+    if (waiting === undefined) throw new Malformed('no request waits for this answer')
     if (answer.kind === 'refused') waiting.answer({ ok: false, code: answer.code, reason: answer.reason })
     else if (this.#isOver(waiting.request.message, answer.signature))
       waiting.answer({ ok: true, signature: answer.signature })
-    else throw new Malformed('a signature that is not valid for the message')
+    else throw new Malformed('the signature is not valid for the message of the request')
   }
 
   #isOver(message: Uint8Array, signature: Uint8Array): boolean {

@@ -3,8 +3,9 @@ import { printable } from '../../base/text.ts'
 import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
 import type { SignRequest } from './port.ts'
 
-// Protocol between an engine and a signer. A frame is a little-endian uint32 with a length, and that many bytes. The
-// signer begins with `hello` or `failed`, then answers every request in order. Each side treats the other as hostile.
+// Protocol between an engine and a signer. A frame is a length (a little-endian uint32), followed by that many bytes.
+// The signer begins with `hello` or `failed`, then answers every request in order. Each side treats the other as
+// hostile.
 
 export type Answer =
   | { readonly kind: 'hello'; readonly publicKey: Uint8Array }
@@ -20,7 +21,7 @@ const PROTOCOL = 1
 /** Maximum length of a request or an answer, in bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** Upper limit for the maximum of lamports that a request declares. It is above the supply of SOL. */
+/** Largest maximum cost, in lamports, that a request may declare. It is above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 
@@ -36,7 +37,8 @@ export class FrameReader {
     let at = 0
     while (bytes.length - at >= LENGTH_BYTES) {
       const length = view.getUint32(at, true)
-      if (length === 0 || length > MOST_BYTES) throw new Malformed(`a frame of ${length} bytes`)
+      if (length === 0 || length > MOST_BYTES)
+        throw new Malformed(`a frame has ${length} bytes, but must have 1 to ${MOST_BYTES}`)
       const end = at + LENGTH_BYTES + length
       if (end > bytes.length) break
       frames.push(bytes.subarray(at + LENGTH_BYTES, end))
@@ -60,9 +62,10 @@ export function decodeRequest(bytes: Uint8Array): { readonly id: number; readonl
   const reader = new ByteReader(bytes)
   const id = reader.uint32()
   const flag = reader.byte()
-  if (flag > 1) throw new Malformed('a flag must be 0 or 1')
+  if (flag > 1) throw new Malformed('the flag that announces guards must be 0 or 1')
   const boundLamports = reader.uint64()
-  if (boundLamports > MOST_LAMPORTS) throw new Malformed('the declared maximum exceeds the supply of SOL')
+  if (boundLamports > MOST_LAMPORTS)
+    throw new Malformed('the maximum cost that the request declares exceeds the supply of SOL')
   const [orderId, attemptId, policyHash] = [readText(reader), readText(reader), readText(reader)] as const
   const message = reader.bytes(reader.left)
   return { id, request: { orderId, attemptId, policyHash, boundLamports, guarded: flag === 1, message } }
@@ -81,7 +84,7 @@ export function encodeAnswer(answer: Answer): Buffer {
 export function decodeAnswer(bytes: Uint8Array): Answer {
   const reader = new ByteReader(bytes)
   const kind = KINDS[reader.byte()]
-  if (kind === undefined) throw new Malformed('unknown kind of answer')
+  if (kind === undefined) throw new Malformed('the kind of the answer is unknown')
   if (kind === 'hello') {
     if (reader.byte() !== PROTOCOL) throw new Malformed('the signer speaks another protocol version')
     return { kind, publicKey: exactly(reader, 32) }
@@ -94,7 +97,7 @@ export function decodeAnswer(bytes: Uint8Array): Answer {
   const id = reader.uint32()
   if (kind === 'signed') return { kind, id, signature: exactly(reader, 64) }
   const code = CODES[reader.byte()]
-  if (code === undefined) throw new Malformed('unknown refusal code')
+  if (code === undefined) throw new Malformed('the code of the refusal is unknown')
   return { kind, id, code, reason: readTail(reader) }
 }
 
@@ -130,6 +133,6 @@ function readTail(reader: ByteReader): string {
 
 function exactly(reader: ByteReader, length: number): Uint8Array {
   const bytes = Uint8Array.from(reader.bytes(length))
-  if (reader.left > 0) throw new Malformed('bytes follow the answer')
+  if (reader.left > 0) throw new Malformed('the answer has more bytes than its kind allows')
   return bytes
 }

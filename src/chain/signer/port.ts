@@ -12,7 +12,8 @@ export interface SignRequest {
   attemptId: string
   /** The exact bytes to sign, version prefix included. */
   message: Uint8Array
-  /** Upper bound of the lamports that may leave the wallet, as the verifier computed it. It counts against the caps. */
+  /** Maximum number of lamports that may leave the wallet, as the verifier computed it. The signer's caps count this
+   *  number. */
   boundLamports: bigint
   /** Hash of the policy that the verifier applied. */
   policyHash: string

@@ -23,9 +23,9 @@ export interface Rules {
   readonly policyHash: string | null
 }
 
-/** Reads a message without asking the chain. Returns the reason not to sign it; undefined if it may be signed. The
- *  signer sees every instruction. It does not read lookup tables, but an account from a table can neither sign nor be
- *  called as a program. The signer cannot see what a program does. */
+/** Checks a message without asking the chain. Returns the reason not to sign it; undefined if it may be signed. The
+ *  signer reads every instruction. It does not read lookup tables, because an account from a table can neither sign nor
+ *  be called as a program. The signer does not know what a called program does. */
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)
@@ -48,14 +48,14 @@ export function refusalOf(request: SignRequest, rules: Rules): string | undefine
   if ([...findings.seeded.values()].includes(false))
     findings.refuseFor('an account is opened without an owner, so anyone could take it')
   const isTrade = findings.trades === 1 || (findings.trades === 0 && onlyCloses(steps))
-  if (!isTrade) findings.refuseFor(`the message contains ${findings.trades} trades, but an order is exactly one`)
+  if (!isTrade) findings.refuseFor(`the message contains ${findings.trades} trades, but an order must have exactly one`)
   if (guarded && !isGuarded(steps, wallet))
-    findings.refuseFor('the request claims guards, but the message does not end with guards')
+    findings.refuseFor('the request says that the message ends with guards (balance checks), but it does not')
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const leaving = spentAtMost(findings) + priorityFee(findings, working) + BigInt(BASE_FEE * message.signers)
   if (leaving > boundLamports)
     findings.refuseFor(
-      `${leaving} lamports would leave the wallet, but the bound of the order is ${boundLamports} lamports`,
+      `${leaving} lamports would leave the wallet, but the request allows at most ${boundLamports} lamports`,
     )
   return findings.refusals[0]
 }
@@ -66,7 +66,7 @@ function onlyCloses(steps: readonly Step[]): boolean {
   return closes.length > 0 && closes.every((step) => isClose(step))
 }
 
-/** Returns an upper bound of the lamports that the readable instructions spend. Wrapped SOL that is not traded also
+/** Returns the maximum number of lamports that the readable instructions spend. Wrapped SOL that is not traded also
  *  counts as spent: it still belongs to the wallet, but a trade does not need it. */
 function spentAtMost({ spent, wrapped, traded, tradedWrapped, seeded }: Findings): bigint {
   const locked = wrapped - BigInt(TOKEN_ACCOUNT_RENT * seeded.size)
@@ -88,7 +88,7 @@ function readStep(step: Step, findings: Findings, rules: Rules): void {
     else if (rules.programs === null || rules.programs.has(step.program)) readTrade(step, findings)
     else
       findings.refuseFor(
-        `instruction ${step.place} calls ${step.program}, which is not among the programs that this signer was started with`,
+        `instruction ${step.place} calls ${step.program}, which is not among the programs that this signer allows`,
       )
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
@@ -125,14 +125,15 @@ const VENUES: Readonly<Record<string, keyof typeof LAYOUTS>> = {
   [PROGRAMS.pumpSwap]: 'pump-swap',
 }
 
-/** Counts the lamports of transfers and of the opening of an account for wrapped SOL. Refuses other System
- *  instructions. */
+/** Counts the lamports that transfers move, and the lamports that open an account for wrapped SOL. Refuses every other
+ *  System instruction. */
 function readSystem(step: Step, findings: Findings): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
   if (kind === SYSTEM.transfer) readTransfer(step, reader, findings)
   else if (kind === SYSTEM.createWithSeed) readSeeded(step, reader, findings)
-  else findings.refuseFor(`instruction ${step.place}, System number ${kind}, is not part of a trade`)
+  else
+    findings.refuseFor(`instruction ${step.place} (System program, instruction number ${kind}) is not part of a trade`)
 }
 
 function readTransfer({ place, accounts }: Step, reader: ByteReader, findings: Findings): void {
@@ -161,12 +162,13 @@ function readSeeded({ place, accounts }: Step, reader: ByteReader, findings: Fin
 /** Maximum number of accounts that one trade opens: one for the traded token, one for wrapped SOL, and one spare. */
 const MOST_OPENED = 3
 
-/** Checks a token instruction. Tokens of the wallet may move only by a trade, no rights to them may be given, and
- *  accounts may be closed only to the wallet. */
+/** Checks a token instruction. The wallet's tokens may leave it only by a trade, no other key may get rights to them,
+ *  and the SOL of a closed account must go to the wallet. */
 function readToken(step: Step, findings: Findings): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()
-  const refuse = (what: string) => findings.refuseFor(`instruction ${step.place}, Token number ${kind}: ${what}`)
+  const refuse = (what: string) =>
+    findings.refuseFor(`instruction ${step.place} (token program, instruction number ${kind}): ${what}`)
   const { accounts, places } = step
   const { wallet } = findings
   if (kind === TOKEN.transfer || kind === TOKEN.transferChecked) {
@@ -174,12 +176,12 @@ function readToken(step: Step, findings: Findings): void {
     if (places.length !== (kind === TOKEN.transfer ? 3 : 4))
       throw new Malformed('the transfer has unexpected accounts or data')
     const isItself = authority === wallet && places[0] === places[kind === TOKEN.transfer ? 1 : 2]
-    if (!isItself && !findings.isCoSigner(authority)) refuse('tokens would leave outside the trade')
+    if (!isItself && !findings.isCoSigner(authority)) refuse('tokens would leave the wallet outside of the trade')
   } else if (kind === TOKEN.closeAccount) {
     const isOurs = accounts.length === 3 && accounts[1] === wallet && accounts[2] === wallet
-    if (!isOurs) refuse('an account would be closed to another owner')
+    if (!isOurs) refuse('the account must be closed by the wallet, and its SOL must go to the wallet')
   } else if (kind === TOKEN.syncNative) {
-    if (accounts.length !== 1) throw new Malformed('the SyncNative has unexpected accounts')
+    if (accounts.length !== 1) throw new Malformed('SyncNative must have exactly one account')
   } else if (revokesRights(step, wallet)) return
   else if (INITIALIZE_ACCOUNT.includes(kind)) readInitialize(step, kind, reader, findings)
   else refuse('the instruction is not part of a trade')
@@ -199,7 +201,10 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, findings: 
   const { seeded, wallet } = findings
   const isFit = account !== undefined && seeded.get(account) === false && step.program === PROGRAMS.token
   if (isFit && owner === wallet && reader.left === 0) seeded.set(account, true)
-  else findings.refuseFor(`instruction ${step.place} initializes an account for another owner, or one that is not new`)
+  else
+    findings.refuseFor(
+      `instruction ${step.place} initializes an account that is not new, or that the wallet does not own`,
+    )
 }
 
 /** Allows the opening of associated token accounts of the wallet. The program itself checks their addresses. */
@@ -209,7 +214,7 @@ function readAssociated({ place, accounts, data }: Step, findings: Findings): vo
   const pays = payer === findings.wallet || findings.isCoSigner(payer)
   findings.opened++
   if (!isCreate || accounts.length < 6 || accounts.length > 7 || owner !== findings.wallet || !pays)
-    findings.refuseFor(`instruction ${place}, Associated Token: it does not open an account of the wallet`)
+    findings.refuseFor(`instruction ${place} (Associated Token) does not open an account of the wallet`)
   else if (findings.opened > MOST_OPENED)
     findings.refuseFor(`instruction ${place} opens more accounts than a trade needs`)
 }

@@ -64,7 +64,7 @@ export type Decision =
   | { readonly kind: 'signed'; readonly signature: Uint8Array }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly reason: string }
 
-/** Decides on one request: checks it, counts its maximum of lamports against the caps, then signs its message. */
+/** Decides on one request: checks it, counts its declared maximum cost against the caps, then signs its message. */
 export function decide(request: SignRequest, key: WalletKey, rules: Rules, spending: Pick<Spending, 'take'>): Decision {
   const objection = refusalOf(request, rules)
   if (objection !== undefined) return { kind: 'refused', code: 'SIGNER_REFUSED', reason: objection }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './key-file.ts'
 
-/** Caps on the lamports that signed requests may spend. Each request counts with its bound, the maximum that it
- *  declared. null: no cap. */
+/** Caps on the lamports that signed requests may spend. Each request counts with the maximum cost that it declared.
+ *  null: no cap. */
 export interface Caps {
   readonly perTransaction: bigint | null
   readonly perHour: bigint | null
@@ -21,17 +21,17 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** Sums, per minute, of the bounds of signed messages. A bound is the maximum of lamports that a message may spend. The
- *  sums are stored in a file of fixed size that is synced before a signature is returned. Each entry is written by one
- *  write, within one sector of the disk. A minute counts as long as any part of it may be within the hour or day of a
- *  cap. */
+/** Sums, per minute, of the maximum costs that signed requests declared. The sums are stored in a file of fixed size
+ *  that is synced before a signature is returned. Each sum is written by one write, within one sector of the disk. A
+ *  minute counts against the cap per hour as long as any part of it may be within the last hour; the same applies to
+ *  the cap per day. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
   readonly #caps: Caps
   readonly #nowMs: () => number
-  /** `#minutes` has the minute of each entry of the ring buffer, and `#lamports` the sum of the bounds signed in that
-   *  minute. */
+  /** For each entry of the ring buffer, its minute (`#minutes`) and the sum of the maximum costs signed in that minute
+   *  (`#lamports`). */
   readonly #minutes = new Float64Array(SLOTS)
   readonly #lamports = new BigUint64Array(SLOTS)
   /** The latest minute that was counted. It is kept because the clock may go back. */
@@ -52,7 +52,8 @@ export class Spending {
     }
   }
 
-  /** Counts the bound of a request, in lamports. If a cap would be exceeded, returns the reason and counts nothing. */
+  /** Counts the maximum cost that a request declares, in lamports. If a cap would be exceeded, returns the reason and
+   *  counts nothing. */
   take(lamports: bigint): string | undefined {
     const { perTransaction, perHour, perDay } = this.#caps
     const clock = Math.floor(this.#nowMs() / MINUTE_MS)
@@ -60,12 +61,12 @@ export class Spending {
     const behind = minute > clock ? `; the clock is ${minute - clock} minutes behind the last count` : ''
     const over = (what: string, sum: bigint, cap: bigint | null) =>
       cap !== null && sum > cap
-        ? `the total ${what} would be ${sum} lamports, but the cap is ${cap}${behind}`
+        ? `the cap ${what} is ${cap} lamports, but with this request the total would be ${sum}${behind}`
         : undefined
     const refusal =
-      over('of one transaction', lamports, perTransaction) ??
-      over('of an hour', this.#within(HOUR, minute) + lamports, perHour) ??
-      over('of a day', this.#within(DAY, minute) + lamports, perDay)
+      over('per transaction', lamports, perTransaction) ??
+      over('per hour', this.#within(HOUR, minute) + lamports, perHour) ??
+      over('per day', this.#within(DAY, minute) + lamports, perDay)
     if (refusal === undefined) this.#count(minute, lamports)
     return refusal
   }
@@ -90,7 +91,7 @@ export class Spending {
     this.#lamports[slot] = sum < MOST ? sum : MOST
     const bytes = this.#encode(minute, this.#lamports[slot] as bigint)
     if (writeSync(this.#file, bytes, 0, SLOT_BYTES, HEADER_BYTES + slot * SLOT_BYTES) !== SLOT_BYTES)
-      throw new Error('the counters were only partly written')
+      throw new Error('the spending counters were written only in part')
   }
 
   #encode(minute: number, lamports: bigint): Buffer {

@@ -116,7 +116,7 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
   ]
   if (found.length === 0) found.push(...uncovered(verdict, facts))
   if (found.length === 0 && slot === undefined) {
-    const reason = `our node does not know the blockhash ${message.blockhash} among the last ${BLOCKHASH_BLOCKS} blocks`
+    const reason = `the blockhash ${message.blockhash} is not among the last ${BLOCKHASH_BLOCKS} that the RPC node knows`
     found.push({ code: 'BLOCKHASH_UNKNOWN', reason })
   }
   if (found.length > 0 || accounts === undefined || slot === undefined) return { ...plain, refusals: found }
@@ -173,8 +173,8 @@ async function judgeOnChain(
   }
 }
 
-/** Whether a sale of a share of the balance was refused because it sells more than that share, as computed from the
- *  balance that our node reports. */
+/** Whether this refusal says that a sale of a share of the balance sells too much, compared with the balance that our
+ *  node reports. */
 function isOverShare({ code }: Refusal, asked: AskedTrade): boolean {
   return code === 'AMOUNT_OVER' && asked.side === 'sell' && asked.amount.kind === 'percent'
 }
@@ -198,7 +198,7 @@ function withinOrder(
 /** Refuses a trade whose maximum cost, including the rent of new accounts, the wallet cannot pay. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
-  const reason = `the wallet holds ${formatSol(walletLamports)} SOL, but trade, fees and rent may take ${formatSol(bound)} SOL`
+  const reason = `the wallet holds ${formatSol(walletLamports)} SOL, but the trade with fees and rent may cost ${formatSol(bound)} SOL`
   return [{ code: 'BALANCE_LOW', reason }]
 }
 
@@ -236,14 +236,14 @@ export interface Expiry {
   readonly refusals: readonly Refusal[]
 }
 
-/** Computes, from our node's height, the height at which a transaction expires. `slot`: a slot at which our node knew
- *  the transaction's blockhash. The height that the builder names is only checked: an impossible height means that the
- *  builder uses another chain, or tries to make Sluice wait forever. Throws Unread if no node answers. */
+/** Computes the block height at which a transaction expires from the height of our node. `slot`: a Solana slot at which
+ *  our node knew the transaction's blockhash. The height that the builder names is only checked: if it is impossible,
+ *  the builder uses another chain, or tries to make Sluice wait forever. Throws Unread if no node answers. */
 async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS
   // A blockhash is up to 150 blocks old, so it may expire at any height between now and 150 blocks later.
   const isPlausible = builtFor === undefined || (builtFor >= head.height && builtFor <= height + AHEAD_BLOCKS)
-  const reason = `the builder claims expiry at height ${builtFor}, but our node is at height ${head.height}`
+  const reason = `the builder names ${builtFor} as last valid block height, but the RPC node is at height ${head.height}`
   return { height, refusals: isPlausible ? [] : [{ code: 'EXPIRY_IMPLAUSIBLE', reason }] }
 }

@@ -39,7 +39,7 @@ export function computeUnits({ computeLimit }: Limited, steps: number): bigint {
   return asked < MOST_COMPUTE_UNITS ? asked : MOST_COMPUTE_UNITS
 }
 
-/** Upper bound of the priority fee, lamports. */
+/** Maximum priority fee, lamports. */
 export function priorityFee(asked: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
   const { microLamports = 0n } = asked
   return (computeUnits(asked, steps) * microLamports + 999_999n) / 1_000_000n

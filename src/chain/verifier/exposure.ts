@@ -30,9 +30,10 @@ export interface Exposure {
 /** Offset of the creator in the account of a pump.fun curve, after 8 bytes of discriminator, five u64 and a flag. */
 const CREATOR_AT = 49
 
-/** Refuses accounts and programs through which an opaque program, whose instructions Sluice cannot decode, could take,
- *  with the wallet's signature, what the guards at the end of the transaction do not protect. A simulation does not
- *  show this risk, because the program may behave differently later. */
+/** Returns the refusals of an opaque program, whose instructions Sluice cannot decode. The program has the wallet's
+ *  signature. It is refused if it could take anything that the guards at the end of the transaction do not protect,
+ *  through one of the accounts or programs that it receives. A simulation does not show this risk, because the program
+ *  may behave differently later. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
@@ -70,10 +71,10 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** Whether an account is one that the trade itself needs: the wallet's account of the traded token, which guards
- *  protect, or its account of wrapped SOL if that is empty, as it should be between trades. Every other empty account
- *  counts as exposed, because a right that another key has to the account would also apply to tokens that the wallet
- *  buys later. */
+/** Whether the trade itself needs an account. These are the wallet's account of the traded token, which guards protect,
+ *  and its account of wrapped SOL, if that is empty, as it should be between trades. Every other empty account counts
+ *  as exposed: if another key has a right to the account, this right would also apply to tokens that the wallet buys
+ *  later. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false

@@ -12,8 +12,8 @@ export interface Outgoing {
   readonly headroomLamports: bigint
 }
 
-/** The policy's guard mode, and the amounts that the guards of one order, instructions that check balances, have to
- *  allow. */
+/** The guard mode of the policy, and the amounts that the guards of one order must allow to leave the wallet. Guards
+ *  are instructions that check balances. */
 export class GuardRoom {
   readonly #mode: BuilderPolicy['guard']
   readonly #outgoing: () => Outgoing

@@ -82,8 +82,8 @@ function meta(address: string, isSigner = false): NewInstruction['accounts'][num
   return { address, isSigner, isWritable: false }
 }
 
-/** Limits an amount to the range of a u64. A minimum above the range becomes the largest u64, which no account holds,
- *  so the chain refuses the transaction. */
+/** Limits an amount to the range of a u64. A minimum above that range becomes the largest u64. No account holds that
+ *  much, so the chain refuses the transaction. */
 function uint64(amount: bigint): bigint {
   return amount < MOST_UINT64 ? amount : MOST_UINT64
 }
@@ -134,7 +134,8 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   return isBoundKept ? first : (withFloor(parts, change, first.bound) as Subject)
 }
 
-/** Appends guards that allow this cost and verifies the transaction; returns undefined if the guards do not fit. */
+/** Appends guards that let at most `bound` lamports leave the wallet, and verifies the transaction again. Returns
+ *  undefined if the guards do not fit. */
 function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject | undefined {
   const { transaction, accounts, facts, asked, policy } = parts
   const tokens = tokensToHold(parts, change)
@@ -148,7 +149,7 @@ function withFloor(parts: GuardingParts, change: Change, bound: bigint): Subject
   return { ...verdict, transaction: guarded.transaction, accounts: guarded.accounts, guarded: true }
 }
 
-/** Smallest changes of the wallet's balances that a trade may make. */
+/** The smallest changes of the wallet's balances with which a trade is accepted. */
 interface Change {
   /** Minimum proceeds of a sale; 0 for a buy. */
   readonly lamports: bigint
@@ -170,10 +171,10 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** Lamports that the wallet must still hold after the transaction. If the trade can be decoded, the wallet's other
- *  orders may spend too, so that a buy that lands first does not revert an exit. A program whose instructions cannot be
- *  decoded could take everything above the minimum. For such a trade, only the maximum cost of this order may be spent,
- *  and the wallet's other orders wait until the trade has ended. */
+/** Lamports that the wallet must still hold after the transaction. If the trade can be decoded, the amounts of the
+ *  wallet's other orders are subtracted too, so that a buy that lands first does not revert an exit. If the trade
+ *  cannot be decoded, its program could take everything above this minimum. Only the maximum cost of this order is then
+ *  subtracted, and the wallet's other orders wait until the trade has ended. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
@@ -188,8 +189,8 @@ function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, chan
   return { ...holding, mint: asked.mint, amount: amount > 0n ? amount : 0n }
 }
 
-/** Verifies the transaction again, as one without guards: a program whose instructions cannot be decoded could then
- *  take the wallet's whole balance. */
+/** Verifies the transaction again under the assumption that it has no guards, so that a program whose instructions
+ *  cannot be decoded could take the wallet's whole balance. */
 function withoutGuards(parts: GuardingParts): Subject {
   const { asked, policy, facts, transaction, accounts, guard } = parts
   if (guard.isRequired) return refused(parts, 'the transaction would be too large')

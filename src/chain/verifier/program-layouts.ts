@@ -5,8 +5,8 @@ export interface Layout {
   readonly name: string
   readonly side: Trade['side']
   readonly exact: Trade['exact']
-  /** Whether the first of the two u64 after the discriminator is the amount of lamports or of tokens. The second u64 is
-   *  the other amount. */
+  /** What the first of the two u64 after the discriminator is: the amount of lamports, or the amount of tokens. The
+   *  second u64 is the other amount. */
   readonly first: 'lamports' | 'tokens'
   /** Minimum and maximum length of the data. Older and newer clients differ in a trailing flag that does not affect
    *  money. */

@@ -22,16 +22,16 @@ export interface Trade {
   readonly mint: string
   /** Which amount is exact: the input or the output of the trade. */
   readonly exact: 'in' | 'out'
-  /** Upper bound of a buy's cost; lower bound of a sale's proceeds. */
+  /** For a buy, its maximum cost; for a sale, its minimum proceeds. */
   readonly lamports: bigint
-  /** Base units. For a buy, a lower bound of the tokens received; for a sale, the exact number of tokens sold. */
+  /** Base units: for a buy, the minimum number of tokens received; for a sale, the exact number of tokens sold. */
   readonly tokens: bigint
   /** Whether the trade pays or receives wrapped SOL in place of SOL. */
   readonly wraps: boolean
 }
 
-/** The results of reading one transaction. The readers of the programs write into it, and `checkTerms` adds the amounts
- *  up. */
+/** The results of reading one transaction. The readers of the programs write into it, and `checkTerms` computes the sum
+ *  of the amounts. */
 export class Reading {
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy

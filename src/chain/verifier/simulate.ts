@@ -129,7 +129,7 @@ function judgeChanges(
   if (bound === null || -lamports > bound)
     refuse(
       'SIMULATION_LOSS',
-      `${formatSol(-lamports)} SOL would leave the wallet, but ${bound === null ? 'no bound is known' : `the bound is ${formatSol(bound)} SOL`}`,
+      `${formatSol(-lamports)} SOL would leave the wallet, but the maximum cost is ${bound === null ? 'unknown' : `${formatSol(bound)} SOL`}`,
     )
   if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
   else judgeDirection(asked, { lamports, tokens }, refuse)
@@ -164,9 +164,9 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
 type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
 type Refuse = (code: ErrorCode, reason: string) => void
 
-/** Compares the simulated result with the minimum output of the transaction, and that minimum with the market, because
- *  a minimum far from the market allows other traders to profit from the difference (sandwich attacks). The tolerance
- *  is twice the slippage, because the market may have moved in our favour since the transaction was built. */
+/** Compares the simulated result with the minimum output of the transaction, and this minimum with the market. If the
+ *  minimum were far from the market, other traders could profit from the difference (sandwich attacks). The tolerance
+ *  is twice the slippage limit, because the market may have moved in our favour since the transaction was built. */
 function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   const down = Math.max(0, 100 - asked.slippagePercent)
   const up = 100 + asked.slippagePercent
@@ -174,7 +174,7 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     if (tokens < trade.tokens)
       refuse(
         'SIMULATION_LOSS',
-        `${tokens} base units would arrive, but the transaction promises at least ${trade.tokens}`,
+        `the wallet would receive ${tokens} base units, but the minimum output is ${trade.tokens}`,
       )
     if (trade.exact === 'in' && trade.tokens < share(share(tokens, down), down))
       refuse('MIN_OUT', `the minimum output is ${trade.tokens} base units, but the market now gives ${tokens}`)
@@ -186,7 +186,7 @@ function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas,
     return
   }
   if (-tokens > trade.tokens)
-    refuse('SIMULATION_LOSS', `${-tokens} base units would leave, but the transaction sells ${trade.tokens}`)
+    refuse('SIMULATION_LOSS', `${-tokens} base units would leave the wallet, but the transaction sells ${trade.tokens}`)
   if (trade.lamports < share(share(lamports, down), down))
     refuse(
       'MIN_OUT',

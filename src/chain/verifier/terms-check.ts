@@ -10,21 +10,21 @@ import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
 import type { Reading, Trade } from './reading.ts'
 
-/** One of the costs that add up to the bound, the maximum of lamports that may leave the wallet. */
+/** One of the costs of a transaction. Their sum is the maximum number of lamports that may leave the wallet. */
 export interface Part {
   readonly what: string
   readonly lamports: bigint
 }
 
-/** Upper bound of the length of a Token-2022 account, in bytes. The account grows with the extensions of its mint, and
- *  no extension in use needs more. */
+/** Maximum length of a Token-2022 account, in bytes. The account grows with the extensions of its mint, and no
+ *  extension in use needs more. */
 const EXTENDED_BYTES = 200
 const HUNDRED = 100n
 /** Factor that turns a percentage into an integer; percentages have at most six decimals. */
 const FINE = 1_000_000
 
-/** Compares a decoded transaction with the order and the policy. Returns the costs and their sum, the bound; the bound
- *  is null if the costs are not limited. */
+/** Compares a decoded transaction with the order and the policy. Returns the costs (`parts`) and their sum (`bound`);
+ *  the sum is null if the costs are not limited. */
 export function checkTerms(
   reading: Reading,
   signers: number,
@@ -60,7 +60,7 @@ function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
   return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
 
-/** Upper bound of a buy's cost in lamports, with its slippage and rounding. */
+/** Maximum cost of a buy in lamports, with its slippage and rounding. */
 function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
   return mostAmount(share(mostAmount(BigInt(lamports)), 100 + slippagePercent))
 }
@@ -113,7 +113,7 @@ export function judgeSimulated(
   ]
 }
 
-/** Upper bound of the base units to sell; null if the whole balance may be sold, undefined if the bound is unknown. */
+/** Maximum number of base units to sell; null if the whole balance may be sold, undefined if the maximum is unknown. */
 function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
   if (asked.amount.kind === 'percent') return holding && mostAmount(share(holding.tokens, asked.amount.percent))
@@ -157,9 +157,9 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** Expected proceeds of a sale in lamports, computed from the slippage and the minimum output, which may have been
- *  rounded down. The proceeds are at most twice the minimum: the builder chooses the minimum, and with a high slippage
- *  a larger factor would allow a much higher fee. */
+/** Expected proceeds of a sale in lamports, computed from the slippage limit and the minimum output, which may have
+ *  been rounded down. The result is at most twice the minimum output. The builder chooses the minimum output, and with
+ *  a high slippage limit a larger factor would allow a much higher fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept

@@ -68,7 +68,7 @@ export function verifyTransaction(
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound, orderedLamports } = checkTerms(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
-  // After a refusal the sum of the costs may be incomplete, so no bound is returned.
+  // After a refusal the sum of the costs may be incomplete, so no maximum cost is returned.
   const holds = refusals.length === 0 ? bound : null
   const ours = { own: [...own.keys()], closed: [...closed] }
   return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }

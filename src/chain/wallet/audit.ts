@@ -39,7 +39,7 @@ export interface AuditParts {
   /** Returns the time until the next regular pass over the wallet's transactions, ms. */
   readonly everyMs: () => number
   readonly on: {
-    /** Receives each reading of the wallet, from which attempts are decided. */
+    /** Receives each reading of the wallet. The outcomes of attempts are decided from these readings. */
     readonly read: (reading: Reading, provider: Rpc) => void
     readonly foreign: (row: WalletTransaction) => void
     /** Receives a transaction that cannot be explained. */
@@ -50,14 +50,14 @@ export interface AuditParts {
 
 /** Number of failed reads after which a listed transaction counts as unreadable. */
 const MOST_TRIES = 20
-/** Maximum number of transactions that one pass reads, so that a flood of dust transfers does not delay the next
- *  reading of the balance. */
+/** Maximum number of transactions that one pass (one round of the audit) reads, so that a flood of dust transfers does
+ *  not delay the next reading of the balance. */
 const MOST_READS = 200
 /** A difference of the balance is booked as unexplained if it stays the same for this many passes and this many
  *  blocks. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
-/** Intervals between passes while a transaction is missing. They double from the first value up to the second. */
+/** Time between two passes while a transaction is missing. It doubles from the first value up to the second. */
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 60_000
 
@@ -177,9 +177,9 @@ export class Audit {
     return null
   }
 
-  /** Processes a reading without interruption. So the classified transactions and the new cursor become durable
-   *  together, after the decisions about attempts that follow from the transactions. Returns whether the transactions
-   *  explain the balance. */
+  /** Processes a reading without interruption. First the attempts are decided from its transactions; then the
+   *  classified transactions and the new cursor become durable together. Returns whether the transactions explain the
+   *  balance. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -208,7 +208,7 @@ export class Audit {
       add(opaque(account, listed, left))
     }
     const missing = bracket.lamports - book.expected(bracket.slot)
-    const gap = unread > 0 ? 'not every transaction of the wallet could be read' : gapOf(missing)
+    const gap = unread > 0 ? 'some transactions of the wallet could not be read yet' : gapOf(missing)
     if (unread === 0) this.#weigh(cursor, bracket, missing, add)
     const adds = unread === 0 && bracket.lamports === book.expected(bracket.slot)
     if (adds) this.#advance(bracket, rows)

@@ -149,7 +149,7 @@ export class LiveWallet {
         read: (reading, provider) => this.#read(reading, provider),
         foreign: ({ signature, lamports }) => this.#foreign({ signature, lamports }),
         opaque: ({ signature, slot }) =>
-          on.alarm(`slot ${slot}: ${signature} changed the wallet, and the transaction cannot be read`),
+          on.alarm(`the wallet changed up to Solana slot ${slot}, but the transaction cannot be read: ${signature}`),
         failed: (reason) => on.notice(`the transactions of the wallet cannot be read: ${reason}`),
       },
     })
@@ -231,8 +231,8 @@ export class LiveWallet {
     this.#parts.on.landed()
   }
 
-  /** Reports a trade that no order explains. The audit reports the same trade 15 s later, once it is final, and other
-   *  transactions too. This check is earlier, because in 15 s a second process could repeat many of our buys. */
+  /** Reports a trade that no order explains. The audit also reports it, but only after 15 s, when the trade is final.
+   *  In 15 s a second process could repeat many of our buys, so this check does not wait. */
   #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
     const { clock, wallet } = this.#parts
     const { signature, time } = transaction
@@ -262,7 +262,7 @@ export class LiveWallet {
   }
 
   /** Whether a second process that trades with the wallet would be visible by now. Such a process reacts to the same
-   *  events, so it would have bought at the time of our first buy. */
+   *  events, so it would have bought at about the time of our first buy. */
   #hasShownOthers(now: Millis): boolean {
     if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
     return this.resolver.watches
@@ -291,7 +291,8 @@ export class LiveWallet {
   async #agrees(provider: Rpc, since: number, bound: number): Promise<string> {
     try {
       const { head, rows, slot, lamports } = await readBracket(provider, this.#parts.wallet, since)
-      if (head.height <= bound) return 'the second RPC has not reached the last valid height of the order'
+      if (head.height <= bound)
+        return 'the second RPC has not yet reached the last block height at which the order can land'
       const unknown = rows.find(({ signature }) => !this.#book.has(signature))
       if (unknown !== undefined)
         return `the second RPC lists the transaction ${unknown.signature}, which the first RPC does not list`

@@ -21,8 +21,8 @@ export class WalletBook {
     this.#rows.set(row.signature, row)
   }
 
-  /** Balance in lamports that the known transactions imply at a slot. The real balance differs if a transaction is
-   *  unknown. */
+  /** Balance in lamports at a Solana slot, as computed from the known transactions. The real balance differs if a
+   *  transaction is unknown. */
   expected(slot: number): number {
     if (this.cursor === undefined) return 0
     let sum: number = this.cursor.lamports
@@ -33,7 +33,8 @@ export class WalletBook {
     return sum
   }
 
-  /** Returns an unexplained row between two slots that may be an execution; undefined if there is none. */
+  /** Returns an unexplained row of the audit between two Solana slots that may be an execution of an attempt; undefined
+   *  if there is none. */
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined {
     for (const row of this.#rows.values())
       if (row.class === 'opaque' && !row.failed && row.lamports !== 0 && row.slot > after && row.after < upTo)
@@ -41,8 +42,9 @@ export class WalletBook {
     return undefined
   }
 
-  /** Handles a transaction that the node lists late. If a change of the balance was booked as unexplained for its
-   *  slots, deducts the transaction from the booked change. Returns the changed row, if any. */
+  /** Handles a transaction that the node listed late. The audit may already have booked its effect as an unexplained
+   *  change of the balance. The amount of the transaction is then subtracted from that change. Returns the changed row;
+   *  undefined if no row changed. */
   explain({ slot, lamports: change }: WalletTransaction): WalletTransaction | undefined {
     for (const row of this.#rows.values()) {
       if (row.class !== 'opaque' || row.slot < slot || row.after >= slot || !row.signature.startsWith('?')) continue

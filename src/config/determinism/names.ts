@@ -30,7 +30,7 @@ interface Scope {
 
 /** Names of the global object itself. */
 const GLOBAL_OBJECTS = ['globalThis', 'global', 'self', 'window']
-/** Largest number of variables that are followed, if each variable stands for the next one. */
+/** Maximum length of a chain of variables in which each is initialized with the next one. */
 const LONGEST_CHAIN = 10
 const OWN: Meaning = {}
 
@@ -79,8 +79,8 @@ class Names {
     return parent?.type === 'VariableDeclarator' && parent.id === identifier
   }
 
-  /** Returns the use of a name whose value is at `node`: its `path`, extended by the properties that the source reads
-   *  from the value. */
+  /** Returns the use of a name whose value is the expression `node`. Its path is `path`, followed by the properties
+   *  that the source reads from the value. */
   #longest(node: AnyNode, path: string): Use {
     const parent = this.#parents.get(node)
     if (parent?.type === 'ChainExpression') return this.#longest(parent, path)

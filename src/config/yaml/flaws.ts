@@ -127,7 +127,7 @@ function placed(
     const { line, col } = lines.linePos(firstKeyBeside(document, offset) ?? offset)
     return {
       offset,
-      message: `not YAML: ${lowerFirst(error.message)}; the first of them is on line ${line} (column ${col})`,
+      message: `not YAML: ${lowerFirst(error.message)}; the first key of this map is on line ${line} (column ${col})`,
     }
   }
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }

@@ -33,8 +33,8 @@ function complaintsOf(issue: Issue, above: Path): Complaint[] {
   return [{ path, message: issue.message, atKey: false }]
 }
 
-/** Changes a complaint about a number so that it names both bounds; zod names only the bound that the number
- *  violates. */
+/** Changes a complaint about a number so that it names both limits of the range; zod names only the limit that the
+ *  number violates. */
 function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
   const { message, path } = complaint
   const range = rangeAt(schema, path)

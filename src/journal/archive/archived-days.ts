@@ -3,7 +3,7 @@ import type { Seq } from '../../base/units.ts'
 import { MapWindow } from '../tape/block-row.ts'
 import { type BlockHead, dayPath, differenceOf, HEAD, openDay, type TapeDay, UnreadableDay } from './day-file.ts'
 
-/** What the journal keeps of an archived block, and the day whose file has the block's columns. */
+/** What the journal keeps of an archived block, and the day. The file of that day has the columns of the block. */
 export type ArchivedHead = BlockHead & { readonly day: string }
 
 /** Number of heads (what the journal keeps of an archived block) that are read at a time. */

@@ -53,8 +53,8 @@ export function closedDays(db: Database, held: boolean): { readonly closed: Clos
   return { closed, kept }
 }
 
-/** Groups blocks by day. After a block of one day, no block is assigned to an earlier day, even if the clock was set
- *  back. */
+/** Groups blocks by day. The days never go back: if the clock was set back, later blocks stay in the newest day so
+ *  far. */
 function daysOf(blocks: readonly JournalBlock[]): ClosedDay[] {
   const days: ClosedDay[] = []
   for (const { firstSeq, lastSeq, time, rows } of blocks) {

@@ -39,7 +39,7 @@ export interface TapeDay extends Omit<Manifest, 'tape'> {
   readonly whole: 0 | 1
 }
 
-/** The columns that the journal keeps of a block that has moved to a day's file. */
+/** Columns of a block that stay in the journal when the block moves to a day's file. */
 export interface BlockHead {
   readonly last_seq: Seq
   readonly segment: number
@@ -119,7 +119,7 @@ export function tapeOf(heads: Iterable<BlockHead>): string {
   return hash.digest('hex')
 }
 
-/** SQL of a record that never changes in a journal: its first start; for an imported tape, the first input or the first
+/** SQL of records that never change in a journal: its first start or, in an imported tape, the first input or the first
  *  block. */
 const FIRST_RECORDS = [
   'SELECT number, seq, time, config, code, seed, json FROM segment ORDER BY number LIMIT 1',

@@ -37,9 +37,10 @@ interface Moving {
   isRecorded: boolean
 }
 
-/** Moves the blocks of the journal whose days have complete files, a few at a time. One transaction deletes a block
- *  from the journal and records in which day's file it is. So a block is always in exactly one place, and a crash needs
- *  no repair: the next process continues. A block leaves only if every byte of its copy in the file is the same. */
+/** Moves blocks out of the journal, a few at a time, if the file of their day is complete. One transaction deletes a
+ *  block from the journal and records which day's file contains it. A block is therefore always in exactly one place,
+ *  and a crash needs no repair: the next process continues. A block is moved only if every byte of its copy in the file
+ *  is the same. */
 export class DayMove {
   readonly #db: Database
   readonly #transactions: Transactions
@@ -126,7 +127,8 @@ export class DayMove {
     }
   }
 
-  /** Whether the journal has the block, byte by byte. It may have been merged or dropped since its copy was made. */
+  /** Whether the journal has the same block, byte by byte. The journal may have merged or dropped the block since its
+   *  copy was made. */
   #isSame({ block }: Moving, { last_seq }: BlockHead): boolean {
     const [here, there] = [this.#here.get(last_seq), block.get(last_seq)]
     if (here === undefined || there === undefined) return false

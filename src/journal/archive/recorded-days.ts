@@ -104,12 +104,12 @@ export function* verifyTape(
 function problemOf(db: Database, day: ListedDay): string {
   const seal = db.prepare('SELECT checksum FROM tape_day WHERE day = ?').pluck().get(day.day)
   if (seal !== rowChecksum(SEALED.tape_day.map((name) => day[name])))
-    return 'is recorded in a row of the journal that was changed'
+    return 'cannot be checked, because the row of the day in the journal was changed'
   const { db: file, manifest } = openDay(day.file)
   try {
     if (sha256Of(day.file) !== day.sha256) {
-      const [first = 'its blocks are the same'] = problemsOf(file)
-      return `was changed: its SHA-256 is not the recorded one (${first})`
+      const [first = 'its blocks are unchanged'] = problemsOf(file)
+      return `was changed: its SHA-256 differs from the recorded one (${first})`
     }
     const heads = (from: Database, table: string, where = ''): BlockHead[] =>
       from.prepare<[], BlockHead>(`SELECT ${HEAD} FROM ${table} ${where} ORDER BY last_seq`).all()
@@ -117,7 +117,7 @@ function problemOf(db: Database, day: ListedDay): string {
     const numbers = new Map(inFile.map((head) => [head.last_seq, head]))
     const inJournal = heads(db, 'archived_block', `WHERE day = '${manifest.day}'`)
     const same = inJournal.map(({ last_seq }) => numbers.get(last_seq)).filter((head) => head !== undefined)
-    if (tapeOf(same) !== tapeOf(inJournal)) return 'does not have the blocks that the journal records'
+    if (tapeOf(same) !== tapeOf(inJournal)) return 'does not contain the blocks that the journal records for this day'
     const [problem = ''] = problemsOf(file)
     return problem === '' ? '' : `is damaged: ${problem}`
   } finally {
@@ -149,7 +149,7 @@ export function restoreTape(
     refuseWithoutSpace(path, days)
     for (const day of days) {
       if (sha256Of(day.file) !== day.sha256)
-        throw new UnreadableDay(path, day.day, 'was changed: its SHA-256 is not the recorded one')
+        throw new UnreadableDay(path, day.day, 'was changed: its SHA-256 differs from the recorded one')
       restoreDay(db, transactions, day, (blocks) => step(day.day, blocks, day.moved))
     }
     return [...days]

@@ -202,7 +202,7 @@ function refuseWithoutSpace(journal: string, { day, rows }: ClosedDay): void {
   const free = freeBytesOf(dirname(journal))
   if (free >= needed) return
   throw new SluiceError(
-    `the archive of ${day} needs ${inMebibytes(needed)} MiB of free disk space, ${inMebibytes(SPACE_LIMITS.tapeBytes * COMES_BACK_ABOVE)} MiB of them so that a process can go on recording, but ${inMebibytes(free)} MiB are free`,
+    `the archive of ${day} needs ${inMebibytes(needed)} MiB of free disk space, but ${inMebibytes(free)} MiB are free: free some space, and archive again (${inMebibytes(SPACE_LIMITS.tapeBytes * COMES_BACK_ABOVE)} MiB remain free for a process that records)`,
     ExitCode.failed,
   )
 }

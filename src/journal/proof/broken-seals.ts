@@ -21,11 +21,11 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
   tape_day: ['day'],
 }
 
-/** Yields the rows that were changed after they were written: their checksum does not match. */
+/** Yields the rows whose checksum does not match, because they were changed after they were written. */
 export function* brokenSeals(db: Database): Generator<Finding, void, undefined> {
   for (const table of Object.keys(SEALED) as SealedTable[]) {
     const columns: readonly string[] = SEALED[table]
-    // Times of the machine's clock may exceed the largest integer that a double represents exactly.
+    // Table `slot` has monotonic times in ns, which may exceed the largest integer that a double represents exactly.
     const rows = db
       .prepare(`SELECT ${columns.join(', ')}, checksum FROM ${table}`)
       .raw()
@@ -34,7 +34,7 @@ export function* brokenSeals(db: Database): Generator<Finding, void, undefined> 
       const checksum = row.pop()
       if (rowChecksum(row) === Number(checksum)) continue
       const named = Object.fromEntries(columns.map((column, index) => [column, row[index]]))
-      const problem = 'the row was changed after it was written: its checksum does not match'
+      const problem = 'the checksum does not match, so the row was changed after it was written'
       yield { table, row: keyText(KEYS[table], named), problem }
     }
   }

@@ -1,13 +1,15 @@
 import type { SealedTable } from '../schema/seals.ts'
 
-/** The ways in which `sluice replay --verify` proves the rows of a table. - repeated: the rows are computed again from
- *  the recorded inputs and decisions, and compared column by column. - sealed: the rows come from outside of the
- *  engine. Each row has a checksum, and other rows refer to it, or its number shows that none is missing. - tape: each
- *  block has checksums and continues the block before it. - fixed: the rows are the same in every journal. - room: the
- *  rows hold no data, only reserved disk space. */
+/** How `sluice replay --verify` proves the rows of a table:
+ *  - repeated: the rows are computed again from the recorded inputs and decisions, and compared column by column.
+ *  - sealed: the rows come from outside of the engine. Each row has a checksum. A missing row is noticed because other
+ *  rows refer to it, or because the numbers of the rows have a gap.
+ *  - tape: each block has checksums and continues the block before it.
+ *  - fixed: the rows are the same in every journal.
+ *  - room: the rows hold no data; they only reserve disk space. */
 export type Proof = 'repeated' | 'sealed' | 'tape' | 'fixed' | 'room'
 
-/** The proof of every table of a journal. */
+/** For every table of a journal, how its rows are proved. */
 export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
   ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
@@ -26,8 +28,8 @@ export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ reserve: 'room' },
 }
 
-/** Columns whose value came from the wall clock, so that no replay can compute them again. The checksum of the row
- *  covers them. */
+/** Columns whose values come from the wall clock. No replay can compute them again; the checksum of the row covers
+ *  them. */
 export const WALL_CLOCK: readonly string[] = [
   ...['segment.time', 'segment.ended', 'input.time', 'attempt.armed_at', 'wallet_transaction.time', 'audit.time'],
   ...['learned.time', 'frame.time', 'missing.first_time', 'missing.last_time', 'slot.taken_at', 'slot.done_at'],

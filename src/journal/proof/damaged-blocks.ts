@@ -26,15 +26,15 @@ export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Findin
   const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get()
   const unreadable = unreadableDays(db, tape)
   for (const [day, problem] of unreadable)
-    yield { table: 'tape_day', row: `day ${day}`, problem: `its file ${problem}` }
+    yield { table: 'tape_day', row: `day ${day}`, problem: `the file of the day ${problem}` }
   let before: BlockHead | undefined
   for (const head of db.prepare(HEADS).all() as BlockHead[]) {
     const rowsBefore = before === undefined ? undefined : before.rows_before + before.rows
     const isCounted = head.rows_before === (rowsBefore ?? (dropped === undefined ? 0 : head.rows_before))
     const problem = !isCounted
-      ? 'rows_before is not the number of rows before the block'
+      ? 'column rows_before is not the number of rows of the tape before this block'
       : head.segment !== segmentAt.get(head.first_seq)
-        ? 'segment is not the segment that contains its seqs'
+        ? 'column segment is not the segment that contains the seqs of this block'
         : head.day !== null && unreadable.has(head.day)
           ? ''
           : damageOf(tape, head)
@@ -42,10 +42,12 @@ export function* damagedBlocks(db: Database, tape: TapeReader): Generator<Findin
     before = head
   }
   const lost = db.prepare('SELECT DISTINCT block FROM run WHERE block NOT IN (SELECT last_seq FROM blocks)').pluck()
-  for (const block of lost.iterate()) yield { table: 'run', row: `block ${block}`, problem: 'there is no such block' }
+  for (const block of lost.iterate())
+    yield { table: 'run', row: `block ${block}`, problem: 'the row refers to a block that does not exist' }
 }
 
-/** The archived days whose files cannot be read, with the reasons as clauses. Their blocks are not read. */
+/** Returns the archived days whose files cannot be read, each with the reason as a clause. The blocks of these days are
+ *  not checked. */
 function unreadableDays(db: Database, tape: TapeReader): Map<string, string> {
   const days = db.prepare('SELECT day FROM tape_day ORDER BY day').pluck().all() as string[]
   return new Map(days.map((day) => [day, tape.problemOf(day)] as const).filter(([, problem]) => problem !== ''))
@@ -56,11 +58,11 @@ function damageOf(tape: TapeReader, { first_seq, last_seq, last_time, rows, runs
   try {
     for (const block of tape.blocks(new Mints(), { from: last_seq, to: Math.max(first_seq, last_seq) })) {
       block.readRest()
-      if (block.runs.length !== runs) return 'runs is not the number of its runs of rows in table run'
-      if (block.lastSeq !== last_seq) return 'its runs of rows do not end with last_seq'
-      return block.time[rows - 1] === last_time ? '' : 'last_time is not the time of its last row'
+      if (block.runs.length !== runs) return 'column runs is not the number of runs of consecutive seqs in this block'
+      if (block.lastSeq !== last_seq) return 'column last_seq is not the seq of the last row of this block'
+      return block.time[rows - 1] === last_time ? '' : 'column last_time is not the time of the last row of this block'
     }
-    return 'it cannot be read'
+    return 'the block cannot be read'
   } catch (error) {
     if (error instanceof SluiceError || error instanceof SyntaxError || error instanceof RangeError)
       return error.message

@@ -1,4 +1,4 @@
-/** A row that the rest of the journal contradicts. */
+/** A row that contradicts the rest of the journal. */
 export interface Finding {
   readonly table: string
   /** Key of the row in a form for people: `signature 5K..., order_id o12`. */

@@ -8,16 +8,16 @@ import { brokenSums } from './ledger-sums.ts'
 import { missingRows } from './missing-rows.ts'
 import { unlikeImplied } from './unlike-implied.ts'
 
-/** Yields every row of a journal that contradicts the rest of its record; coverage.ts says how each table is checked.
- *  Does not check whether the engine would make the recorded decisions again, which only a replay can show. Call this
- *  function on a snapshot. */
+/** Yields every row of a journal that contradicts other rows. coverage.ts shows how each table is checked. Whether the
+ *  engine would make the recorded decisions again is not checked here; a replay checks this. Call this function on a
+ *  snapshot. */
 export function* findingsOf(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* changedRows(db, tape)
   for (const step of [contradictions(db), brokenSums(db)]) yield* readable(step)
 }
 
-/** Yields the rows and blocks whose checksum does not match, and the rows that are missing, as gaps in the numbers or
- *  references of other rows show. */
+/** Yields the rows and blocks whose checksum does not match, and the rows that are missing: the numbers of a table have
+ *  a gap, or other rows refer to a row that does not exist. */
 export function* changedRows(db: Database, tape: TapeReader): Generator<Finding, void, undefined> {
   yield* brokenSeals(db)
   for (const step of [missingRows(db), damagedBlocks(db, tape)]) yield* readable(step)
@@ -27,12 +27,13 @@ function* readable(step: Generator<Finding, void, undefined>): Generator<Finding
   try {
     yield* step
   } catch (error) {
-    // The row with this record also has a wrong checksum, so another finding names the row.
+    // SQLite does not name the row with the invalid JSON. The row also has a wrong checksum, so another finding names
+    // it.
     if (!(error instanceof SqliteError) || !error.message.includes('malformed JSON')) throw error
     yield {
       table: 'any',
-      row: 'with a changed record',
-      problem: 'the record is not valid JSON, so the rows that depend on it were not compared',
+      row: 'unknown row',
+      problem: 'its JSON is invalid, so the rows that depend on it were not compared',
     }
   }
 }

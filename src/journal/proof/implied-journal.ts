@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Db = Database.Database
 
-/** Selects the inputs and outputs that, apart from their own row, also change another table. */
+/** Selects the inputs and outputs that change another table in addition to their own. */
 const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL
@@ -29,8 +29,8 @@ interface StreamRow {
   readonly json: string
 }
 
-/** A temporary database with the journal that follows from the recorded inputs, decisions and outside facts. The
- *  functions and triggers of the writer write its rows, and a proof compares them with the real journal. */
+/** A temporary database with the journal that follows from the recorded inputs, decisions and outside facts. Its rows
+ *  are written by the same functions and triggers as those of a real journal. A proof compares the two journals. */
 export class ImpliedJournal {
   readonly db: Db
   readonly #recorded: Db
@@ -75,8 +75,8 @@ export class ImpliedJournal {
     return effects.filter(([name]) => name !== 'paperFailed').map((write) => this.#withCosts(write))
   }
 
-  /** Adds the recorded costs to a fill without costs. The first versions did not itemize costs, and a migration wrote
-   *  them into the table later. So the costs are copied from the real journal. */
+  /** Adds the itemized costs to a fill that has none. The first versions did not itemize costs; a migration wrote them
+   *  into the table later. The costs of such a fill are therefore copied from the real journal. */
   #withCosts(write: Write): Write {
     if (write[0] !== 'fill' || write.at(-1) !== undefined) return write
     const costs = this.#recorded.prepare('SELECT costs FROM fill WHERE signature = ? AND order_id = ?').pluck()
@@ -97,7 +97,7 @@ export class ImpliedJournal {
     try {
       for (const write of writesOfRow()) this.#statements.run(write)
     } catch (error) {
-      yield { table, row, problem: `the row cannot be read: ${(error as Error).message}` }
+      yield { table, row, problem: `the record in this row cannot be read: ${(error as Error).message}` }
     }
   }
 }

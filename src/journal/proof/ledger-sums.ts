@@ -9,27 +9,27 @@ const RULES: readonly { readonly table: string; readonly sql: string; readonly p
   {
     table: 'posting',
     sql: `SELECT 'id ' || id FROM posting WHERE wallet + ${LINES.join(' + ')} <> 0`,
-    problem: 'its lines do not add up to 0',
+    problem: 'the amounts of the posting do not add up to 0',
   },
   {
     table: 'posting',
     sql: `SELECT 'id ' || r.id FROM posting r LEFT JOIN posting o ON o.id = r.reverses
       WHERE r.reverses IS NOT NULL AND (o.id IS NULL OR o.standing = 1 OR r.standing = 1 OR o.account <> r.account
         OR o.signature <> r.signature OR o.order_id <> r.order_id OR o.kind <> r.kind OR ${OPPOSITES})`,
-    problem: 'its amounts are not the opposite of those of the posting that it reverses',
+    problem: 'this posting is a reversal, but it does not match the posting that it reverses',
   },
   {
     table: 'posting',
     sql: `SELECT 'id ' || id FROM posting o WHERE standing = 0 AND reverses IS NULL
       AND NOT EXISTS (SELECT 1 FROM posting r WHERE r.reverses = o.id)`,
-    problem: 'no posting reverses it, although it is no longer valid',
+    problem: 'this posting is marked as no longer valid, but no other posting reverses it',
   },
   {
     table: 'audited',
     sql: `SELECT 'account ' || account FROM (
       SELECT account, sum(wallet) AS lamports FROM posting WHERE audited IS NOT NULL GROUP BY account) p
       WHERE NOT EXISTS (SELECT 1 FROM audited a WHERE a.account = p.account AND a.lamports = p.lamports)`,
-    problem: 'it is not the sum of the audited postings of the account',
+    problem: 'the row has no total for the account, or a total other than the sum of its audited postings',
   },
   {
     table: 'posting',
@@ -40,7 +40,7 @@ const RULES: readonly { readonly table: string; readonly sql: string; readonly p
           (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = a.account)
           - (SELECT coalesce(sum(f.wallet_lamports), 0) FROM fill f
              WHERE f.account = a.account AND f.taken IS NULL AND f.reversed = 0)`,
-    problem: 'the postings do not add up to the balance of the engine',
+    problem: 'the postings of the account do not add up to the balance that the engine recorded',
   },
 ]
 

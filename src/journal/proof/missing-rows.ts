@@ -3,14 +3,15 @@ import type { Seq } from '../../base/units.ts'
 import { TAPE_DROPPED } from '../schema/seals.ts'
 import type { Finding } from './finding.ts'
 
-/** A range of seqs, inclusive, for which the journal has rows. */
+/** A range of seqs for which the journal has rows. Both ends are included. */
 interface Range {
   readonly from: Seq
   readonly to: Seq
 }
 
 /** SQL that selects the ranges of seqs for which the journal has rows. Every start, input and market row has a seq of
- *  its own. For dropped tape, and for rows that a full disk lost, the journal has a record of the range. */
+ *  its own. Dropped rows of the tape, and rows that a full disk lost, count as well, because the journal records their
+ *  seqs. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
@@ -36,7 +37,7 @@ function* missingSeqs(db: Database): Generator<Finding, void, undefined> {
     yield {
       table: 'segment',
       row: `number ${number}`,
-      problem: `${problem}, although the process ended in an orderly way after them`,
+      problem: `${problem}: the process ended in an orderly way after these seqs`,
     }
   }
 }
@@ -44,19 +45,19 @@ function* missingSeqs(db: Database): Generator<Finding, void, undefined> {
 /** Returns the reason why seqs of a segment are missing. */
 export function lackOf(db: Database, firstSeq: Seq, lastSeq: Seq): string {
   const lost = db.prepare('SELECT 1 FROM missing WHERE first_seq BETWEEN ? AND ?').get(firstSeq, lastSeq)
-  if (lost !== undefined) return 'a full disk lost a part of its record'
+  if (lost !== undefined) return 'a part of the segment was not recorded, because the disk was full'
   const dropped = db.prepare(`SELECT value FROM counter WHERE name = '${TAPE_DROPPED}'`).pluck().get() as
     | Seq
     | undefined
-  return (dropped ?? 0) >= firstSeq ? 'its tape was dropped' : 'rows of its record are missing'
+  return (dropped ?? 0) >= firstSeq ? 'the tape of the segment was dropped' : 'rows of the segment are missing'
 }
 
 function missingSeq(from: Seq, to: Seq): Finding {
   const named = from === to ? `seq ${from}` : `seqs ${from} to ${to}`
-  return { table: 'input or block', row: named, problem: `the row of ${named} is missing: seqs must be consecutive` }
+  return { table: 'input or block', row: named, problem: `no row has ${named}, but seqs must be consecutive` }
 }
 
-/** Tables whose rows have a number that counts up from 1. */
+/** Tables whose rows are numbered from 1, without a gap. */
 const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'segment', sql: 'SELECT number AS n FROM segment' },
   { table: 'report', sql: 'SELECT id AS n FROM report' },
@@ -64,7 +65,7 @@ const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'posting', sql: 'SELECT id AS n FROM posting' },
 ]
 
-/** Tables whose rows have a position within a group. The positions count up without a gap. */
+/** Tables whose rows are numbered within a group, without a gap. */
 const PLACED: readonly { readonly table: string; readonly sql: string; readonly first: number }[] = [
   {
     table: 'attempt',
@@ -79,7 +80,7 @@ const PLACED: readonly { readonly table: string; readonly sql: string; readonly 
   },
 ]
 
-/** SQL that finds rows which are missing although rows of other tables refer to them. */
+/** SQL that finds missing rows by the rows of other tables that refer to them. `by`: what refers to the missing row. */
 const NAMED: readonly { readonly table: string; readonly by: string; readonly sql: string }[] = [
   {
     table: 'attempt',
@@ -119,19 +120,19 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   },
   {
     table: 'audit',
-    by: 'the position of the wallet',
+    by: 'the last audit in table wallet',
     sql: `SELECT account || ' slot ' || json_extract(json, '$.slot') AS id FROM wallet w
       WHERE EXISTS (SELECT 1 FROM audit a WHERE a.account = w.account)
         AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.account = w.account AND a.slot = json_extract(json, '$.slot'))`,
   },
 ]
 
-/** SQL condition: whether the journal has the results of a backtest. Such a journal contains no tape, and no decisions
+/** SQL condition that is true for the journal of a backtest. Such a journal contains no tape, and none of the decisions
  *  that only a restart reads. */
 const OF_BACKTEST = `SELECT count(*) > 0 AND min(coalesce(json_extract(json, '$.bots[0].account.mode'), '') = 'backtest')
   FROM segment`
 
-/** Yields rows that are missing, although numbers or other rows show that they were written. */
+/** Yields the rows that must have existed but are missing: numbers have a gap, or other rows refer to a missing row. */
 export function* missingRows(db: Database): Generator<Finding, void, undefined> {
   const isWhole = db.prepare(OF_BACKTEST).pluck().get() === 0
   if (isWhole) yield* missingSeqs(db)
@@ -139,7 +140,7 @@ export function* missingRows(db: Database): Generator<Finding, void, undefined> 
     let next = 1
     for (const n of db.prepare(`${sql} ORDER BY n`).pluck().iterate() as IterableIterator<number>) {
       for (; next < n; next++)
-        yield { table, row: `number ${next}`, problem: 'the row is missing: the numbers must be consecutive' }
+        yield { table, row: `number ${next}`, problem: 'no row has this number, but the numbers must be consecutive' }
       next = n + 1
     }
   }
@@ -149,7 +150,11 @@ export function* missingRows(db: Database): Generator<Finding, void, undefined> 
     )
     for (const { name, n, place } of rows.iterate() as IterableIterator<{ name: string; n: number; place: number }>)
       if (n !== place)
-        yield { table, row: `${name}, number ${place}`, problem: 'the row is missing: the numbers must be consecutive' }
+        yield {
+          table,
+          row: `${name}, number ${place}`,
+          problem: 'no row has this number, but the numbers must be consecutive',
+        }
   }
   for (const { table, by, sql } of NAMED)
     for (const id of db.prepare(sql).pluck().iterate() as IterableIterator<string>)

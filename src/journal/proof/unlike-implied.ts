@@ -8,13 +8,13 @@ interface Repeated {
   readonly key: readonly string[]
   /** SQL condition for the rows that are compared; if absent, all rows are compared. */
   readonly where?: string
-  /** SQL condition that finds a row by its key; if absent, the columns of the key are compared. */
+  /** SQL condition that finds a row by the columns in `key`; if absent, these columns are compared for equality. */
   readonly find?: string
   readonly omitted?: readonly string[]
 }
 
-/** Returns an SQL condition that finds a row by `key`, in a table whose key begins with a flag. The flag's value is not
- *  known, so both values are tried. */
+/** Returns an SQL condition for the row with this `key`, in a table whose primary key begins with a flag. The flag is
+ *  not known, so the condition tries both values. */
 const flagged = (flag: string, key: string): string => `${flag} IN (0, 1) AND ${key} = ?`
 
 const FIXED: readonly Repeated[] = [
@@ -42,8 +42,8 @@ const MONEY: readonly Repeated[] = [
   },
 ]
 
-/** Tables that are compared only if the disk was never full. On a full disk, a row of these tables may change although
- *  the decision that changed it could not be recorded. */
+/** Tables that are compared only if the disk was never full. On a full disk, the engine may change a row of these
+ *  tables by a decision that could not be recorded. */
 const IDLE: readonly Repeated[] = [
   { table: 'account', key: ['account'] },
   { table: 'bot', key: ['account', 'bot'] },
@@ -53,8 +53,8 @@ const IDLE: readonly Repeated[] = [
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Yields the differences between a journal and its implied journal, which was computed again from the recorded inputs
- *  and decisions. */
+/** Yields the differences between a journal and its implied journal, which was computed from the recorded inputs and
+ *  decisions. */
 export function* unlikeImplied(recorded: Database, implied: Database): Generator<Finding, void, undefined> {
   const lost = recorded.prepare('SELECT count(*) FROM missing').pluck().get() as number
   for (const repeated of [...FIXED, ...MONEY, ...(lost === 0 ? IDLE : [])]) {
@@ -99,20 +99,20 @@ function* differences(
 function* surplus({ table, key }: Repeated, find: Statement, recorded: Statement): Generator<Finding, void, undefined> {
   for (const row of recorded.iterate() as IterableIterator<Row>)
     if (find.get(...key.map((name) => row[name])) === undefined)
-      yield { table, row: keyText(key, row), problem: 'no recorded input or decision implies the row' }
+      yield { table, row: keyText(key, row), problem: 'the recorded inputs and decisions do not produce this row' }
 }
 
 function missing(table: string, row: string): Finding {
-  return { table, row, problem: 'the row is missing, but the recorded inputs and decisions imply it' }
+  return { table, row, problem: 'the row is missing, but the recorded inputs and decisions produce it' }
 }
 
 function problemOf(column: string, found: unknown, implied: unknown): string {
   const inside = column === 'json' ? insideOf(found, implied) : undefined
   const [place, one, other] = inside ?? [column, found, implied]
-  return `${place} is ${shown(one)}, but the recorded inputs and decisions imply ${shown(other)}`
+  return `${place} is ${shown(one)}, but the recorded inputs and decisions produce ${shown(other)}`
 }
 
-/** Finds the first field that differs inside two JSON texts, with both values; undefined if a text is not JSON. */
+/** Compares two JSON texts. Returns the first field that differs, with both values; undefined if a text is not JSON. */
 function insideOf(found: unknown, implied: unknown): readonly [string, unknown, unknown] | undefined {
   try {
     const [one, other] = [JSON.parse(String(found)), JSON.parse(String(implied))]
@@ -138,7 +138,7 @@ function* changedSchema(recorded: Database, implied: Database): Generator<Findin
     const found = find.get(type, name)
     if (found === undefined) yield missing('sqlite_schema', `${type} ${name}`)
     else if (plainSql(found as string) !== plainSql(sql)) {
-      const problem = 'its definition differs from that of this schema version'
+      const problem = 'the definition differs from the one that Sluice creates'
       yield { table: 'sqlite_schema', row: `${type} ${name}`, problem }
     }
   }

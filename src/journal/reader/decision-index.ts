@@ -4,11 +4,11 @@ import type { Seq } from '../../base/units.ts'
 /** Maximum number of outputs in the index: the newest ones. */
 const MOST_OUTPUTS = 500_000
 
-/** Key of the outputs whose text may contain an order or a mint: log lines and messages of strategies, and conditional
- *  orders. */
+/** Key under which the index lists outputs whose text may contain any order or mint: log lines and messages of
+ *  strategies, and conditional orders. */
 export const UNNAMED = ''
 
-/** Value of `n`, the number of an output in its seq, for a report in the index. */
+/** The index stores reports with this value in column `n`, which for an output is its number within its seq. */
 export const REPORT_N = -1
 
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
@@ -54,7 +54,7 @@ export class DecisionIndex {
     return upTo === last
   }
 
-  /** Seq before which the index has no rows. */
+  /** First seq that the index contains. */
   #begin(): Seq {
     const sql = `SELECT seq FROM output ORDER BY seq DESC, n DESC LIMIT 1 OFFSET ${MOST_OUTPUTS}`
     return this.#db.prepare<[], Seq>(sql).pluck().get() ?? 0

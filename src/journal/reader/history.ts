@@ -86,12 +86,13 @@ interface InputTableRow {
 const ORDER = 'SELECT json, state, code, outcome FROM "order"'
 const INPUT = 'SELECT seq, time, json FROM input'
 
-/** Looks up orders and mints in the tables. The journal has no index for these queries, because an index would add a
- *  page to the commit of every order. So a query may scan a whole table, unless the reader keeps a `DecisionIndex`. */
+/** Looks up orders and mints in the tables of the journal. The journal has no index for these queries, because an index
+ *  would add a page to the commit of every order. A query may therefore scan a whole table, unless the reader keeps a
+ *  `DecisionIndex`. */
 export class History {
   readonly #db: Database
-  /** SQL of the outputs that concern a token or an order, and SQL of the reports of an order. Both take the key as
-   *  their parameter. They may also select other rows, which the caller removes. */
+  /** SQL that selects the outputs about a token or an order (`#outputs`), and the reports of an order (`#reports`).
+   *  Both have the key as their parameter. They may select more rows than that, which the caller removes. */
   readonly #outputs: string
   readonly #reports: string
 
@@ -126,8 +127,8 @@ export class History {
     return rows.map(recordedOrder)
   }
 
-  /** Returns all recorded states of conditional orders: of all those in a mint, of the one with this id, or of the one
-   *  that became the order `orderId`. */
+  /** Returns all recorded states of conditional orders. `of` selects the conditional orders of a mint, the one with
+   *  this id, or the one that became the order `orderId`. */
   conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
     const [[name, value] = ['', '']] = Object.entries(of)
     const [where, key] = name === 'mint' ? ['mint = ?', value] : ['instr(json, ?) > 0', UNNAMED]

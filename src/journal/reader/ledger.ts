@@ -112,8 +112,8 @@ function auditOf(db: Database, account: string): LedgerAudit | null {
   return (last as LedgerAudit | undefined) ?? null
 }
 
-/** Compares a paper account with the engine's balance. The engine books a fill when it processes the report, and the
- *  ledger books it when the fill is durable. A fill that only one of them has booked so far does not count as a
+/** Compares the ledger of a paper account with the engine's balance. The engine books a fill when it processes the
+ *  report; the ledger books it when the fill is durable. A fill that only one of the two has booked does not count as a
  *  difference. */
 function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
   const walletLamports = db
@@ -150,14 +150,14 @@ export function movementsOf(db: Database): TokenMovement[] {
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** A point in the record of movements: the last posting and the last input. */
+/** Position up to which the movements were read: the last posting and the last input. */
 export interface MovementCursor {
   readonly posting: number
   readonly seq: Seq
 }
 
-/** What changed in the movements (changes of the wallets' tokens) since a cursor. A movement replaces the earlier
- *  movement with the same key. */
+/** Changes of the movements since a cursor. A movement is a change of a wallet's tokens, or the fee of a failed
+ *  transaction. It replaces the earlier movement with the same key. */
 export interface MovementNews {
   readonly changed: readonly { readonly key: string; readonly movement: Movement }[]
   /** Keys of movements that are no longer valid. */
@@ -225,7 +225,7 @@ export function movementNews(db: Database, since: MovementCursor, most: number):
 export const FAILED_COLUMNS = `account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time,
   -wallet AS feeLamports`
 
-/** What the ledger contains about a bot in an account, lamports: each line, summed over the bot's fills and failed
+/** The ledger's amounts of one bot in one account, lamports. Each line is the sum over the bot's fills and failed
  *  transactions. */
 export interface BotLines {
   readonly account: string
@@ -233,8 +233,8 @@ export interface BotLines {
   readonly lines: LedgerLines
 }
 
-/** Sums over the postings after number `after` and up to number `upTo`. Postings never change, so the sums of
- *  consecutive ranges can be added up. */
+/** Returns the sums over the postings whose numbers are above `after` and at most `upTo`. Postings never change, so the
+ *  sums of consecutive ranges can be added. */
 export function botLines(db: Database, after: number, upTo: number): BotLines[] {
   const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db
@@ -244,9 +244,9 @@ export function botLines(db: Database, after: number, upTo: number): BotLines[] 
   return rows.map(({ account, bot, ...lines }) => ({ account, bot, lines }))
 }
 
-/** Movements without an order that the engine has processed since a seq: tokens that a bot adopted, and tokens that
- *  left the wallet. The first output for such an input is the new position. Its later outputs, and positions of other
- *  mints, are not movements. */
+/** Returns the movements without an order that the engine has processed since a seq: tokens that a bot adopted, and
+ *  tokens that left the wallet. For such an input, the engine first outputs the new position of the mint, and only this
+ *  output is a movement. */
 function foreignMovements(db: Database, since: Seq = 0): Exclude<TokenMovement, { kind: 'fill' }>[] {
   const rows = db
     .prepare(

@@ -94,8 +94,8 @@ export class Pages {
     this.#db = db
   }
 
-  /** Returns the lines of the log before an output. `end`: the oldest output that was read, from which the next page
-   *  continues; undefined if there are no older lines. */
+  /** Returns the lines of the log that are older than an output. `end`: the oldest output that was read, from which the
+   *  next page continues; undefined if there are no older lines. */
   log(
     { kinds, bot, mint }: LogFilter,
     before: readonly [Seq, number],

@@ -11,8 +11,8 @@ export interface RecordedBuy extends Owner {
   readonly state: OrderState
 }
 
-/** A position opens when its first buy is accepted. The first fill then sets `openedAt` to the time on the chain, which
- *  may differ from the journal's clock by at most this much. */
+/** Maximum difference, in ms, between the journal's clock and the time on the chain. A position opens when its first
+ *  buy is accepted, and its first fill then sets `openedAt` to the time on the chain. */
 const CLOCKS_DIFFER_MS = 600_000
 
 interface BuyRow extends RecordedBuy {
@@ -47,8 +47,8 @@ export function buysOf(
     .map(({ account, mint, orderId, reason, state }) => ({ account, mint, orderId, reason, state }))
 }
 
-/** For each open position, returns the seq at which the previous position in the same mint closed. A record with the
- *  same opening time is not a previous position: a fork has reopened it. */
+/** For each open position, returns the seq at which the previous position in the same mint closed. A closed position
+ *  with the same opening time is the open position itself, which a fork has reopened, so it is not a previous one. */
 function closings(db: Database, opened: ReadonlyMap<string, Millis>, since: Seq): ReadonlyMap<string, Seq> {
   const latest = db.prepare<[], Owner & { readonly seq: Seq; readonly openedAt: Millis }>(
     'SELECT account, mint, closed_seq AS seq, opened_at AS openedAt FROM past_position ORDER BY rowid DESC',

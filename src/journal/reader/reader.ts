@@ -88,9 +88,9 @@ export interface PastResults {
   readonly bots: readonly {
     readonly account: string
     readonly bot: string
-    /** Profit of the sales before network fees and rent. The fields below are these two costs, which include the costs
-     *  of failed transactions. */
+    /** Profit of the sales before network fees and rent. */
     readonly realized: number
+    /** Network fees and rent, including the fees of failed transactions. */
     readonly fees: number
     /** The part of `fees` since the present UTC day began. */
     readonly dayFees: number
@@ -246,7 +246,7 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(new History(this.#db, this.#index), tape))())
   }
 
-  /** A number that changes whenever another connection has written. */
+  /** A number that changes each time that another connection has written to the journal. */
   get version(): number {
     return this.#read(() => this.#db.pragma('data_version', { simple: true }) as number)
   }
@@ -288,7 +288,7 @@ export class JournalReader {
     return this.#read(() => lackOf(this.#db, firstSeq, lastSeq))
   }
 
-  /** Yields the rows that contradict the journal's own record. */
+  /** Yields the rows of the journal that contradict other rows. */
   findings(): Generator<Finding, void, undefined> {
     return this.#readEach(findingsOf(this.#db, this.#tape))
   }

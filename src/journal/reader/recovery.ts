@@ -37,7 +37,7 @@ export interface Recovered {
   /** All attempts of these orders, in order. An undecided attempt is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
-  /** Evidence about attempts that may still execute, gathered since these attempts were made. */
+  /** Evidence that was gathered about the attempts that may still execute. */
   readonly watches: readonly Watch[]
   /** State of the audit of each wallet, and the wallet's transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
@@ -179,9 +179,9 @@ function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   )
 }
 
-/** Closed positions that may still change, each in its last state. A position changes if a fork reverses the sale that
- *  closed it, or if a missing buy of tokens that it sold is found later. Both happen soon after the sale, so only the
- *  last closed positions are read. */
+/** Returns the closed positions that may still change, each in its last state. A position changes if a fork reverses
+ *  the sale that closed it, or if the journal later learns of a buy of tokens that were already sold. Both happen soon
+ *  after the sale, so only the last closed positions are read. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
   const oldest = Math.min(...since.values())

@@ -30,7 +30,8 @@ interface MessageRow {
   readonly reason: string
 }
 
-/** SQL of the JSON of an input; NULL for a report without a fee, which most reports are. */
+/** SQL of the JSON of an input. It gives NULL for a report without a fee, because most reports have none and need not
+ *  be decoded. */
 const IN_USE = `CASE WHEN kind = 'report' AND json_extract(json, '$.report.feeLamports') IS NULL THEN NULL ELSE json END`
 const NO_FEE = { kind: 'report', id: 0, report: {} } as unknown as Input
 

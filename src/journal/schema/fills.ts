@@ -1,6 +1,6 @@
-// Columns of fills: as stored, in the view `fills`, and in `sluice fills --json`; commands/journal/columns.ts has the
-// columns of the table. To add a column, add an entry to each list here in which the column belongs. A journal gets the
-// column when it is next opened for writing.
+// Columns of fills: in the table, in the view `fills`, and in `sluice fills --json`. The columns that the command
+// prints as a table are in commands/journal/columns.ts. To add a column, add an entry to each list here in which the
+// column belongs. A journal gets the column when it is next opened for writing.
 
 import type { Database } from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../../base/json.ts'
@@ -156,8 +156,8 @@ export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...S
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 
-/** Inserts or updates a fill. If the engine has processed a report of the fill, a report that it has not processed does
- *  not overwrite the row. */
+/** Inserts or updates a fill. A row that the engine has already taken from a report is not overwritten by a report that
+ *  the engine has not taken yet. */
 export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
   VALUES (${STORED.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}

@@ -37,7 +37,7 @@ CREATE TABLE learned (
 ) WITHOUT ROWID;
 `
 
-/** SQL of the itemized costs of older fills. Only the sums of these costs were stored. */
+/** SQL of the itemized costs of a fill of an older version, which stored only the sums of these costs. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
   'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
@@ -167,7 +167,7 @@ CREATE TABLE trip_mark (
 ) WITHOUT ROWID;
 `
 
-/** Columns of a block that the journal keeps when the block moves to the file of its day. */
+/** Columns of a block that stay in the journal when the block moves to the file of its day. */
 const HEAD = `segment INTEGER NOT NULL,
   format INTEGER NOT NULL,
   rows INTEGER NOT NULL,

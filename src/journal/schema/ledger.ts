@@ -1,11 +1,12 @@
-// The ledger is kept in double entry. Each transaction that moved a wallet's money has a row of `posting`. Each column
-// of that row except `wallet` is an account, positive if lamports went there, and all columns add up to 0. Triggers on
-// the tables of fills and transactions write the postings in the same commit, so no process can omit them.
+// The ledger uses double entry. Each transaction that moved a wallet's money has a row in table `posting`. The column
+// `wallet` is the change of the wallet. Every other amount column is an account of the ledger, positive if lamports
+// went there. All columns together add up to 0. Triggers on the tables of fills and transactions write the postings in
+// the same commit, so no process can omit them.
 
 import { BASE_FEE } from '../../solana/constants.ts'
 import { checksumSql } from './seals.ts'
 
-/** Columns of a posting that, together with `wallet`, add up to 0. */
+/** Amount columns of a posting other than `wallet`. Together with `wallet` they add up to 0. */
 export const LINES = [
   ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
   ...['wrapped', 'other', 'remainder'],
@@ -57,7 +58,7 @@ const counted = (change: string): string => `
   INSERT INTO audited (account, lamports) VALUES (NEW.account, ${change})
   ON CONFLICT DO UPDATE SET lamports = lamports + excluded.lamports;`
 
-/** Triggers that update the totals of audited postings, from which an audit is computed without reading the whole
+/** Triggers that update the sum of the audited postings of each account. An audit reads this sum instead of the whole
  *  ledger. */
 const TOTALS = `
 CREATE TRIGGER posting_counted AFTER INSERT ON posting WHEN NEW.audited IS NOT NULL BEGIN ${counted('NEW.wallet')} END;
@@ -69,7 +70,7 @@ END;
 const NEGATED = (column: string): string =>
   `CASE WHEN ${column} = '0' THEN '0' WHEN ${column} LIKE '-%' THEN substr(${column}, 2) ELSE '-' || ${column} END`
 
-/** Trigger that reverses a posting. Postings are never changed: if a posting becomes invalid, another one with the
+/** Trigger that reverses a posting. A posting's amounts never change: if it becomes invalid, another posting with the
  *  opposite amounts is added. */
 const REVERSAL = `
 CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.standing = 1 AND NEW.standing = 0 BEGIN
@@ -79,8 +80,8 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** Returns the SQL of a cost of a fill. A missing cost counts as 0 and becomes part of the remainder. If the SQL failed
- *  instead, the fill could not be written. */
+/** Returns the SQL of one cost of a fill. A missing cost counts as 0, and its amount becomes part of the remainder.
+ *  Without this default, the SQL would fail and the fill could not be written. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
 /** SQL of the value of the tokens at the price of the decision, SOL per token. If there was no price, it is the amount
  *  of the trade. */
@@ -161,8 +162,8 @@ WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> 
 END;
 `
 
-/** SQL of failed paper transactions, as rows of the table in which the audit stores the failed transactions of a live
- *  wallet. `read`: SQL that selects account, signature, id, slot, time and fee. */
+/** SQL that gives failed paper transactions as rows of table `wallet_transaction`, in which the audit of a live wallet
+ *  stores failed transactions. `read`: SQL that selects account, signature, id, slot, time and fee. */
 const failedOnPaper = (read: string): string => `
 SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamports, time, json_object('account', account,
   'signature', signature, 'slot', slot, 'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1,
@@ -179,7 +180,7 @@ CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
 END;
 `
 
-/** SQL that posts the opening balance of a wallet. `slot` and `amount` are SQL. */
+/** Returns the SQL that posts the opening balance of a wallet. `slot` and `amount` are SQL expressions. */
 function opening(account: string, slot: string, amount: string): string {
   const zeros = LINES.map((line) => (line === 'other' ? `-(${amount})` : '0')).join(', ')
   return `INSERT INTO posting (standing, ${COLUMNS})
@@ -200,13 +201,15 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** SQL of the signatures of fills and of reversals in reports that the engine has not processed. */
+/** SQL that selects the signatures in reports that the engine has not processed: of fills, and of fills that a fork
+ *  reversed. */
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
-/** SQL of the balance that the ledger gives for a wallet at a finalized slot. It is the sum of all postings audited up
- *  to the slot, and of final fills that an audit should have seen but did not. A fill whose report the engine has not
- *  processed counts with the amounts on the chain; it is posted again when the engine processes the report. */
+/** SQL of a wallet's balance at a finalized Solana slot, according to the ledger. It is the sum of all postings that
+ *  were audited up to the slot, and of final fills that an audit should have seen but did not. If the engine has not
+ *  processed the report of a fill, the fill counts with the amounts on the chain; it is posted again when the engine
+ *  processes the report. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -231,14 +234,15 @@ SELECT *, ${checksumSql('audit')} FROM (
   FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)) WHERE true
 ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time, checksum = excluded.checksum`
 
-/** Stores the fee of a failed paper transaction. Parameters: the time, twice; the fee; the attempt. */
+/** Stores the fee of a failed paper transaction. Parameters: the time, the time again, the fee, the id of the
+ *  attempt. */
 export const PAPER_FAILED = `
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json, checksum)
 SELECT *, ${checksumSql('wallet_transaction')} FROM (${failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
   FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)})`
 
-/** Fills the ledger of a journal from before the ledger existed. Posts its fills and audited transactions, and opens
- *  each wallet with its last balance on the chain minus these postings. */
+/** Fills the ledger of a journal that was written before the ledger existed. Posts its fills and audited transactions.
+ *  The opening balance of each wallet is its last balance on the chain, minus these postings. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)

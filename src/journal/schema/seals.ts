@@ -1,6 +1,6 @@
 // A row has a checksum of its columns if it comes from outside of the engine, or if a replay may be unable to compute
-// it again. The checksum is written with the row and shows a later edit of the row. A CRC-32 protects against accidents
-// and manual edits, not against a program that computes the checksum again.
+// it again. The checksum is written together with the row and reveals a later change of the row. A CRC-32 protects
+// against accidents and manual edits, but not against a program that also computes a new checksum.
 
 import { crc32 } from 'node:zlib'
 import type { Database } from 'better-sqlite3'

@@ -1,14 +1,14 @@
-// SQL views of the stretches of the tape, and of the gaps between them. A stretch is the tape that one process
-// recorded. A backtest reads the view `stretches`, and users read `gaps`.
+// SQL views of the stretches of the tape, and of the gaps between them. A stretch is the part of the tape that one
+// process recorded. A backtest reads the view `stretches`, and users read `gaps`.
 
 /** SQL of the last seq of any record. */
 export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
   UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)`
 
-/** View of the stretches of the tape. A stretch is the tape that one process recorded, or that one import wrote
- *  (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. If a process is
- *  recording, rows that it adds during the read are left out. `blocks`: the table or view of all blocks. `lastTime`:
- *  SQL of the time of the last row of part `p`. */
+/** Returns the SQL of the view of the stretches: each is the part of the tape that one process recorded, or that one
+ *  import wrote (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. If a
+ *  process is recording, rows that it adds during the read are left out. `blocks`: the table or view of all blocks.
+ *  `lastTime`: SQL of the time of the last row of a stretch, named `p` in the query. */
 const stretches = (blocks: string, lastTime: string): string => `
 CREATE VIEW stretches AS
 WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM ${blocks} ORDER BY last_seq LIMIT 1),
@@ -42,7 +42,7 @@ SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'rest
 FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
 `
 
-/** SQL of the time of the last market row that a table of blocks has in part `p` of a stretch; 0 if it has none. */
+/** SQL of the time of the last market row that a table of blocks has in the stretch `p`; 0 if it has none. */
 const lastTimeIn = (
   table: string,
 ): string => `coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM ${table} b WHERE b.last_seq <= p.last_seq
@@ -50,8 +50,8 @@ const lastTimeIn = (
 
 export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTimeIn('block'))} ${GAPS}`
 
-/** The views of stretches and gaps, over the blocks of the journal and of its archived days. Each table is searched by
- *  its key, because SQLite would scan the view `blocks` for each stretch. */
+/** The views of stretches and gaps, over the blocks of the journal and of its archived days. The SQL searches each of
+ *  the two tables by its key, because SQLite would scan the view `blocks` once for each stretch. */
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 

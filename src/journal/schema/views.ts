@@ -1,9 +1,9 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../tape/packed-text.ts'
 
-/** Clause at the end of a subquery of a view. It prevents SQLite from merging the subquery into the query (flattening),
- *  which would compute an expression once for each use. The views are plain SQL, for any client, and decode the block
- *  columns (blobs) byte by byte. They first cut a row of `block` into chunks of 64 rows, because otherwise each byte
- *  would be extracted from the whole column. */
+/** Clause at the end of a subquery of a view. It prevents SQLite from merging the subquery into the outer query
+ *  (flattening), which would compute an expression each time it is used. The views are plain SQL, for any client, and
+ *  decode the block columns (blobs) byte by byte. They first cut the columns of a block into chunks of 64 rows, because
+ *  otherwise each byte would be extracted from the whole column. */
 const FENCE = 'LIMIT -1 OFFSET 0'
 const CHUNK = 64
 

@@ -9,8 +9,8 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Number of market rows that are passed on together. With more rows, more work would remain when an order waits; with
- *  fewer, the cost of passing on would matter. */
+/** Number of market rows that are passed to the writer together. With more rows, more work would remain when an order
+ *  waits for its commit; with fewer rows, the cost of passing them would matter. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
@@ -21,10 +21,10 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>
 }
 
-/** Base class of two journals: one has its writer in this thread, the other in a thread of its own. Gathers rows and
- *  records, and passes those of one turn of the event loop to the writer as one batch, so that everything that one
- *  event caused becomes durable together. A batch ends with a commit, or when a later call of `rows` shows that its
- *  turn has ended. */
+/** Base class of two journals: one has its writer in this thread, the other in a thread of its own. It gathers the
+ *  rows and records of one turn of the event loop and passes them to the writer as one batch, so that everything
+ *  that one event caused becomes durable together. A batch ends with a commit, or with the first call of `rows` in a
+ *  later turn. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0

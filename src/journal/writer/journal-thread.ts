@@ -16,8 +16,8 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** Two numbers: [0] increases when the thread must read messages, and [1] is 1 while a commit will follow in this
-   *  turn of the main thread. */
+  /** Two shared numbers. Number 0 increases when the thread must read messages. Number 1 is 1 while a commit will
+   *  follow in this turn of the main thread. */
   readonly bell: Int32Array
 }
 

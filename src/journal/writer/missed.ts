@@ -11,8 +11,8 @@ interface Stretch {
   readonly rows: number
 }
 
-/** Notes the records for which there was no disk space. For each stretch of consecutive lost records, one row with its
- *  range of seqs is written. */
+/** Notes the records that were lost because the disk was full. Each stretch of consecutive lost records becomes one row
+ *  with its range of seqs. */
 export class Missed {
   #stretch: Stretch | undefined
   #isWritten = true

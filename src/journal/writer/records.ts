@@ -15,9 +15,9 @@ type ReportInput = Extract<Input, { kind: 'report' }>
 
 const FRAMES_KEPT = 200
 const FRAME_CHARACTERS = 65_536
-/** After this many slots (requests of the plan's budget), old slots are deleted. */
+/** Number of new request slots (requests of the plan's budget) after which old slots are deleted. */
 const SLOTS_BETWEEN_CLEANING = 64
-/** Age at which a slot is deleted, ns. It is twice the time for which a slot is held. */
+/** Age at which a request slot is deleted, ns. It is twice the time for which a request slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
 /** Returns the writes to the tables for an input: the input itself as `json` and, if it is a report, that the engine
@@ -56,8 +56,8 @@ export function outputWrites(seq: Seq, time: Millis, index: number, output: Outp
   return [row, ...effectsOf(seq, output, json)]
 }
 
-/** Returns the JSON of a message's last field: the part of the message's JSON after `head`. So a message that is
- *  written to two tables, once as a whole and once as this field, is encoded only once. */
+/** Returns the JSON of the last field of a message: the part of the message's JSON after `head`. Some messages are
+ *  written to two tables: whole, and as this field alone. With this function, such a message is encoded only once. */
 function within(json: string, head: string, field: unknown): string {
   return json.startsWith(head) ? json.slice(head.length, -1) : encodeJson(field)
 }
@@ -228,8 +228,8 @@ function positionWrites(seq: Seq, position: Position, json: string): Write[] {
   ]
 }
 
-/** Returns the writes to the tables for a slot, a request of the plan's budget. From time to time, they also delete
- *  slots that are no longer held: old slots of this boot of the machine, and slots of an earlier boot once this boot is
+/** Returns the writes for a request slot (a request of the plan's budget). From time to time, they also delete request
+ *  slots that are no longer held: old ones of this boot of the machine, and those of an earlier boot once this boot is
  *  old enough. */
 function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   const row: Write = ['slot', key, id, boot, takenAt, doneAt]

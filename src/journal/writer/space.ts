@@ -1,9 +1,12 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** State of the disk space. - ample: everything is written. - noTape: market rows are not written. - noEntries: buys
- *  are stopped too. - full: the disk has refused a write, so only money records are written, into reserved space. -
- *  stuck: the reserved space is used up too, and decisions wait. */
+/** State of the disk space.
+ *  - ample: everything is written.
+ *  - noTape: market rows are not written.
+ *  - noEntries: market rows are not written, and buys are stopped.
+ *  - full: the disk has refused a write, so only records about money are written, into reserved space.
+ *  - stuck: the reserved space is used up too, and decisions wait. */
 export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {

@@ -8,8 +8,8 @@ import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } fro
 import { isFull } from './transactions.ts'
 import { Writer } from './writer.ts'
 
-/** Maximum time in ms for which rows wait. Together with the 5 ms of the main thread, rows become durable after at most
- *  250 ms. */
+/** Maximum time in ms for which rows wait in the thread. The main thread passes rows on after at most 5 ms, so rows
+ *  become durable after at most 250 ms. */
 const FLUSH_MS = 200
 /** Maximum time in ms between two cleanups of the write-ahead log while orders follow each other without a pause. */
 const TIDY_MS = 1000

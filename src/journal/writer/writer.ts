@@ -47,8 +47,8 @@ const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Bytes counted for a market row, including its signature. */
 const ROW_BYTES = 128
-/** A block that moves to a day's file counts as its size divided by this number: its pages in the journal only become
- *  free, which writes little. */
+/** The bytes counted for a block that moves to a day's file are its size divided by this number. Its pages in the
+ *  journal only become free, which writes little. */
 const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
 /** Time between two searches for days with complete files, whose blocks may move. */
@@ -315,7 +315,7 @@ export class Writer {
   }
 }
 
-/** The difference between a wallet's ledger and the chain; 0 if they agree again. */
+/** The difference between a wallet's ledger and its balance on the chain; 0 once they agree again. */
 export interface Remainder {
   readonly account: string
   /** Finalized slot of the reading. */

@@ -11,7 +11,7 @@ export interface ConnectionEvents {
   settled(): void
   /** Called if the connection was lost or could not be opened. `state` has the details. */
   down(): void
-  /** Called if nothing arrived for longer than the answer to a ping may take. */
+  /** Called if nothing has arrived for so long that the answer to a ping is overdue. */
   silent(): void
   /** Called once a second in every state. */
   second(): void
@@ -23,7 +23,7 @@ export type ConnectionState = 'idle' | 'dialing' | 'authenticating' | 'open' | '
 const SECOND_MS = 1_000
 /** Maximum wait for the connection, and for the authentication, in seconds. */
 const PATIENCE = 10
-/** Interval in seconds at which a new key is looked for after a refusal. */
+/** Interval in seconds at which the API key is read again after the service has refused it. */
 const KEY_EVERY = 30
 
 /** One authenticated WebSocket that reconnects by itself. The only message that it sends without a call of `send` is
@@ -78,14 +78,14 @@ export class Connection {
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 
-  /** Counts a second in which the feed was live. Returns true once there were enough such seconds that earlier losses
-   *  of the connection no longer count. */
+  /** Counts a second in which the feed was live. Returns true once the feed has been live long enough that earlier
+   *  losses of the connection no longer count. */
   prove(): boolean {
     return this.#redial.tick()
   }
 
-  /** Sends a message as soon as the plan's message rate allows it. The message is dropped if its connection is no
-   *  longer open by then. */
+  /** Sends a message as soon as the plan's message rate allows it. If the connection is no longer open by then, the
+   *  message is dropped. */
   send(text: string): void {
     const socket = this.#socket
     this.#parts.pace(() => {
@@ -186,9 +186,9 @@ const DEAD_AFTER = 50
 
 export type Beat = 'calm' | 'ping' | 'stale' | 'dead'
 
-/** Detects a dead connection. It counts ticks of a second instead of time. If the machine was suspended or the event
- *  loop blocked, the late tick counts as one second, so that frames that wait in the socket are read before the server
- *  counts as dead. */
+/** Detects a dead connection. It counts the ticks of a timer that fires once a second, and reads no clock. If the
+ *  machine was suspended or the event loop blocked, the late tick counts as one second, so that frames that wait in the
+ *  socket are read before the connection counts as dead. */
 class Heartbeat {
   #silent = 0
   #sincePing = 0
@@ -204,8 +204,8 @@ class Heartbeat {
     this.#silent = 0
   }
 
-  /** Counts a second and returns the action to take. Called once a second while connected. `stale` is returned only
-   *  once; a ping must be sent then too. */
+  /** Counts a second and returns the action to take. Called once a second while connected. `stale` is returned once,
+   *  when nothing has arrived for too long; a ping must be sent then too. */
   tick(): Beat {
     this.#silent++
     this.#sincePing++
@@ -223,8 +223,9 @@ export const LONGEST_REDIAL_MS = 30000
 /** Once the feed has been live for this number of seconds, earlier losses of the connection no longer count. */
 const FORGIVEN_AFTER = 60
 
-/** Computes the delay before connecting again. It is a random number between the documented 1,000 ms and a cap that
- *  doubles with each loss, so that clients that lost the server at the same time do not all return at the same time. */
+/** Computes the delay before connecting again. It is a random number between the documented 1,000 ms and a maximum
+ *  that doubles with each loss. Clients that lost the server at the same time therefore do not all return at the
+ *  same time. */
 export class Redial {
   readonly #random: Random
   #losses = 0

@@ -84,7 +84,7 @@ export class Feed implements VenueFeed {
   #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
     // All messages of one chunk arrived together, so the clock is read once for all of them. Reading it for each row
-    // would take half as long as all other work on the row.
+    // would add half of the cost of all other work on the row.
     if (data !== this.#chunk || start < this.#chunkEnd) this.#heardAt = this.#now()
     this.#chunk = data
     this.#chunkEnd = end
@@ -174,8 +174,8 @@ export class Feed implements VenueFeed {
   }
 }
 
-/** Tells the engine and the tape two things: the subscription keys whose rows all arrive, and the gaps during which
- *  rows may be missing. */
+/** Reports two things to the engine and the tape: the subscription keys whose rows all arrive, and the gaps during
+ *  which rows may be missing. */
 class Coverage {
   #sink: Sink | undefined
   /** Start of the open gap; null while the feed is live. */
@@ -207,7 +207,7 @@ class Coverage {
   }
 }
 
-/** Number of frames that are kept for each reason (KEPT), and length to which each frame is cut (KEPT_BYTES). */
+/** For each reason, this number of frames is kept (KEPT), each cut to this length in bytes (KEPT_BYTES). */
 const KEPT = 20
 const KEPT_BYTES = 2048
 

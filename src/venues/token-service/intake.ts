@@ -19,8 +19,7 @@ export class Intake {
   block: LiveBlock
   /** Index of the first row that was not delivered yet. */
   #next = 0
-  /** Number of rows delivered so far (`#rows`), and number at the moment when token numbers were last recycled
-   *  (`#rowsThen`). */
+  /** Number of rows delivered so far (`#rows`), and its value when token numbers were last recycled (`#rowsThen`). */
   #rows = 0
   #rowsThen = 0
   readonly #rowsHandled: () => number
@@ -72,10 +71,9 @@ export class Intake {
     }
   }
 
-  /** Recycles token numbers that are no longer in use. Called between two blocks, because all rows of a block use the
-   *  same list of mints. A mint that was not seen since the last call loses its number, so the engine must have
-   *  processed all rows from before that call. The mint of the row that did not fit into the full block counts as
-   *  seen. */
+  /** Recycles the token numbers of mints that were not seen since the last call. Called between two blocks, because all
+   *  rows of a block use the same list of mints. The engine must have processed all rows from before the last call. The
+   *  mint of the row that did not fit into the full block counts as seen. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -86,8 +84,8 @@ export class Intake {
     return this.block.appendBytes(time, row.stamp, row.kind, token, row.numbers, row.texts, row.details)
   }
 
-  /** Whether an event was seen before. Trades with a signature are compared without their timestamps, but with their
-   *  amounts, because one transaction may contain several trades. */
+  /** Whether an event was seen before. A trade with a signature is compared by its signature and amounts, without its
+   *  timestamp: one transaction may contain several trades. */
   #isDuplicate({ kind, stamp, numbers, texts }: Row, token: TokenId): boolean {
     const hash = this.#hash
     hash.start(kind)
@@ -151,8 +149,8 @@ export class EventHash {
   }
 }
 
-/** Remembers the last `size` to `2 * size` events. Two tables alternate: when the newer one is full, the older one is
- *  cleared and becomes the newer one, so no event is deleted individually. */
+/** Remembers at least the last `size` events, and at most twice as many. Two tables alternate: when the newer one is
+ *  full, the older one is cleared and becomes the newer one. No event is deleted individually. */
 export class Duplicates {
   readonly #size: number
   #newer: HashSet

@@ -9,8 +9,8 @@ export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 
 
 type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
 
-/** Retry rule of each documented error code. Such a code means that the order was refused, no matter which HTTP status
- *  the answer has. */
+/** Retry rule of each documented error code. An answer with such a code means that the order was refused, regardless of
+ *  its HTTP status. */
 const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   INSUFFICIENT_BALANCE: 'never',
   INVALID_MINT: 'never',

@@ -25,11 +25,11 @@ export function firstPlan(configured: string | Plan): Plan {
   return typeof configured === 'object' ? configured : planOf(configured).plan
 }
 
-/** Returns the plan that the service calls `name`, regardless of case. If the limits of that plan are not known (an
- *  unknown name, or Enterprise), the `present` plan stays in force. At the first connection, `present` is Standard,
- *  because a rate that is too low is safe. At later connections, it is the plan that was in force before: a new name
- *  does not prove a lower limit, and assuming one would delay stop-losses. If the limit is lower after all, the service
- *  answers 429. */
+/** Returns the plan that the service calls `name`, ignoring case. If the limits of that plan are not known (an unknown
+ *  name, or Enterprise), the plan `present` stays in force. At the first connection, `present` is Standard, because a
+ *  rate that is too low is safe. At later connections, it is the plan that was in force before: a new name does not
+ *  prove a lower limit, and assuming a lower limit would delay stop-losses. If the limit is lower after all, the
+ *  service answers 429. */
 export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }

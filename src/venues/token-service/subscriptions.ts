@@ -86,8 +86,8 @@ export class Subscriber {
   /** Checks whether the open batch was confirmed in time. Called once a second while connected. */
   tick(): void {
     if (this.keys.asked.length === 0 || ++this.#waited <= PATIENCE) return
-    // If the service has confirmed other keys, it probably does not accept these. If it has not answered at all, its
-    // silence shows nothing about these keys.
+    // If the service has confirmed other keys but not this batch, it probably does not accept the keys of the batch. If
+    // it has not answered at all, its silence shows nothing about these keys.
     if (this.#unanswered === 0 && this.keys.confirmed.length > 0) this.#giveUp(this.keys.miss())
     else if (++this.#unanswered < MAX_UNANSWERED) this.keys.retry()
     else {
@@ -213,7 +213,7 @@ export class Subscriptions {
     return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MAX_MISSES))
   }
 
-  /** Closes the open batch, so that its keys are requested again; this does not count as a missing confirmation. */
+  /** Closes the open batch without counting its keys as not confirmed. They are requested again. */
   retry(): void {
     this.#asked = []
   }

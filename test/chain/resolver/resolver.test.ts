@@ -33,7 +33,7 @@ describe('lost answers', () => {
     expect(rig.progress(one)).toMatch(/^unknown; the service may still execute the order until /)
     await rig.slots(130)
     expect(rig.kinds(one)).toBe('unknown')
-    expect(rig.progress(one)).toMatch(/^unknown, \d+ of \d+ blocks to proof$/)
+    expect(rig.progress(one)).toMatch(/^unknown; the outcome can be proved after \d+ blocks, \d+ have passed$/)
     const waited = 410 + (await rig.until(() => rig.kinds(one) === 'unknown absent', 200))
     expect(waited).toBeGreaterThan((300 + 200) * 0.9)
     expect(waited).toBeLessThan(PROOF_SLOTS)
@@ -607,7 +607,7 @@ describe('unreliable nodes', () => {
     rig.faults = [(method, _params, honest) => (method === 'getFirstAvailableBlock' ? 400_000_000 : honest())]
     await rig.slots(PROOF_SLOTS + 50)
     expect(rig.kinds(one)).toBe('unknown')
-    expect(rig.progress(one)).toMatch(/history begins only at slot 400000000/)
+    expect(rig.progress(one)).toMatch(/begins only at Solana slot 400000000/)
     await rig.slots(1_700)
     expect(rig.kinds(one)).toBe('unknown undecided')
     rig.faults = []

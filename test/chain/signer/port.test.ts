@@ -89,7 +89,7 @@ describe.each([
     const large = {
       ok: false,
       code: 'SIGNER_CAP',
-      reason: expect.stringContaining('of one transaction would be 200001'),
+      reason: expect.stringContaining('the cap per transaction is 200000 lamports'),
     }
     expect(await signer.sign(buy(195_001).request)).toEqual(large)
 
@@ -97,7 +97,7 @@ describe.each([
     const over = {
       ok: false,
       code: 'SIGNER_CAP',
-      reason: expect.stringContaining('the total of an hour would be 900001'),
+      reason: expect.stringContaining('the cap per hour is 900000 lamports'),
     }
     await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 180_000 }).toEqual(over)
     expect(await signer.sign(buy(95_000, 9).request)).toEqual({ ok: true, signature: buy(95_000, 9).signature })

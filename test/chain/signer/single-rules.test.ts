@@ -16,7 +16,7 @@ const bound = boundOf(draft)
 test('a request must allow every lamport that is visible in the transaction: buy, transfers, priority fee, base fee', () => {
   const least = leastBoundOf(draft, user)
   expect(refusalOf(requestOf(draft, least), rules)).toBeUndefined()
-  expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the bound of the order is ${least - 1n} lamports`)
+  expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the request allows at most ${least - 1n} lamports`)
   expect(least).toBeLessThanOrEqual(bound)
   const dearer = { ...draft, instructions: [...draft.instructions, parts.transfer(user, new PublicKey(9), 7)] }
   expect(leastBoundOf(dearer, user)).toBe(least + 7n)
@@ -26,7 +26,7 @@ test.each<[string, Partial<SignRequest>, Partial<Rules>, RegExp]>([
   ['another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee payer is/],
   ['another policy', { policyHash: 'another' }, {}, /a policy other than/],
   ['a program that the signer was not started with', {}, { programs: new Set() }, /not among the programs/],
-  ['claimed guards that are missing', { guarded: true }, {}, /claims guards/],
+  ['claimed guards that are missing', { guarded: true }, {}, /ends with guards/],
   ['an empty message', { message: new Uint8Array() }, {}, /not a transaction/],
   ['a whole transaction in place of a message', { message: compile(draft).bytes }, {}, /not a transaction|version|fee/],
 ])('the signer refuses %s', (_name, request, changed, because) => {
@@ -115,8 +115,8 @@ test.each<[string, Draft['instructions'], RegExp | undefined]>([
     undefined,
   ],
   ['with a compute budget', [...parts.budget(20_000, 0), closing()], undefined],
-  ['to another owner', [closing(stranger)], /closed to another owner/],
-  ['of one account to the wallet and one to another owner', [closing(), closing(stranger)], /closed to another owner/],
+  ['to another owner', [closing(stranger)], /closed by the wallet/],
+  ['of one account to the wallet and one to another owner', [closing(), closing(stranger)], /closed by the wallet/],
   ['with a transfer', [closing(), parts.transfer(user, user, 1)], /0 trades/],
   ['with another token instruction', [closing(), revoke], /0 trades/],
   [
@@ -194,7 +194,7 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
     [parts.instruction(parts.ASSOCIATED, [2], [parts.signer(user), own, user, thief, thief, parts.TOKEN])],
     /does not open an account of the wallet/,
   ],
-  ['a closing with another authority', [parts.closeAccount(own, user, co)], /closed to another owner/],
+  ['a closing with another authority', [parts.closeAccount(own, user, co)], /closed by the wallet/],
   ['a closing by the wallet', [parts.closeAccount(wsol, user, user)], undefined],
   [
     'a transfer to itself without a signature of its authority',

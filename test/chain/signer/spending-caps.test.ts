@@ -25,12 +25,14 @@ function rig(caps: Partial<Caps>) {
 test('the caps of a transaction, an hour and a day are exact to the lamport', () => {
   const { clock, open } = rig({ perTransaction: 100n, perHour: 250n, perDay: 400n })
   const spending = open()
-  expect(spending.take(101n)).toMatch('of one transaction would be 101 lamports')
+  expect(spending.take(101n)).toMatch(
+    'the cap per transaction is 100 lamports, but with this request the total would be 101',
+  )
   for (const lamports of [100n, 100n, 50n]) expect(spending.take(lamports)).toBeUndefined()
-  expect(spending.take(1n)).toMatch('the total of an hour would be 251 lamports, but the cap is 250')
+  expect(spending.take(1n)).toMatch('the cap per hour is 250 lamports, but with this request the total would be 251')
   clock.now += HOUR + MINUTE
   expect(spending.take(100n)).toBeUndefined()
-  expect(spending.take(51n)).toMatch('of a day would be 401 lamports')
+  expect(spending.take(51n)).toMatch('the cap per day is 400 lamports, but with this request the total would be 401')
   expect(spending.take(50n)).toBeUndefined()
   clock.now += DAY + MINUTE
   expect(spending.take(100n)).toBeUndefined()
@@ -48,7 +50,7 @@ test('a restart keeps every counted amount, because each one is on disk before i
     // The earlier process was killed and closed nothing.
     expect(open().take(10n)).toBeUndefined()
   }
-  expect(open().take(1n)).toMatch('of a day would be 31')
+  expect(open().take(1n)).toMatch('the cap per day is 30 lamports, but with this request the total would be 31')
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
@@ -58,7 +60,7 @@ test('a clock that was set back before a start frees no part of a cap, and the r
   clock.now -= 3 * HOUR
   expect(open().take(1n)).toMatch('the clock is 180 minutes behind')
   clock.now += 3 * HOUR + 59 * MINUTE
-  expect(open().take(1n)).toMatch('of an hour')
+  expect(open().take(1n)).toMatch('the cap per hour')
   clock.now += 2 * MINUTE
   expect(open().take(1n)).toBeUndefined()
 })
@@ -77,7 +79,7 @@ test('in the file, the count of a new minute replaces the count of the minute wh
   for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
   clock.now -= 1_500 * MINUTE
   expect(spending.take(4n)).toBeUndefined()
-  expect(spending.take(1n)).toMatch('of an hour would be 11')
+  expect(spending.take(1n)).toMatch('the cap per hour is 10 lamports, but with this request the total would be 11')
 })
 
 test('no hour and no day exceeds its cap, across restarts', () => {

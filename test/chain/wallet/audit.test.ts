@@ -204,7 +204,7 @@ describe('orders that a user resolves', () => {
     expect(shown).toMatchObject({ held: true, riskLamports: 250_000_000 })
     expect(shown.text).toContain(`order o1: buy 0.25 SOL of ${MINT}`)
     expect(shown.text).toMatch(
-      /held: the wallet has 0.25\d* SOL less|held: an unlisted change of the wallet between slots/,
+      /held: the wallet has 0.25\d* SOL less|held: a change of the wallet between Solana slots/,
     )
     expect(byHand.notExecuted(one.orderId)).toContain('counts as not executed')
     expect(rig.kinds(one)).toBe('unknown undecided absent')

@@ -407,7 +407,7 @@ describe(`the command replay --verify finds each of ${KINDS.length} kinds of tam
   test('`replay --verify` also finds a change whose triggers rewrite the ledger', async () => {
     const { code, text } = await replayed(tampered(sql(`UPDATE fill SET tokens = tokens || '0' WHERE ${FILL}`), true))
     expect(code).toBe(1)
-    expect(text).toMatch(/table fill, .*: tokens is \d+0, but the recorded inputs and decisions imply \d+/)
+    expect(text).toMatch(/table fill, .*: tokens is \d+0, but the recorded inputs and decisions produce \d+/)
   })
 })
 

@@ -5,8 +5,8 @@ import type { BuiltReply, CheckBytes } from '../../venue.ts'
 const MAX_BYTES = 4_096
 const DEEPEST = 8
 const MAX_VALUES = 10_000
-/** Limit of the sum of squared lengths of all base58 texts that are decoded, because decoding takes quadratic time. It
- *  is enough for about twenty transactions. */
+/** Limit on the work of decoding base58 texts, as the sum of their squared lengths, because decoding takes quadratic
+ *  time. It is enough for about twenty transactions. */
 const MAX_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 

@@ -21,8 +21,8 @@ interface Field {
   readonly isText: boolean
   /** Index of the field in the frame's texts or numbers. */
   readonly index: number
-  /** The field that came after this field in the last record. It is expected next and tried first, because services
-   *  write fields in a fixed order. */
+  /** The field that followed this field in the last record. It is tried first, because services write fields in a fixed
+   *  order. */
   next: Field | undefined
 }
 
@@ -254,8 +254,8 @@ function longDecimal(high: number, low: number, lowDigits: number, power: number
   const remainder = product - back - productError(quotient, divisor.high, back) + rest - quotient * divisor.low
   const correction = remainder / divisor.high
   const value = quotient + correction
-  // If a slightly different correction leads to another double, the exact value is too close to the middle of two
-  // doubles, and its rounding is not sure.
+  // If a slightly different correction gives another double, the exact value is too close to the middle between two
+  // doubles, and its rounding is uncertain.
   const isSure = quotient + correction * 0.99999999 === value && quotient + correction * 1.00000001 === value
   return isSure ? value : Number.NaN
 }
