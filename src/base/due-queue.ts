@@ -8,7 +8,8 @@ export interface Due {
 }
 
 interface Entry extends Due {
-  /** Increases with each entry, so that entries with the same time run in the order in which they were added. */
+  /** Number of the entry. Entries with the same time run in the order of these numbers, which is the order in which
+   *  they were added. */
   readonly order: number
   /** Position in the heap; -1 once the entry has been removed or cancelled. */
   index: number
@@ -34,7 +35,7 @@ export class DueQueue {
     return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Removes and returns the first entry that is due at or before `time`; undefined if there is none. */
+  /** Removes and returns the first entry that is due at or before `time`; returns undefined if there is none. */
   take(time: Millis): Due | undefined {
     const first = this.#heap[0]
     if (first === undefined || first.at > time) return undefined

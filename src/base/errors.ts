@@ -73,7 +73,7 @@ export const ERRORS = {
   KEY_REFUSED: 'the service refuses the API key; entries stop until the key is replaced',
   PLAN_REFUSED: 'the service refuses this request under the current plan',
   WARMING: 'the strategy is warming up; orders are ignored',
-  // Failed readings of the pool of a held token that has no recent price (exits.whenStale: poll).
+  // Failed readings of the pool of a held token without a recent price (exits.whenStale: poll).
   POOL_SILENT:
     'no RPC returned the pool of a quiet token; the position stays open, the pool is read again, other exits continue',
   POOL_BEHIND:
@@ -83,12 +83,12 @@ export const ERRORS = {
   UNIT_CONTRADICTED:
     "our own fills, or the known start of new curves, contradict the unit of the feed's prices; entries stop",
   // Orders that were accepted and then not sent.
-  LIMIT_WAIT: 'no request of the plan was free within 2 seconds, or within the time to live of the order',
+  LIMIT_WAIT: 'the request limit of the plan left no room for the order within 2 seconds, or within its time to live',
   TTL: 'the order could not be sent within its time to live',
   CHASED: 'the price rose too far before the order was sent (orders.maxChasePercent)',
   CANCELLED: 'the order was cancelled before it was sent',
   TOO_LATE: 'the order was already being sent, so it cannot be cancelled',
-  // Errors that the service reports, in the words of its documentation.
+  // Errors that the service reports. The texts follow its documentation.
   INSUFFICIENT_BALANCE: 'the service says: not enough SOL for trade plus fees',
   INVALID_MINT: 'the service says: mint address invalid or the token does not exist',
   SLIPPAGE_EXCEEDED: 'the price moved by more than the slippage of the order',
@@ -104,9 +104,9 @@ export const ERRORS = {
   ANSWER_UNREADABLE: "the service's answer contains neither a signature nor a known error code",
   REVERTED: 'the transaction landed and failed; its fee was paid',
   ABSENT: 'proved: the transaction can no longer execute',
-  DEPTH_UNKNOWN: 'simulated: too few prints to estimate the depth of the pool, so the paper buy did not execute',
+  DEPTH_UNKNOWN: 'in simulation: too few prints to estimate the depth of the pool, so the paper buy did not execute',
   UNSELLABLE:
-    'sales of the token fail repeatedly; simulated: many wallets bought the token and none sold it, so the paper sale did not execute',
+    'sales of the token fail repeatedly; in simulation: many wallets bought the token and none sold it, so the paper sale did not execute',
   CRASHED: 'the process ended before the attempt could execute',
   REVERSED: 'a fork removed the transaction',
   HELD: 'the attempt may or may not have executed, because the chain contradicts itself; run `sluice resolve ORDER` for the options',
@@ -115,7 +115,7 @@ export const ERRORS = {
   SERVICE_DUPLICATE:
     'one order executed twice: another process may be trading with the wallet, or the service executed it twice. Both fills are booked; entries stop until `sluice resume`',
   RESOLVED: 'an operator decided that the order did not execute',
-  // Transactions that were built and not signed.
+  // Transactions that the service built and Sluice did not sign.
   BUILDER_SILENT: 'the service returned no transaction; nothing was signed',
   EXPIRY_IMPLAUSIBLE: "the expiry height in the builder's answer is impossible or already past",
   SAME_BYTES: 'the service built the same transaction that was already sent',
@@ -137,7 +137,7 @@ export const ERRORS = {
   SOL_TRANSFER: 'the transaction would transfer SOL to an account that the policy does not allow',
   TOKEN_TRANSFER: 'the transaction would transfer tokens out of the wallet outside the trade',
   FEE_OVER: "the service's fee is above its cap in the policy",
-  TIP_OVER: 'the tips are above their cap in the policy',
+  TIP_OVER: 'the tips are higher than the policy allows',
   PRIORITY_FEE: 'the priority fee is above the maximum of the order or the policy',
   COMPUTE_BUDGET: 'the compute budget is set twice or cannot be read',
   ACCOUNT_FOREIGN: "the trade uses an account that does not belong to the wallet in place of the wallet's own",
@@ -152,7 +152,7 @@ export const ERRORS = {
   SELL_UNBOUNDED: 'the number of tokens to sell is unknown, because the unit of the sell amount is not proved',
   CHAIN_SILENT: 'no RPC answered, so the effect of the transaction is unknown',
   SIMULATION_FAILED: 'the transaction fails in simulation',
-  SIMULATION_LOSS: 'in simulation, more leaves the wallet or less arrives than the order allows',
+  SIMULATION_LOSS: 'in simulation, more SOL or tokens leave the wallet, or fewer arrive, than the order allows',
   ACCOUNT_CHANGED: 'in simulation, the owner, delegate or close authority of the wallet or one of its accounts changes',
   INNER_PROGRAM: 'in simulation, the transaction calls an inner program that the policy does not list',
   // Failures of the signer process.
@@ -181,7 +181,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** A thread's message that its work failed. `exitCode` is null if the failure is a bug. */
+/** The message of a thread whose work failed. `exitCode` is null if the failure is a bug. */
 export interface Failed {
   readonly kind: 'failed'
   readonly message: string
@@ -201,8 +201,8 @@ export function errorOf({ message, exitCode }: Failed): Error {
   return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
 }
 
-/** Exit codes of commands. 0: done. 1: failed. 2: wrong configuration or arguments. 3: key or plan refused. 4: refused
- *  for safety. 130: interrupted by the user. */
+/** Exit codes of commands. 0: done. 1: failed. 2: wrong configuration or arguments. 3: the service refused the key or
+ *  the plan. 4: refused for safety. 130: interrupted by the user. */
 export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 

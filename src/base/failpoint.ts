@@ -18,12 +18,13 @@ let name: string | undefined
 let count = 0
 let act: () => void = () => {}
 
-/** Runs the function that a test has set for this point. Costs one boolean check if no failpoint is set. */
+/** Runs the function that a test has set for this failpoint. If no failpoint is set, the call only checks one
+ *  boolean. */
 export function failpoint(here: Failpoint): void {
   if (on) reach(here)
 }
 
-/** Makes the point `at` call `run` when execution reaches it for the `times`-th time, and each time after that. */
+/** Makes the failpoint `at` call `run` from the `times`-th time on that execution reaches it. */
 export function setFailpoint(at: Failpoint, times: number, run: () => void): void {
   on = true
   name = at

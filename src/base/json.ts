@@ -1,5 +1,5 @@
-// Checks of plain JSON values, and the encoding of everything that is journaled. A bigint is encoded as
-// {"$bigint":"123"}. A key that already looks like `$bigint` gets another $, so that decoding restores the value.
+// Checks of plain JSON values, and the encoding of everything that the journal records. A bigint is encoded as
+// {"$bigint":"123"}. A key that already looks like `$bigint` gets another $, so that decoding restores the key.
 
 /** A value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -51,11 +51,11 @@ function encodedRecord(record: Record<string, unknown>): string {
   return `{${text}}`
 }
 
-/** Largest number of keys whose encoded form is kept. The records of a journal have a few hundred different keys. */
+/** Largest number of keys whose encoded form is cached. The records of a journal have a few hundred different keys. */
 const MOST_KEYS = 1_000
 const encodedKeys = new Map<string, string>()
 
-/** The key with its colon. A key that looks like `$bigint` gets another $. */
+/** Returns the encoded key with its colon. A key that looks like `$bigint` gets another $. */
 function encodedKey(key: string): string {
   const known = encodedKeys.get(key)
   if (known !== undefined) return known
@@ -99,7 +99,7 @@ function renamed(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [nameOf(key), value]))
 }
 
-/** Returns a frozen deep copy of a JSON value. Throws TypeError with the path of the first value that JSON cannot
+/** Returns a frozen deep copy of a JSON value. Throws TypeError, with the path, for the first value that JSON cannot
  *  restore. */
 export function plainJson(value: unknown, name: string): Json {
   let values = 0
@@ -129,7 +129,7 @@ export function plainJson(value: unknown, name: string): Json {
   return copy(value, name, 0)
 }
 
-/** Approximate number of characters of the encoded value. */
+/** Returns the approximate number of characters of the encoded value. */
 export function sizeOf(value: Json): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8

@@ -12,13 +12,13 @@ export interface Machine {
   readonly clock: Clock
   /** Milliseconds since boot; monotonic. */
   readonly monotonicMs: () => number
-  /** Id of the current boot. `monotonicMs` counts from the start of that boot. */
+  /** Id of the current boot of the machine. `monotonicMs` counts from this boot. */
   readonly boot: string
 }
 
-// Ports that a simulation replaces. `venues/` and `chain/` use them instead of undici, ws or web3.js.
-/** One HTTPS exchange. Never rejects; resolves when the answer is complete or can no longer arrive (hard limit 60
- *  s). */
+// Network ports, which a simulation replaces. `venues/` and `chain/` use them instead of undici, ws or web3.js.
+/** Makes one HTTPS request. Never rejects; resolves when the answer is complete or can no longer arrive (after 60 s at
+ *  the latest). */
 export type Http = (request: HttpRequest) => Promise<HttpResult>
 
 export interface HttpRequest {
@@ -44,10 +44,10 @@ export type Dial = (url: string, on: SocketEvents) => Socket
 
 export interface SocketEvents {
   open(): void
-  /** Delivers one message: the bytes `start..end` of `data`, by default all of them. `data` may contain many messages,
-   *  and creating a view for each message would cost more than reading it. */
+  /** Delivers one message: the bytes `start..end` of `data`, by default all of them. `data` may contain several
+   *  messages; creating a view for each of them would take longer than reading the message. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
-  /** Called when all messages of one read of the socket have been delivered. */
+  /** Called when all messages that arrived with one read of the socket have been delivered. */
   settled(): void
   closed(reason: string): void // called exactly once
 }

@@ -7,8 +7,8 @@ export interface Random {
   integer(below: number): number
 }
 
-/** The generator mulberry32 (Tommy Ettinger, public domain). It has 32 bits of state and yields the same sequence on
- *  every machine. Must not be used for secrets. */
+/** Returns the generator mulberry32 (Tommy Ettinger, public domain). It has 32 bits of state and yields the same
+ *  sequence on every machine. It must not be used for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
@@ -21,7 +21,8 @@ export function seededRandom(seed: number): Random {
   return { next, integer: (below) => Math.floor(next() * below) }
 }
 
-/** Derives a seed from a name (FNV-1a), so that adding one bot does not change the random numbers of another. */
+/** Derives a seed from a seed and a name (FNV-1a), so that each bot has random numbers of its own, which do not change
+ *  when another bot is added. */
 export function deriveSeed(seed: number, name: string): number {
   let hash = (2_166_136_261 ^ seed) >>> 0
   for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 16_777_619) >>> 0

@@ -19,16 +19,16 @@ function jsonEscape(hidden: string): string {
   return escaped
 }
 
-/** A count with its noun in singular or plural: `0 orders`, `1 order`. */
+/** Returns a count with its noun in singular or plural: `0 orders`, `1 order`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Matches text that a spreadsheet would read as a formula. A token's name may be such a text. `csvCell` then puts a
- *  quote in front of the name, so that the spreadsheet shows it as text. */
+/** Matches text that a spreadsheet would read as a formula, for example the name of a token. `csvCell` puts a quote in
+ *  front of such a text, so that the spreadsheet shows it as text. */
 const FORMULA = /^[=+\-@\t\r']/
 
-/** Encodes a value as a cell of CSV. The cell is empty for undefined, null and numbers that are not finite; it is `""`
+/** Encodes a value as a cell of CSV. The cell is empty for undefined, null and numbers that are not finite, and `""`
  *  for an empty text. */
 export function csvCell(value: unknown): string {
   if (value === undefined || value === null || (typeof value === 'number' && !Number.isFinite(value))) return ''

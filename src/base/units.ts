@@ -1,17 +1,18 @@
-/** Units of amounts and times. Money is integers. Floats exist only in YAML, in strategy calls and in display, and
- *  these functions convert them. */
+/** Units of amounts and times. Amounts of money are integers. Floats exist only in YAML, in calls by strategies and in
+ *  display, and the functions of this file convert them. */
 
 declare const brand: unique symbol
 
-/** Milliseconds since the Unix epoch, an integer; the runner stamps each input once. A name that ends in `Ms` is a
- *  duration in milliseconds. */
+/** Milliseconds since the Unix epoch, an integer. The runner gives each input its time once. A name that ends in `Ms`
+ *  is a duration in milliseconds. */
 export type Millis = number
 
-/** Number of a row or an input in the stream of one process. Rows and inputs share one count, which increases by
- *  one. */
+/** Sequence number of a row or an input in the stream of one process. Rows and inputs are counted together, from one to
+ *  the next without a gap. */
 export type Seq = number
 
-/** An amount in units of 1e-9 SOL. A safe integer, checked when it is created; negative if a balance decreases. */
+/** An amount in lamports (1e-9 SOL). It is a safe integer, which is checked when it is created; it is negative if a
+ *  balance decreases. */
 export type Lamports = number & LamportsBrand
 
 /** @public The declarations that the build emits refer to this interface. */
@@ -81,8 +82,8 @@ export function formatSol(value: number | bigint): string {
   return `${sign}${digits.slice(0, -9)}${fraction ? `.${fraction}` : ''}`
 }
 
-// The functions below format times for messages. They do without Intl and Date, which pure layers may not use, because
-// their results depend on the machine.
+// The functions below format times for messages. They use neither Intl nor Date, because the results of these depend on
+// the machine, and pure layers may not use them.
 /** Formats a time of the day and the span until it: `14:03:12 UTC (in 5 min)`. */
 export function formatInstant(time: Millis, now: Millis): string {
   const sinceMidnight = ((time % DAY) + DAY) % DAY
@@ -91,7 +92,8 @@ export function formatInstant(time: Millis, now: Millis): string {
   return `${clock} UTC (in ${formatSpan(time - now)})`
 }
 
-/** Formats a duration: `12 s`, `5 min`, `2 h 10 min`, `3 days`. Rounds up, because users wait for its end. */
+/** Formats a duration: `12 s`, `5 min`, `2 h 10 min`, `3 days`. Rounds up, because users wait for the end of the
+ *  duration. */
 function formatSpan(ms: number): string {
   const seconds = Math.ceil(Math.max(0, ms) / 1000)
   if (seconds < 100) return `${seconds} s`

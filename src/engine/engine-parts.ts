@@ -19,7 +19,8 @@ import { OrderFactory } from './order-factory.ts'
 import { moneyOf } from './recovered-money.ts'
 import type { Strategy } from './strategy.ts'
 
-/** The parts of a started engine. Each part is built from those above it, so it is complete from the beginning. */
+/** The parts of a started engine. Each part is built from parts that are listed above it, so none of them is ever
+ *  incomplete. */
 export interface EngineParts {
   readonly state: EngineState
   readonly watch: ExitWatch
@@ -37,7 +38,8 @@ export interface EngineParts {
   readonly bots: Bots
 }
 
-/** Builds the parts of an engine. `strategies`: by the name that the bots' settings use. Throws if one is missing. */
+/** Builds the parts of an engine. `strategies`: the strategies by the name that the settings of the bots use. Throws if
+ *  one is missing. */
 export function createParts(
   state: EngineState,
   start: StartInput,

@@ -20,23 +20,24 @@ import type { SourceValue } from './sources.ts'
 import { exitTimerOf } from './timers.ts'
 import { WalletReconciler } from './wallet-reconciler.ts'
 
-/** The engine from one start input to the next. Passes each row and input to the parts of the engine that need it. */
+/** Runs the engine from one start input to the next. Passes each row and input to the parts of the engine that need
+ *  it. */
 export class EngineRun {
   readonly #parts: EngineParts
   readonly #commands: OperatorCommands
   readonly #reports: ExecutionReports
   readonly #reconciler: WalletReconciler
-  // The parts below are read for every row, so they have fields of their own.
+  // The parts below are used for every row, so they have fields of their own.
   readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
   readonly #router: SubscriptionRouter
   /** undefined if no bot declares bars. */
   #bars: TokenBars | undefined
-  /** Gaps of the warm-up that no row has reached yet. */
+  /** Gaps of the feed within the warm-up that end after the last row that was shown. */
   #warmGaps: readonly WarmGap[] = []
-  /** Time from which the next row or input first calls `#catchUp`: the end of a bar or of the UTC day. After a warm-up,
-   *  the next row or input calls it in any case. */
+  /** The first row or input at or after this time calls `#catchUp`: the end of a bar or of the UTC day. After a
+   *  warm-up, the next row or input calls it in any case. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -90,9 +91,9 @@ export class EngineRun {
     return row
   }
 
-  /** Handles rows as `#handle` does, while no bot has a handler of trades. A row of a quiet token (see `QuietTokens`)
-   *  then changes only the price and the bars of the token. Stops if a handler that has run adds a handler of
-   *  trades. */
+  /** Handles rows as `#handle` does, but is used only while no bot has a handler of trades. A row of a quiet token (see
+   *  `QuietTokens`) then changes only the price and the bars of the token. Stops as soon as a strategy has added a
+   *  handler of trades. */
   #scan(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs, activity, quiet, prices } = state
     const { time, kind, token: tokens } = block
@@ -125,7 +126,7 @@ export class EngineRun {
     return row
   }
 
-  /** Passes a row on as `#dispatch` does, and then records whether its token is quiet. */
+  /** Passes on a row as `#dispatch` does, and then records whether its token is quiet. */
   #dispatchLoud(state: EngineState, block: Block, row: number, token: TokenId): void {
     this.#dispatch(state, block, row)
     if (this.#watch.at(token) === undefined && this.#router.isSeen(token)) state.quiet.add(token)
@@ -152,7 +153,7 @@ export class EngineRun {
     bars.warm(state.now)
   }
 
-  /** Applies the gaps of the warm-up that have ended to the prices and the bars. */
+  /** Forgets prices and marks bars for each gap of the feed that has ended by now, during the warm-up. */
   #missWarmGaps(bars: TokenBars, state: EngineState): void {
     for (let gap = this.#warmGaps[0]; gap !== undefined && gap.to <= state.now; gap = this.#warmGaps[0]) {
       this.#warmGaps = this.#warmGaps.slice(1)
@@ -237,7 +238,7 @@ export class EngineRun {
     this.#router.show(block, row, kind, token)
   }
 
-  /** Ends the warm-up, begins a new UTC day, and closes bars, as far as each is due. */
+  /** Ends the warm-up, begins a new UTC day, and closes bars; does each of these only if it is due. */
   #catchUp(state: EngineState): void {
     const { block } = state
     state.block = undefined
@@ -248,8 +249,8 @@ export class EngineRun {
     state.block = block
   }
 
-  /** Ends the warm-up. Its prices are forgotten, because no order may act on a print from before the start. For the
-   *  same reason, bars that have ended by now still belong to the warm-up. */
+  /** Ends the warm-up and forgets its prices, because no order may act on a print from before the start. For the same
+   *  reason, the warm-up also closes the bars that have ended by now. */
   #endWarmup(state: EngineState): void {
     state.warming = true
     if (this.#bars !== undefined) {
@@ -263,8 +264,8 @@ export class EngineRun {
 
   #nextDay(state: EngineState): void {
     const { bots, scopes, results } = this.#parts
-    // If the market was silent for more than a day, at least two midnights have passed. The first call of
-    // `forgetTokens` only marks the data as those of the previous day. The second call frees the data.
+    // If no row or input arrived for more than a day, at least two midnights have passed. The first call of
+    // `forgetTokens` only marks the data as those of the previous day; the second call frees them.
     const isLater = this.#dayEnds > 0 && state.now >= endOfDay(this.#dayEnds)
     this.#dayEnds = endOfDay(state.now)
     for (const runner of bots.all()) {
@@ -340,7 +341,7 @@ export class EngineRun {
     for (const width of bars.timeWidths) this.#state.timers.setBars(width)
   }
 
-  /** Shows the last values of sources from before the start, as a part of the warm-up. */
+  /** Shows the strategies the last value of each source from before the start, as a part of the warm-up. */
   #showSources(state: EngineState, sources: readonly SourceValue[]): void {
     const { now } = state
     state.warming = state.warmed = true
@@ -380,7 +381,7 @@ export class EngineRun {
   #timer(state: EngineState, id: number): void {
     const { bots, conditionals, exits } = this.#parts
     const timer = state.timers.fire(id)
-    // A timer of the bars needs no work here: bars that have ended were closed before the timer was handled.
+    // A timer of bars needs no more work, because `#catchUp` has already closed the bars that have ended.
     if (timer === undefined || timer.owner === 'bars') return
     const exitTimer = exitTimerOf(timer)
     if (exitTimer === undefined) bots.of(timer.bot)?.timer(timer.name)

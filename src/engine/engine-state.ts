@@ -36,7 +36,7 @@ export class EngineState implements Stage {
   feed: FeedStatus = 'down'
   /** Whether the strategies are warming up. Their requests are discarded then. */
   warming = false
-  /** Whether a warm-up has ended and no row or input has followed yet. */
+  /** Whether strategies have received a part of the warm-up, and no row or input after the warm-up has arrived yet. */
   warmed = false
   /** Whether the process is stopping. Entries are refused then. */
   stopping = false
@@ -46,14 +46,14 @@ export class EngineState implements Stage {
   nextOrder: number
   /** Window of the exit price for positions that do not set one. */
   readonly exitWindow: ExitWindow
-  /** Whether positions are valued at the lower of the robust price and the exit price, and record their best and worst
-   *  profit; see `RecordedExitPrice`. */
+  /** Whether positions are valued at the lower of the robust price and the exit price, and record their best and their
+   *  worst profit; see `RecordedExitPrice`. */
   readonly hasMarks: boolean
   /** The block of the current row; undefined while an input is handled. */
   block: Block | undefined
   row = 0
   readonly #eventAge = new EventAge()
-  /** Index of the first row that `learnAges` has not processed, in the current call of `rows`. */
+  /** Index of the first row that `learnAges` has not processed yet, within the rows of the current call of `rows`. */
   agesFrom = 0
   readonly activity: Activity
   /** Index of the bot whose request overflowed the stack and left the books half changed; -1 if there is none. */
@@ -88,8 +88,8 @@ export class EngineState implements Stage {
     this.spending.restore(money.spends, money.daySpends)
   }
 
-  /** Throws an error that ends the engine, after a stack overflow has left the books inconsistent. `activity` names the
-   *  bot, so that the supervisor of the process can tell which strategy caused the overflow. */
+  /** Ends the engine by an error, because a stack overflow has left the books inconsistent. `activity` still names the
+   *  bot, so that the supervisor of the process can report which strategy caused the overflow. */
   end(): never {
     this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
@@ -100,7 +100,7 @@ export class EngineState implements Stage {
     if (!this.warming) this.outputs.push(output)
   }
 
-  // Outputs are copies, because the original changes later and the journal may read the output after that.
+  // Each output is a copy, because the journal may read it after the original has changed.
 
   emitBot(money: BotMoney): void {
     this.emit({ kind: 'bot', money: { ...money } })
@@ -115,7 +115,8 @@ export class EngineState implements Stage {
     this.emit({ kind: 'position', position: { ...position } })
   }
 
-  /** Applies an input that reports a state outside of the engine. */
+  /** Applies an input that reports something from outside of the engine: the feed, a condition that stops entries, the
+   *  plan, a wallet or a filter list. */
   take(input: Extract<Input, { kind: 'feed' | 'gate' | 'plan' | 'wallet' | 'list' }>): void {
     if (input.kind === 'feed') this.feed = input.status
     else if (input.kind === 'gate') this.gates.take(input)
@@ -133,7 +134,8 @@ export class EngineState implements Stage {
     this.launches.forget()
   }
 
-  /** Halts entries, also after a restart, or allows them again. `only`: the account; absent for every account. */
+  /** Halts entries or allows them again; a halt survives a restart. `only`: the only account that this concerns; absent
+   *  for every account. */
   halt(halted: boolean, only?: string): void {
     for (const account of this.book.accounts.values()) {
       if (only !== undefined && account.account !== only) continue
@@ -142,13 +144,14 @@ export class EngineState implements Stage {
     }
   }
 
-  /** Records announcements of tokens from now on, because a limit or a filter needs creators or ages of tokens. */
+  /** Starts to record the announcements of tokens, because a limit or a filter needs the creator or the age of a
+   *  token. */
   watchLaunches(): void {
     this.launches.isWatched = true
     this.wants.add('newTokens')
   }
 
-  /** Learns the usual age of rows from those before `to`. Called when an age is needed and at the end of `rows`,
+  /** Learns the usual delay of rows from the rows before `to`. Called when an age is needed and at the end of `rows`,
    *  because a call for each row would take twice as long. */
   learnAges(block: Block, to: number): void {
     this.#eventAge.fold(block, this.agesFrom, to)
@@ -186,7 +189,7 @@ export class EngineState implements Stage {
   }
 }
 
-/** Tracks which bot's handler is running. */
+/** Records which bot's handler is running. */
 export class Activity {
   /** Index of the running bot among the bots of the start input; -1 if no handler is running. */
   running = -1
@@ -194,14 +197,14 @@ export class Activity {
   runs = 0
   readonly #cells: Int32Array | undefined
 
-  /** `cells`: shared memory that a watchdog in another thread reads. [0] is the running bot, and [1] counts
-   *  handlers. */
+  /** `cells`: shared memory that a watchdog in another thread reads. [0] is the index of the running bot, [1] the
+   *  number of handlers that have run. */
   constructor(cells?: Int32Array) {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** Records that a handler of a bot begins. Returns the value to pass to `leave`. `cells[1]` does not count a handler
-   *  that runs within another one. */
+  /** Records that a handler of a bot begins. Returns the value to pass to `leave`. A handler that runs within another
+   *  one is not counted in `cells[1]`. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot
@@ -220,12 +223,12 @@ export class Activity {
   }
 }
 
-/** Counts how often each subscription key is wanted. Bots want the keys that they declare and watch. The engine wants
- *  every mint with a position or an open order, and a strategy cannot remove those. */
+/** Counts for each subscription key how many parts want it. Bots want the keys that they declare and watch. The engine
+ *  wants every mint with a position or an open order; a strategy cannot remove those. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()
-  /** The keys that were emitted last. `#added` are the keys added since. */
+  /** The list of keys that was emitted last. `#added` are the keys added since. */
   #emitted: readonly string[] = []
   #added: string[] = []
   #dropped = false

@@ -17,7 +17,7 @@ import type { Strategy } from './strategy.ts'
 export interface EngineOptions {
   /** Shared memory that a watchdog in another thread reads; see `Activity`. */
   readonly cells?: Int32Array
-  /** Finds the place in the strategy's code that threw. If absent, alarms name no place. */
+  /** Finds the place in the strategy's code that threw. If absent, alarms do not name the place. */
   readonly thrownAt?: ThrownAtOf
 }
 
@@ -72,7 +72,8 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#started().exitPriceOf(owner)
   }
 
-  /** Returns what the engine has seen of a position's token; undefined without a position. */
+  /** Returns the prices and times that the engine has seen for the token of a position; undefined without a
+   *  position. */
   readingOf(owner: Owner): PositionReading | undefined {
     return this.#started().readingOf(owner)
   }

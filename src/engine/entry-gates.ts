@@ -4,10 +4,10 @@ import type { Order } from './order.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
 
-/** Conditions outside of the engine that stop entries, such as a full disk. Only an input can end a condition: the
- *  command `resume` does not end it. A restart forgets all conditions. */
+/** Stops entries because of a condition outside of the engine, such as a full disk. Only an input ends a condition; the
+ *  command `resume` does not. A restart forgets all conditions. */
 export class EntryGates {
-  /** Reasons why entries are stopped, by account ('' for all accounts) and code. */
+  /** The conditions that stop entries now: by account ('' for all accounts) and by code, the reason. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
   /** Accounts in which only one entry may be sent for now, with the order id of that entry ('' until it is sent). */
@@ -27,19 +27,22 @@ export class EntryGates {
     return undefined
   }
 
-  /** Returns why another entry must wait for the result of the first entry; undefined if it need not wait. */
+  /** Returns why an entry must wait for the result of the account's first entry; undefined if it need not wait. */
   alone(account: string): Veto | undefined {
     const first = this.#singles.get(account) ?? ''
     return first === ''
       ? undefined
-      : { code: 'FIRST_BUY', reason: `order ${first}, the first since the start, is still pending` }
+      : {
+          code: 'FIRST_BUY',
+          reason: `order ${first}, the first buy since the start, is still pending; other buys wait for its result`,
+        }
   }
 
   entered({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.has(account)) this.#singles.set(account, id)
   }
 
-  /** Allows another single entry, because the order that was sent first was not executed. */
+  /** Allows one more entry, because the first one was not executed. */
   notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.get(account) === id) this.#singles.set(account, '')
   }
@@ -50,9 +53,9 @@ export class EntryGates {
   }
 }
 
-/** Default reasons, for inputs without a reason. */
+/** Reasons for inputs that give none. */
 const REASONS: Readonly<Record<GateCode, string>> = {
-  CHAIN_UNREAD: 'the chain has not been read yet',
+  CHAIN_UNREAD: 'the wallet has not been read from the chain yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',
-  UNIT_CONTRADICTED: 'the amounts of the feed are not in SOL',
+  UNIT_CONTRADICTED: 'the amounts of the feed are not in SOL: run `sluice doctor`',
 }

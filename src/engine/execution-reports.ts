@@ -18,8 +18,8 @@ export class ExecutionReports {
     this.#parts = parts
   }
 
-  /** Applies a report. Reports may arrive in any order and more than once. If the books no longer contain the order,
-   *  only the fill of the report is applied. */
+  /** Applies a report. Reports may arrive in any order and more than once. If the engine no longer knows the order,
+   *  only the fill in the report is applied. */
   take(report: ExecutionReport): void {
     const { book } = this.#state
     const { orderId, state, code, reason, fill } = report
@@ -36,7 +36,7 @@ export class ExecutionReports {
     if (order !== undefined) this.#awaitPrice(order, report)
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
-    // A fill that now belongs to another order is reversed only by the reports of that order.
+    // If the fill now belongs to another order, only a report of that order may reverse it.
     const isOwn = report.reversed !== undefined && book.fills.find(report.reversed)?.orderId === orderId
     const reversed = isOwn ? report.reversed : undefined
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
@@ -55,8 +55,8 @@ export class ExecutionReports {
     if (closed?.trip !== undefined) this.#parts.bots.of(closed.position.bot)?.tripEnded(closed.trip)
   }
 
-  /** Watches the price of a buy that waits for its first request or for a retry. Before a retry with higher slippage,
-   *  the limits on losses are checked again. */
+  /** Watches the price while a buy waits for its first request or for a retry. Before a retry with higher slippage,
+   *  checks the limits on losses again. */
   #awaitPrice(order: Order, { state, code }: ExecutionReport): void {
     this.#parts.watch.sent(order)
     if (state !== 'accepted' || order.side !== 'buy') return
@@ -90,8 +90,8 @@ export class ExecutionReports {
     this.#parts.watch.watch(position)
   }
 
-  /** Updates the position from its tokens and open orders, and then its exits. Returns the position with its round trip
-   *  if this update closed it. */
+  /** Updates the state of the position and then its exits. Returns the position with its round trip if this update
+   *  closed it. */
   #follow(
     subject: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
@@ -131,9 +131,10 @@ export class ExecutionReports {
     for (const scope of this.#parts.scopes.of({ bot, account })) this.#parts.results.book(scope, resultLamports)
   }
 
-  /** Compares the price of a landed buy with the price of the feed. If the feed quotes another unit, no exit or limit
-   *  may use its prices, so entries are halted until an operator resumes. The halt must be recorded, because a restart
-   *  forgets that the unit was contradicted. A paper fill takes its price from the same feed, so it proves nothing. */
+  /** Compares the price of a landed buy with the price of the feed. If the two contradict each other, the feed quotes
+   *  another unit, and no exit or limit may use its prices. Entries are then halted until an operator resumes. The halt
+   *  must be recorded, because a restart forgets the contradiction. A paper fill takes its price from the same feed, so
+   *  it proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     if (this.#parts.bots.of(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)
@@ -144,7 +145,7 @@ export class ExecutionReports {
       kind: 'alarm',
       bot: fill.bot,
       code: 'UNIT_CONTRADICTED',
-      reason: `bought at ${price} SOL a token, but the price of the feed has another order of magnitude`,
+      reason: `bought at ${price} SOL a token, but the price of the feed differs by more than a factor of 20: the feed may use another unit. Run \`sluice doctor FILE --probe-live 0.01\``,
     })
   }
 

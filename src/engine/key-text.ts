@@ -1,15 +1,15 @@
 import type { z } from 'zod'
 
-/** What a person must know about a key of the YAML. The JSON Schema, the reference of all keys and the messages of
- *  `check` read it from the key's schema. */
+/** The description of a key of the YAML. The JSON Schema, the reference of all keys and the messages of `sluice check`
+ *  show it. */
 export interface KeyText {
-  /** One sentence, or more. */
+  /** Description of the key in one sentence or more. */
   readonly about: string
   /** Unit of a number; `unitless` for a number such as a seed. */
   readonly unit?: string
-  /** Value of an absent key, in the unit of the YAML. */
+  /** Default value of the key, in the unit of the YAML. */
   readonly default?: unknown
-  /** Meaning of an absent key that has no default value, for example `no limit`. */
+  /** Effect of leaving out a key that has no default value, for example `no limit`. */
   readonly absent?: string
 }
 

@@ -13,7 +13,7 @@ import type { BotSettings, Plan } from './settings.ts'
 import type { SourceValue } from './sources.ts'
 
 /** Everything that may change the engine's state, except market rows. Inputs are written to the journal, so that a
- *  replay feeds the same ones. */
+ *  replay can repeat them. */
 export type Input =
   | StartInput
   | { kind: 'feed'; status: FeedStatus; confirmed: readonly string[] }
@@ -21,15 +21,15 @@ export type Input =
   | { kind: 'gap'; from: Millis; to: Millis; keys: readonly string[] }
   | { kind: 'timer'; id: number }
   | { kind: 'report'; id: number; report: ExecutionReport }
-  /** Balance of a wallet, read from the chain at this slot. */
+  /** Balance of a wallet, read from the chain at the Solana slot `slot`. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
-   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: the account may send one entry until the
-   *  next input of this kind; the entry shows whether another process trades with the wallet. Absent in older journals.
-   *  See `EntryGates`. */
+   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: whether the account may send only one entry
+   *  until the next input of this kind, because that entry shows whether another process trades with the wallet. Absent
+   *  in older journals. See `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
   /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
-   *  execute, although it was not waiting for an execution. Absent if there is no such attempt, and in older
+   *  execute, although that attempt did not wait for an execution. Absent if there is no such attempt, and in older
    *  journals. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
   /** The wallet holds this amount of a mint, which is less than the journal recorded. */
@@ -43,17 +43,18 @@ export type Input =
   /** The file of a filter list changed. `name`: its path as written in the configuration. */
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
-  /** A source of a bot answered. `data`: the checked value; absent if it has not changed since the last answer. */
+  /** A source of a bot answered. `data`: the checked value; absent if it equals the last answer. */
   | { kind: 'source'; bot: string; name: string; data?: Json }
-  /** `by`: source of the command: `terminal`, `telegram:ID`, or the name of a session of the desk. Absent in older
-   *  journals. `update`: the Telegram update that confirmed the command; absent for every other command. */
+  /** An operator gave a command. `by`: where the command came from: `terminal`, `telegram:ID`, or the name of a session
+   *  of the desk; absent in older journals. `update`: the Telegram update that confirmed the command; absent for every
+   *  other command. */
   | { kind: 'command'; command: Command; by?: string; update?: number }
 
 /** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full.
  *  UNIT_CONTRADICTED: the feed's amounts are not in SOL. */
 export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW' | 'UNIT_CONTRADICTED'
 
-/** First input after the start of a process, with everything that a replay needs to begin. */
+/** The first input after the start of a process. It contains everything that a replay needs to begin. */
 export interface StartInput {
   kind: 'start'
   segment: number
@@ -72,12 +73,11 @@ export interface StartInput {
   lists?: Readonly<Record<string, readonly string[]>>
   /** The last value of each source before the start. Absent if there is none, and in older journals. */
   sources?: readonly SourceValue[]
-  /** Range of the recorded rows of the warm-up; without such rows, `from` is larger than `to`. */
+  /** Sequence numbers of the recorded rows of the warm-up; if there are none, `from` is larger than `to`. */
   warm: { from: Seq; to: Seq }
-  /** Times within the warm-up during which the feed was interrupted. Absent if there are none, or if no bot uses
-   *  bars. */
+  /** Interruptions of the feed within the warm-up. Absent if there are none, or if no bot uses bars. */
   warmGaps?: readonly WarmGap[]
-  /** Time up to which the market was recorded before the start, which may be later than the last row of the warm-up.
+  /** Time up to which an earlier process recorded the market, which may be later than the last row of the warm-up.
    *  Absent if no bot uses bars, and in older journals. */
   warmTo?: Millis
   /** Bots whose strategy is not started, because it failed in an earlier engine. They only close positions. */
@@ -86,7 +86,8 @@ export interface StartInput {
   isolated?: boolean
 }
 
-/** A time during which rows of these keys were not received. */
+/** An interruption of the feed within the warm-up: between `from` and `to`, the rows of these subscription keys were
+ *  not received. */
 export interface WarmGap {
   readonly from: Millis
   readonly to: Millis
@@ -105,9 +106,9 @@ export interface StoppedBot {
  *  connection. refused: the service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
-/** A command of the operator, by its `name`: `sell` has the `mint`, `buy` also has the `bot` and the amount in SOL,
- *  `cancel` has the id of the `order`, `signal` has the name of the `signal` and its `data`, and `accept` has the
- *  `signature` of a foreign transaction. With `account`, a command concerns only this account. */
+/** A command of the operator. `sell` has the `mint`; `buy` has also the `bot` and the amount in SOL; `cancel` has the
+ *  id of the `order`; `signal` has the name of the `signal` and its `data`; `accept` has the `signature` of a foreign
+ *  transaction. If `account` is set, the command concerns only this account. */
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten'; account?: string }
   | { name: 'sell'; mint: string; account?: string }
@@ -145,7 +146,7 @@ export type Output =
   | { kind: 'keys'; want: readonly string[] }
   /** Requests a reading of the mint's pool over RPC. The answer is a `pool` input. */
   | { kind: 'poll'; bot: string; mint: string }
-  /** An event that an operator should see, for example a strategy that threw or a limit that was reached. */
+  /** An event that the operator should see, for example that a strategy threw an error or that a limit was reached. */
   | Alarm
 
 /** A line of `bot.log`. Only warnings are recorded in the journal. */
@@ -168,7 +169,7 @@ export interface Message {
   readonly text: string
 }
 
-/** Whether the journal records an output. A replay compares only recorded outputs. */
+/** Whether the journal records an output. A replay compares only outputs that the journal records. */
 export function isRecorded(output: Output): boolean {
   return output.kind !== 'log' || output.level === 'warn'
 }
@@ -181,8 +182,8 @@ export interface Alarm {
   thrownAt?: ThrownAt
 }
 
-/** Place at which a strategy threw, to show to people. A replay does not compare it, because paths differ between
- *  machines. */
+/** The place at which a strategy threw an error, for display. A replay does not compare it, because paths differ
+ *  between machines. */
 export interface ThrownAt {
   /** Innermost place in the strategy's own code, for example `strategies/dips.ts:12:5`. */
   readonly place: string

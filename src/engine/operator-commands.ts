@@ -60,7 +60,7 @@ export class OperatorCommands {
     }
   }
 
-  /** Buys through the same checks as a buy of the strategy. */
+  /** Makes a buy that passes the same checks as a buy of the strategy. */
   #buy({ bot, mint, sol }: Of<'buy'>): void {
     const runner = this.#parts.bots.of(bot)
     if (runner === undefined) return // a replay with other bots
@@ -77,15 +77,16 @@ export class OperatorCommands {
     else if (book.mayCancel(open)) this.#state.emit({ kind: 'cancel', orderId: id, code: 'CANCELLED' })
   }
 
-  /** Lifts everything that stopped entries: missing tokens (quarantine), attempts that executed against the evidence
-   *  (breach), pauses, and the drawdown so far. */
+  /** Ends everything that stops entries until the operator resumes: the quarantine of mints with missing tokens, the
+   *  stop after an execution that contradicts the evidence, and the pause after losses. The drawdown begins again at
+   *  the current result. */
   #liftStops(only: string | undefined): void {
     const { scopes, results } = this.#parts
     for (const account of this.#state.book.accounts.values()) if (isOf(account, only)) this.#reconciler.release(account)
     for (const scope of scopes.all()) if (isOf(scope, only)) results.forgive(scope)
   }
 
-  /** Sells the positions that `which` selects and cancels their open buys. If such a buy still fills, its tokens are
+  /** Sells the positions that `which` selects, and cancels their open buys. If such a buy still fills, its tokens are
    *  sold too. */
   #sellAll(reason: string, which: (of: Pick<Position, 'account' | 'mint'>) => boolean): void {
     const { book } = this.#state

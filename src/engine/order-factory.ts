@@ -15,7 +15,7 @@ import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
 import { type Cause, readBuy, readSell, type SellRequest } from './strategy-requests.ts'
 
-/** A bot that requests orders: its settings, money and limits. */
+/** A bot that requests orders, with its settings, its money and its limits. */
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
@@ -26,13 +26,13 @@ export interface Client {
   seenAt(mint: string): Millis
 }
 
-/** A request to sell, with the position that it refers to. */
+/** A request to sell, with the position that it sells. */
 export interface Sale {
   readonly position: Position
   readonly request: SellRequest
 }
 
-/** The fields of an order that differ from order to order. The factory fills in the others. */
+/** The fields of an order that the caller chooses. The factory adds the other fields. */
 type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
 /** Turns requests into orders, or refuses them with a reason. */
@@ -96,7 +96,7 @@ export class OrderFactory {
     return { ok: true, id: this.sellPosition(position, client.settings, request.size, request) }
   }
 
-  /** Reads a request to sell, and finds the position that it refers to. */
+  /** Reads a request to sell, and finds the position that it sells. */
   readSale({ settings }: Client, mint: string, options: SellOptions): Sale | Veto {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
@@ -105,8 +105,8 @@ export class OrderFactory {
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without a check of limits. Only an open sale of the mint can block an exit. `step`: number of failed tries,
-   *  which selects the slippage and the priority fee of the first attempt. Returns the id of the order. */
+  /** Sells without checking limits. Only an open sale of the mint can block an exit. `step`: the number of failed
+   *  tries. It selects the slippage and the priority fee of the first attempt. Returns the id of the order. */
   sellPosition(position: Position, settings: BotSettings, size: Size, { reason, tag }: Cause, step = 0): string {
     if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
@@ -141,10 +141,10 @@ export class OrderFactory {
     return order.id
   }
 
-  /** Returns the time in ms for which a full exit waits for evidence before it is repeated. A repeat is safe only if
-   *  the wallet holds no other tokens of the mint, because the repeat would sell them. Another bot of the wallet cannot
-   *  hold the mint, because its buys are refused (MINT_OWNED). If the wallet is known to hold more than 1 % of tokens
-   *  from elsewhere, this method must return null. */
+  /** Returns how long a full exit waits for evidence before it is repeated, ms; null if it must not be repeated. A
+   *  repeat is safe only if the wallet holds no other tokens of the mint, because the repeat would sell them. No other
+   *  bot of the wallet can hold the mint, because its buys are refused (MINT_OWNED). If the wallet is known to hold
+   *  more than 1 % of tokens from elsewhere, this method must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }
@@ -161,7 +161,7 @@ export class OrderFactory {
     const read = parts.side === 'sell' ? this.#watch.poolPriceOf(parts) : undefined
     const price = read ?? state.price(parts.mint) ?? null
     const eventAgeMs = Math.round(state.eventAgeMs())
-    // Spreading `parts` would take as long as the rest of this method.
+    // The fields are copied one by one, because spreading `parts` would take as long as the rest of this method.
     const order: Order = {
       id: `o${state.nextOrder++}`,
       seq: state.seq,
@@ -202,7 +202,7 @@ export class OrderFactory {
     this.#state.emitPosition(position)
   }
 
-  /** Checks the token against the filters of the bot. */
+  /** Refuses a buy if the token does not pass the filters of the bot. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
     if (!hasFilters(client.settings.filters)) return undefined
     const { lists, launches, mints, now } = this.#state
@@ -212,49 +212,64 @@ export class OrderFactory {
     })
   }
 
-  /** Checks everything that does not depend on the amount of the buy. */
+  /** Refuses a buy for all reasons that do not depend on its amount. */
   #vetoState(client: Client, mint: string, scaleIn: boolean): Veto | undefined {
     const { book, feed, prices, stopping } = this.#state
     const { account, name, orders } = client.settings
     const veto = (code: Veto['code'], reason: string): Veto => ({ code, reason })
-    if (client.money.status === 'exits-only') return veto('EXITS_ONLY', 'the strategy threw an error or was stopped')
-    if (stopping) return veto('HALTED', 'the process is stopping')
-    if (prices.contradicted) return veto('UNIT_CONTRADICTED', 'our own fills contradict the feed')
-    if (book.accounts.get(account.id)?.halted === true) return veto('HALTED', 'entries are halted')
-    if (feed === 'refused') return veto('KEY_REFUSED', 'the service refuses the key')
-    if (feed !== 'live') return veto('FEED_DOWN', `the feed is ${feed}`)
+    if (client.money.status === 'exits-only')
+      return veto('EXITS_ONLY', 'the strategy threw an error or was stopped, so its bot only closes positions')
+    if (stopping) return veto('HALTED', 'the process is stopping, so it accepts no buys')
+    if (prices.contradicted)
+      return veto(
+        'UNIT_CONTRADICTED',
+        'our own fills contradict the unit of the feed: stop, and run `sluice doctor FILE --probe-live 0.01`',
+      )
+    if (book.accounts.get(account.id)?.halted === true)
+      return veto('HALTED', 'entries are halted; `sluice resume` allows them again')
+    if (feed === 'refused')
+      return veto('KEY_REFUSED', 'the service refuses the API key; entries stop until the key is replaced')
+    if (feed !== 'live') return veto('FEED_DOWN', `the feed is ${feed}, so entries stop until it is live again`)
     if (DENIED_MINTS.has(mint)) return veto('MINT_DENIED', `${mint} is a currency, not a token to trade`)
-    if (this.#state.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
+    if (this.#state.price(mint) === undefined)
+      return veto(
+        'PRICE_UNKNOWN',
+        'the token has too few prints for a robust price yet, or the unit of the feed is not proved',
+      )
     const age = this.#state.eventAgeMs()
-    if (age > orders.maxEventAgeMs) return veto('STALE_EVENT', `the event is ${age} ms old`)
+    if (age > orders.maxEventAgeMs)
+      return veto('STALE_EVENT', `the event is ${age} ms old, more than orders.maxEventAgeSeconds allows`)
     const ofWallet = walletVeto(this.#state, client.settings, mint)
     if (ofWallet !== undefined) return ofWallet
     const owner = { account: account.id, mint }
     const lane = book.openOrderOf(owner)
-    if (lane !== undefined) return veto('LANE_BUSY', `order ${lane.order.id} is still open`)
+    if (lane !== undefined) return veto('LANE_BUSY', `order ${lane.order.id} for this mint is still open`)
     const exit = book.unprovedExit(owner)
     if (exit !== undefined) return veto('EXIT_UNPROVED', `order ${exit.id} may still sell this mint`)
     const sale = book.provisionalSale(owner)
-    if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale of order ${sale.orderId} is not final`)
+    if (sale !== undefined)
+      return veto('EXIT_UNPROVED', `the sale of this mint by order ${sale.orderId} is not final yet`)
     const position = book.positions.get(owner)
     const alone = this.#state.gates.alone(account.id)
     if (position === undefined) return book.positions.ofBot(name, mint).length > 0 ? IN_FORMER_WALLET : alone
-    if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds this mint`)
+    if (position.bot !== name) return veto('MINT_OWNED', `the bot ${position.bot} of the same wallet holds this mint`)
     if (position.exiting !== '') return veto('LANE_BUSY', 'the position is being sold')
-    return scaleIn ? alone : veto('POSITION_OPEN', 'the bot already holds this mint')
+    return scaleIn
+      ? alone
+      : veto('POSITION_OPEN', 'the bot already holds this mint; set scaleIn to add to the position')
   }
 }
 
-/** Refuses a buy of a bot that still holds the mint in its former wallet. The timers of exits are stored by bot and
- *  mint, so the two positions would share them. */
+/** Refusal of a buy if the bot still holds the mint in its former wallet. The timers of exits are stored by bot and
+ *  mint, so two positions of one mint would share them. */
 const IN_FORMER_WALLET: Veto = { code: 'MINT_OWNED', reason: 'the bot still holds this mint in its former wallet' }
 
-/** Returns the values of a list from `step` on; at least its last value. */
+/** Returns the values of a ladder from index `step` on; the last value if there are no further ones. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }
 
-/** Checks the state of the account's wallet, and the facts about the mint. */
+/** Refuses a buy because of the state of the account's wallet or because of the facts about the mint. */
 function walletVeto(
   { book, gates, mintFacts }: EngineState,
   { account, tokenChecks }: Pick<BotSettings, 'account' | 'tokenChecks'>,
@@ -265,9 +280,20 @@ function walletVeto(
   const closed = gates.veto(account.id)
   if (closed !== undefined) return closed
   if (foreign.length > 0)
-    return { code: 'FOREIGN_TX', reason: `these transactions belong to no order: ${foreign.join(', ')}` }
-  if (breached) return { code: 'UNEXPECTED_FILL', reason: 'the wallet executed a trade for which no order was waiting' }
+    return {
+      code: 'FOREIGN_TX',
+      reason: `these transactions belong to no order (accept each with \`sluice resume --accept\`): ${foreign.join(', ')}`,
+    }
+  if (breached)
+    return {
+      code: 'UNEXPECTED_FILL',
+      reason:
+        'the wallet executed a trade for which no order was waiting; look for a second process, then run `sluice resume`',
+    }
   if (quarantined.includes(mint))
-    return { code: 'QUARANTINED', reason: 'the wallet holds less of this mint than the books show' }
+    return {
+      code: 'QUARANTINED',
+      reason: 'the wallet holds less of this mint than the books show; `sluice resume` allows entries again',
+    }
   return facts && mintRefusal(facts, tokenChecks)
 }

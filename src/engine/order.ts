@@ -3,7 +3,7 @@ import type { Lamports, Millis, Seq, TokenAmount } from '../base/units.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { FillCosts } from './accounting/fill-costs.ts'
 
-/** Exits come before entries everywhere, and they wait without a time limit. */
+/** Exits have priority over entries everywhere, and they wait without a time limit. */
 export type OrderClass = 'exit' | 'entry'
 
 /** Size of an order. A buy is in SOL. A sale is everything that the wallet holds, a share of it, or an amount of base
@@ -26,15 +26,16 @@ export interface Order {
   readonly side: TradeSide
   readonly class: OrderClass
   readonly size: Size
-  /** Slippage of the first attempt, then of each retry after a refusal for slippage. Percent, 0.1 to 100. */
+  /** Slippage of the first attempt, followed by the slippage of each retry after a refusal for slippage. Percent, 0.1
+   *  to 100. */
   readonly slippagePercents: readonly number[]
-  /** null if the service chooses the fee. */
+  /** Priority fee; null if the service chooses it. */
   readonly priorityFeeLamports: Lamports | null
-  /** Fees of the first, second, ... attempt, which replace `priorityFeeLamports`. The last fee also applies to all
-   *  later attempts. Empty if all attempts have the same fee. */
+  /** Priority fees of the first, second, ... attempt, which replace `priorityFeeLamports`. The last one also applies to
+   *  all later attempts. Empty if all attempts have the same fee. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Time in ms after which a full exit is sent again, with the next slippage and priority fee, unless there is
-   *  evidence that an attempt executed. null if the order is not repeated. */
+  /** Time in ms after which a full exit is sent again with the next slippage and priority fee, unless there is evidence
+   *  that an attempt executed. null if the order is not sent again. */
   readonly repeatMs: number | null
   /** Worst-case cost: the amount with slippage, plus priority fee, base fee, rent and service fee. */
   readonly reserveLamports: Lamports
@@ -42,16 +43,16 @@ export interface Order {
   readonly notAfter: Millis | null
   /** Robust price at the time of the decision, SOL a token; null for an exit that was decided without a price. */
   readonly price: number | null
-  /** How much older than usual the row was on which the order was decided, ms; 0 without a row. Absent in older
-   *  journals. */
+  /** Age of the row on which the order was decided, beyond the usual delay of rows, ms; 0 without a row. Absent in
+   *  older journals. */
   readonly eventAgeMs?: number
   readonly reason: string
   /** Tag that the strategy gave; absent if there is none. */
   readonly tag?: string
 }
 
-/** Returns an order, an attempt or a fill with its tag, if there is one. Assigns the field, because spreading takes
- *  several times as long. */
+/** Adds the tag to an order, an attempt or a fill, if there is one, and returns it. Assigning the field is several
+ *  times as fast as spreading. */
 export function withTag<T extends { readonly tag?: string }>(made: T, tag: string | undefined): T {
   if (tag !== undefined) (made as { tag?: string }).tag = tag
   return made
@@ -67,8 +68,8 @@ export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string 
   return `${order.account}|${order.mint}|${order.side}`
 }
 
-/** Whether an order sells everything. The chain refuses to execute such a sale twice, so only such an order is repeated
- *  without proof about its earlier attempts. */
+/** Whether an order sells the whole balance. The chain refuses to execute such a sale twice, so only such an order may
+ *  be repeated without proof about its earlier attempts. */
 export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
   return order.side === 'sell' && order.size.kind === 'all'
 }
@@ -79,9 +80,9 @@ export const MOST_BUY_STEPS = 3
 /** Largest number of attempts of one full exit that may be undecided at the same time. */
 export const MOST_OPEN_EXITS = 5
 
-/** Whether an order may be open next to `held`, an open order of the same lane. Only a full exit may, next to a partial
- *  sale: the result of the partial sale may take long to prove, and the full exit is safe, because the chain refuses to
- *  sell tokens that the wallet does not hold. */
+/** Whether an order may be open at the same time as `held`, an open order of the same lane. Only a full exit may be
+ *  open at the same time as a partial sale: the result of the partial sale may take long to prove, and the full exit is
+ *  safe, because the chain refuses to sell tokens that the wallet does not hold. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
@@ -141,7 +142,7 @@ export interface Fill {
   /** Rent paid for new accounts (positive) or returned by closed ones (negative). */
   readonly rentLamports: Lamports
   /** Change of the wallet's balance by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a
-   *  sale. SOL that the transaction wrapped is subtracted. */
+   *  sale, each minus the SOL that the transaction wrapped. */
   readonly walletLamports: Lamports
   /** Costs of the transaction by kind. The sums above are computed from these costs. */
   readonly costs: FillCosts

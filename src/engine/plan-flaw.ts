@@ -5,12 +5,12 @@ export interface PlanFlaw {
   readonly problem: string
   /** The word that the author probably meant; undefined if none is known. */
   readonly meant?: string | undefined
-  /** The word that is wrong, and the words that would be right. */
+  /** The wrong word, and the words that are allowed in its place. */
   readonly word?: string
   readonly right?: readonly string[]
 }
 
-/** A flaw that is found while code of the strategy runs. */
+/** Reports a flaw that is found while code of the strategy runs. */
 export class FlawError extends Error {
   readonly flaw: PlanFlaw
 
@@ -20,7 +20,7 @@ export class FlawError extends Error {
   }
 }
 
-/** A flaw as one line, without the word that was meant. */
+/** Returns a flaw as one line, without the word that the author probably meant. */
 export function flawText({ path, problem }: PlanFlaw): string {
   return `${path.map((key, index) => (index === 0 ? key : keyText(key))).join('')}: ${problem}`
 }

@@ -3,7 +3,7 @@ import type { Millis, Seq } from '../base/units.ts'
 import type { Block } from '../market/block.ts'
 import type { Input, Output } from './messages.ts'
 
-/** The current time and the list of decisions, which every part of the engine uses. */
+/** The current time and the list of decisions. Every part of the engine uses them. */
 export interface Stage {
   readonly now: Millis
   /** Whether the strategies are warming up. Decisions are discarded then. */
@@ -12,8 +12,8 @@ export interface Stage {
 }
 
 /** The engine of all bots and accounts of one process. It is pure: it has no clock and does no I/O. Engine and gateway
- *  exchange only messages, so the engine may run on the main thread or in a worker. The runner drains `outputs` after
- *  each call; for nearly every row the list is empty. */
+ *  exchange only messages, so the engine may run on the main thread or in a worker. The runner takes the decisions out
+ *  of `outputs` after each call; for nearly every row there are none. */
 export interface EnginePort {
   readonly outputs: Output[]
   /** Handles the market rows `from` to `to` (exclusive) of a block. Row `from` has the sequence number `firstSeq`.
@@ -24,7 +24,7 @@ export interface EnginePort {
   warm(block: Block, row: number): void
 }
 
-/** Entrance to the runner: all market rows and all inputs pass through it. */
+/** The input side of the runner: all market rows and all inputs pass through it. */
 export interface Sink {
   /** Handles the market rows `from` to `to` (exclusive) of a block. Stops after a row with outputs, so that the caller
    *  can look at the clock, and returns the next row to handle. */
@@ -32,7 +32,7 @@ export interface Sink {
   post(input: Input): void
 }
 
-/** Source of market rows: a venue's feed, or a tape, which also drives the simulated clock between rows. */
+/** A source of market rows: the feed of a venue, or a tape. A tape also advances the simulated clock between rows. */
 export interface Source {
   start(sink: Sink): Stop
   /** Replaces the set of subscription keys. */

@@ -6,14 +6,15 @@ import type { DaySpend, Spend } from './limits/recent-buys.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 
-/** Everything about money that a restart reads from the journal. Decisions are read from there and never made again. */
+/** Everything about money that a restart reads from the journal. A restart restores the recorded decisions and never
+ *  makes them again. */
 export interface RecoveredMoney {
   readonly nextOrder: number
   readonly nextTimer: number
   readonly nextConditional: number
   readonly accounts: readonly AccountMoney[]
   readonly bots: readonly BotMoney[]
-  /** Open orders, and ended orders that may still execute or that a fork may still remove. */
+  /** Open orders, and those ended orders that may still execute or whose execution a fork may still remove. */
   readonly orders: readonly OpenOrder[]
   /** Positions that are not closed, and closed positions whose sale a fork may still remove. */
   readonly positions: readonly Position[]
@@ -23,9 +24,9 @@ export interface RecoveredMoney {
   /** The last fills that the engine has processed, oldest first; at most 500. They identify fills that are reported
    *  again. */
   readonly fills: readonly Fill[]
-  /** Amounts that the buys of the last hour asked for, oldest first. */
+  /** SOL that each buy of the last hour asked for, oldest first. */
   readonly spends: readonly Spend[]
-  /** For each bot, the sum that its buys asked for on the last UTC day on which it bought. */
+  /** For each bot, the SOL that its buys asked for on the last UTC day on which it bought. */
   readonly daySpends: readonly DaySpend[]
   /** Values of `token.durable` of tokens that are not freed. Absent in older journals. */
   readonly tokenStates?: readonly TokenState[]
@@ -51,18 +52,18 @@ export interface AccountMoney {
   readonly account: string
   /** Balance of the wallet as last read (live) or computed (paper); null before the first reading. */
   lamports: Lamports | null
-  /** Slot of the last reading; fills of later slots are added to the balance. 0 for paper. */
+  /** Solana slot of the last reading; the fills of later slots are added to the balance. 0 for paper. */
   slot: number
   /** Whether entries are halted until `resume`. */
   halted: boolean
   /** Signatures of foreign transactions. Entries stop until each of these is accepted. */
   foreign?: readonly string[]
-  /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
+  /** Mints that are not bought until `resume`, because the wallet holds fewer of their tokens than the books show. */
   quarantined?: readonly string[]
-  /** Whether an attempt executed twice, or after it was refused or proved unable to execute. Until `resume`, entries
+  /** Whether an attempt executed twice, or although it was refused or proved unable to execute. Until `resume`, entries
    *  are stopped, and a refused attempt is not retried at once. */
   breached?: boolean
-  /** Results of all bots of the account together; absent before the first fill. */
+  /** Results of all bots of the account together; absent before the first fill of the account. */
   results?: ResultSums
 }
 
@@ -77,14 +78,14 @@ export interface ResultSums {
   day: number
   /** Realized profit minus fees since this day began. */
   dayRealizedLamports: Lamports
-  /** Value minus cost of the open positions when this day began. */
+  /** Liquidation value of the open positions minus their cost, when this day began. */
   dayStartUnrealizedLamports: Lamports
   /** Realized profit minus fees, in total. */
   realizedLamports: Lamports
-  /** Highest value of `realizedLamports`, from which the drawdown is measured. `resume` lowers it to the result at that
-   *  time. It rises again as open positions recover their losses. */
+  /** Highest value of `realizedLamports`; the drawdown is measured from it. `resume` lowers it to the result at that
+   *  time. It rises again when open positions recover their losses. */
   peakLamports: Lamports
-  /** Number of positions closed at a loss since the last position that was closed without one. */
+  /** Number of positions that closed at a loss since the last one that closed without a loss. */
   losses: number
   /** Time until which entries are paused; 0 if they are not paused. */
   pausedUntil: Millis
@@ -98,7 +99,7 @@ export const NO_RESULTS: ResultSums = {
 export interface BotMoney extends ResultSums {
   readonly bot: string
   readonly account: string
-  /** `exits-only` after the strategy threw. The bot then only closes positions, until the next start. */
+  /** `exits-only` after the strategy threw an error. The bot then only closes positions, until the next start. */
   status: 'active' | 'exits-only'
   /** State of the strategy, set by `bot.state = ...`. */
   state: Json
@@ -126,8 +127,8 @@ export interface Timer {
   readonly id: number
   /** The bot; '' for timers that close bars, which all bots share. */
   readonly bot: string
-  /** Name that the strategy chose; `hold:<mint>`, `retry:<mint>` and similar for timers of exits; the width of bars
-   *  for timers that close bars. */
+  /** Name of the timer: for timers of a strategy, the name that the strategy chose; for timers of exits, `hold:<mint>`,
+   *  `retry:<mint>` and similar; for timers that close bars, the width of the bars. */
   readonly name: string
   readonly owner: 'strategy' | 'exits' | 'bars'
   readonly at: Millis
@@ -137,7 +138,7 @@ export interface Timer {
   readonly strategy?: string
   /** Whether the strategy's `start` set the timer. */
   readonly declared?: boolean
-  /** Time of the last firing of a repeating timer. The journal computes this time from the inputs; `at` does not
+  /** Time at which a repeating timer last fired. The journal computes this time from the inputs; `at` does not
    *  change. */
   readonly fired?: Millis
 }

@@ -1,8 +1,9 @@
-// Bounds of the numbers in a configuration. They catch typing errors and keep every sum of amounts and times exact.
+// Smallest and largest values of the numbers in a configuration. They catch typing errors, and keep every sum of
+// amounts and times exact.
 
-/** Smallest amount of SOL. A smaller one would round to zero, or to less than any fee. */
+/** Smallest amount of SOL. A smaller amount would round to zero, or would be less than any fee. */
 export const LEAST_SOL = 0.000001
-/** Largest amount of SOL of a limit, a cap or an order. A key that is absent sets no bound at all. */
+/** Largest amount of SOL for a limit, a cap or an order. If the key is absent, there is no limit at all. */
 export const MOST_SOL = 10_000
 /** Largest balance of a paper wallet, SOL. */
 export const MOST_PAPER_SOL = 100_000

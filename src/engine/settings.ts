@@ -24,10 +24,10 @@ export interface BotSettings {
   readonly executor: ExecutorKind
   readonly orders: OrderSettings
   readonly exitOrders: ExitOrderSettings
-  /** Exits of positions whose order sets none. */
+  /** Exits of positions whose buy sets no exits. */
   readonly exits: ExitRules
   readonly limits: Limits
-  /** Limits of all bots of the wallet together. All bots of a wallet have the same limits. */
+  /** Limits that apply to all bots of the wallet together. Each bot of a wallet has the same value here. */
   readonly walletLimits: WalletLimits
   /** Filters of the tokens that the bot may buy. */
   readonly filters: EntryFilters
@@ -41,7 +41,7 @@ export interface BotSettings {
   readonly quoteFees?: QuoteFees
 }
 
-/** Section of the configuration that limits all bots of a bot's wallet together. */
+/** Returns the section of the configuration that sets the limits of a bot's wallet. */
 export function walletSection({ wallet }: Pick<BotSettings, 'wallet'>): string {
   return wallet === undefined ? 'wallet.limits' : `wallets.${wallet}.limits`
 }
@@ -64,12 +64,12 @@ export interface OrderSettings {
   /** Slippage of the first, second, ... attempt of a buy that is refused for its slippage, percent. Absent if such a
    *  buy has only one attempt. */
   readonly slippageLadder?: readonly number[]
-  /** null if the service chooses the fee. */
+  /** Priority fee; null if the service chooses it. */
   readonly priorityFeeLamports: Lamports | null
-  /** Time after the decision within which an entry must be sent, ms. Otherwise it expires. */
+  /** An entry expires if it is not sent within this time after its decision, ms. */
   readonly ttlMs: number
-  /** An entry is refused if its event is older than this, ms. The age is the arrival minus the service's timestamp,
-   *  minus the usual delay. */
+  /** An entry is refused if the row that caused it is older than this, ms. The age is the time of arrival minus the
+   *  service's timestamp, minus the usual delay. */
   readonly maxEventAgeMs: number
   /** An entry is cancelled if the robust price rises by more than this percentage before the entry is sent. */
   readonly maxChasePercent: number
@@ -79,13 +79,14 @@ export interface OrderSettings {
 export interface ExitOrderSettings {
   /** Slippage of the first, second, ... attempt, percent. */
   readonly slippageLadder: readonly number[]
-  /** Priority fee of the first, second, ... attempt. Empty if the fee of `orders` applies. */
+  /** Priority fee of the first, second, ... attempt. If it is empty, the fee in `orders` applies. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Delay in ms of the retry of a failed sale, and of the repetition of a full exit without evidence. */
+  /** Delay in ms before a failed sale is retried, and before a full exit is repeated for which there is no evidence of
+   *  an execution. */
   readonly retryMs: number
 }
 
-/** A plan of the service, in numbers. */
+/** The numbers of a plan of the service. */
 export interface Plan {
   readonly name: string
   readonly requestsPerMinute: number

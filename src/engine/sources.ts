@@ -5,10 +5,10 @@ import type { Millis } from '../base/units.ts'
 /** External data that a strategy declares, by name. The YAML gives the address of each source. */
 export type Sources = Readonly<Record<string, { readonly schema: z.ZodType }>>
 
-/** Sources of a strategy that declares none. */
+/** The sources of a strategy that declares none. */
 export type NoSources = Readonly<Record<never, never>>
 
-/** Arguments of `onSource`: the name, the data and the time of one value. */
+/** Arguments of `onSource`: the name of a source, and the data and the time of its answer. */
 export type SourceEvent<X extends Sources> = {
   [K in keyof X]: [name: K, data: z.output<X[K]['schema']>, time: Millis]
 }[keyof X]

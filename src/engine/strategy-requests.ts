@@ -9,17 +9,17 @@ import type { OrderSettings } from './settings.ts'
 import type { BuyOptions, SellOptions } from './strategy.ts'
 import { MOST_TIMERS, SHORTEST_TIMER_MS } from './timers.ts'
 
-// Reads the requests of strategies into the engine's units. A strategy is arbitrary code, so every field may hold any
-// value.
+// These functions convert the requests of strategies to the engine's units. A strategy is arbitrary code, so every
+// field may have any value.
 
 export interface BuyRequest {
   readonly amount: Lamports
-  /** `slippagePercent` is the highest step, because limits and the reservation use it. */
+  /** `slippagePercent` is the highest of `slippagePercents`, because limits and the reservation use it. */
   readonly orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>
   /** Slippage of the first, second, ... attempt. */
   readonly slippagePercents: readonly number[]
   readonly ttlMs: Millis
-  /** The bot's exits, overridden by those of the order. */
+  /** The exits of the bot, overridden by the exits of the order. */
   readonly exits: ExitRules
   readonly scaleIn: boolean
   readonly reason: string
@@ -40,8 +40,7 @@ const LONGEST_TEXT = 500
 const LONGEST_TAG = 50
 const MOST_TTL_SECONDS = 86_400
 const LONGEST_TIMER_SECONDS = 1e9
-/** An amount above the maximum of every plan. Larger amounts are replaced by this one, which the range check then
- *  refuses. */
+/** An amount above the maximum of every plan. It replaces larger amounts, and `checkRanges` then refuses it. */
 const MOST_SOL = 1e6
 
 /** Reads a buy. `checkRanges` checks its amount, slippage and fee later. */
@@ -74,8 +73,8 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: 
   }
 }
 
-/** Returns the slippage steps of the order or, if it has none, those of the bot. Returns a reason if the steps are
- *  invalid. `checkRanges` checks a single value later. */
+/** Returns the slippage of each attempt: the ladder or the single value of the order or, if the order sets neither, of
+ *  the bot. Returns a text if the ladder is invalid. `checkRanges` checks a single value later. */
 function readSlippages(options: BuyOptions, settings: OrderSettings): readonly number[] | string {
   const { slippagePercent, slippageLadder: ladder } = options as { [K in keyof BuyOptions]: unknown }
   if (ladder === undefined) {
@@ -99,7 +98,7 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   if (reason === undefined) return invalid('reason is required and must be a string')
   if (typeof tag === 'object') return tag
   if ([all, percent, tokens].filter((size) => size !== undefined).length !== 1)
-    return invalid('exactly one of all, percent and tokens is required')
+    return invalid('set exactly one of all, percent and tokens')
   if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason, tag } : invalid('all must be true')
   const size = percent === undefined ? sizeOfTokens(tokens, position) : sizeOfPercent(percent)
   return typeof size === 'string' ? invalid(size) : { size, reason, tag }
@@ -149,8 +148,8 @@ function sizeOfPercent(percent: unknown): Size | string {
   return rounded >= 100 ? { kind: 'all' } : { kind: 'percent', percent: rounded }
 }
 
-/** Reads an amount of whole tokens. An amount of at least the displayed holding sells everything, because the displayed
- *  number is a double, and rounding may change it by some base units. */
+/** Reads an amount of whole tokens. If it is at least the holding that the strategy sees, everything is sold: the
+ *  strategy sees the holding as a double, whose rounding may differ by some base units. */
 function sizeOfTokens(tokens: unknown, position: Pick<Position, 'tokens' | 'decimals'>): Size | string {
   if (!Number.isFinite(tokens)) return `tokens must be a positive number, got ${describe(tokens)}`
   const { decimals } = position

@@ -37,13 +37,13 @@ export interface Strategy<
   readonly keys: readonly string[]
   /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits of the strategy's positions. The exits of an order override those of the bot. The exits of the bot override
-   *  the defaults of the configuration. The defaults override the exits of the strategy or, with `exits: strategy` in
-   *  the YAML, the exits of the strategy override the defaults. */
+  /** Exits of the strategy's positions. The exits of an order come first, then the exits of the bot in the YAML, then
+   *  the defaults of the configuration, then these. With `exits: strategy` in the YAML, these exits come before the
+   *  defaults. */
   readonly exits?: ExitRules
-  /** Widths of the bars that are built for each token, with the number of closed bars to keep for a token: `{ '1m': 200
-   *  }`. Widths are times (`15s`, `1m`, `4h`), numbers of trades (`500 trades`) or volumes (`20 SOL`). Time bars end at
-   *  multiples of their width since the Unix epoch. */
+  /** Widths of the bars, each with the number of closed bars that are kept for a token: `{ '1m': 200 }`. A width is a
+   *  time (`15s`, `1m`, `4h`), a number of trades (`500 trades`) or a volume (`20 SOL`). Time bars end at multiples of
+   *  their width since the Unix epoch. */
   readonly bars?: BarPlan | PlanOf<P>
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
@@ -62,7 +62,8 @@ export interface Strategy<
   start(params: P, bot: Bot<S, I>): Handlers<S, I, X, C>
 }
 
-/** A function of the params. Its type is that of a method, so that a strategy of any params is a `Strategy`. */
+/** A function of the params. It is typed as a method, so that a strategy with any params can be assigned to
+ *  `Strategy`. */
 type PlanOf<P> = { of(params: P): BarPlan }['of']
 
 /** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
@@ -222,11 +223,11 @@ export interface RoundTripView {
   readonly exitReason: string
   /** Tag of the last sale; '' if it has none. */
   readonly exitTag: string
-  /** Highest profit that selling at a price would have made while the position was held. */
+  /** Highest profit that a sale of the whole position would have made while it was held. */
   readonly best: RoundTripMark
-  /** Lowest profit that selling at a price would have made while the position was held. */
+  /** Lowest profit that a sale of the whole position would have made while it was held. */
   readonly worst: RoundTripMark
-  /** Whether the handler has already received this round trip, with a last sale that a fork has since removed. */
+  /** Whether the handler received this round trip before, and a fork has since removed its last sale. */
   readonly revises: boolean
 }
 
@@ -252,8 +253,8 @@ export interface RoundTripFees {
   readonly other: number
 }
 
-/** Profit of a round trip at one moment before it closed: the sales so far plus the value of the tokens held (see
- *  `PositionView.valueSol`), minus all costs. */
+/** Profit that a sale of the whole position would have made at one moment before it closed: the proceeds of the sales
+ *  so far, plus the value of the tokens held (see `PositionView.valueSol`), minus all costs. */
 export interface RoundTripMark {
   /** SOL, after all costs. */
   readonly sol: number
@@ -337,9 +338,9 @@ export interface BuyOptions {
   readonly reason: string
   /** Percent, 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
   readonly slippagePercent?: number
-  /** Replaces `slippagePercent` by one to three rising steps. A buy that fails for its slippage is retried with the
-   *  next step, within 3 s of the decision and within its time to live. It is not retried if the price has risen too
-   *  far or if a limit has been reached. The reservation is made for the last step. */
+  /** One to three rising slippages that replace `slippagePercent`. If the buy fails for its slippage, it is retried
+   *  with the next one, within 3 s of the decision and within its time to live. It is not retried if the price has
+   *  risen too far or if a limit has been reached. The reservation covers the last slippage. */
   readonly slippageLadder?: readonly number[]
   /** SOL, 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
   readonly priorityFeeSol?: number
@@ -393,8 +394,8 @@ export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional
   readonly takeProfitPrice: number
 }
 
-/** A series of equal buys. The first buy is made at once. A buy that is refused, or that is due while the price is
- *  above `maxPrice`, is skipped. */
+/** A series of equal buys. The first buy is made at once. A buy is skipped if it is refused, or if the price is above
+ *  `maxPrice` when it is due. */
 export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditional, 'oneCancelsOther'> {
   /** Interval in seconds; at least 1. */
   readonly everySeconds: number
@@ -520,8 +521,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   /** Buys the same amount repeatedly. Refused for a wrong option (REQUEST_INVALID); a refused installment is
    *  skipped. */
   dca(token: Token<S, I> | string, options: DcaOptions): Placed
-  /** Cancels an order or a conditional order of this bot. Returns false if the order has ended, is being sent, or is an
-   *  exit that is due. */
+  /** Cancels an order or a conditional order of this bot. Returns false if the order has ended or is being sent, or if
+   *  it is an exit that is due. */
   cancel(orderId: string): boolean
   /** Replaces all exits of the bot's position in a mint. The shares of take-profit steps then refer to the tokens held
    *  now. Refused without a position (NO_POSITION) and for invalid rules (REQUEST_INVALID). */
@@ -532,8 +533,9 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
    *  no tokens to sell. */
   quoteSell(token: Token<S, I> | string, tokens: number | 'all'): Quote | undefined
   /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
-   *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, with two exceptions: timers
-   *  that `start` set before and does not set again, and timers of a bot that now runs another strategy. */
+   *  (TIMERS_FULL). A timer replaces another one with the same name. Timers survive a restart, with two exceptions:
+   *  those that an earlier `start` set and this `start` does not set, and those of a bot that now runs another
+   *  strategy. */
   every(name: string, seconds: number): Answer
   /** Sets a timer that fires once, after at least 0.1 s (TIMER_TOO_SHORT). The rules of `every` apply. */
   after(name: string, seconds: number): Answer

@@ -7,9 +7,9 @@ import type { Timer } from './recovered-money.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the next check for a silence of the
- *  token, the next reading of the pool, the retry of an exit. A timer with the purpose `due` belongs to a conditional
- *  order, and is named after the order instead of the mint. */
+/** Purpose of a timer that the engine sets for a mint. hold: the end of `maxHoldSeconds`. quiet: the next check whether
+ *  the token is silent. poll: the next reading of the pool. retry: the retry of an exit. due: a conditional order; this
+ *  timer is named after the order and not after the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** Minimum interval of a strategy's timer, ms. */
@@ -20,15 +20,16 @@ export const MOST_TIMERS = 1_000
 /** A timer that a strategy requests. */
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
-/** The engine's timers. They are rows in the journal, so they survive a restart. A timer that was due while no process
- *  ran fires once. A repeating timer is emitted only when it is set. Each firing is an input and causes no output:
- *  clock, journal and replay compute the next firing from the first time and the last firing (`nextFiring`). */
+/** The timers of the engine. The journal records them, so they survive a restart. A timer that was due while no process
+ *  ran fires once. A repeating timer is emitted only when it is set. A firing is an input and causes no output: clock,
+ *  journal and replay compute the next firing from the time of the first and the last one (`nextFiring`). */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
   /** Timers of strategies, by bot and name. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  /** Timers of exits, by bot (in place of the account) and mint, because every order looks them up. */
+  /** Timers of exits, by bot and mint, because every order looks them up. The bot takes the place of the account in the
+   *  key. */
   readonly #exits = new ByMint<ExitTimers>()
   #next = 1
 
@@ -36,9 +37,9 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Restores timers and emits each of them again. Ends a strategy's timer if its bot now has another strategy or is
-   *  not configured any more, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: the strategy
-   *  that a bot runs. */
+  /** Restores timers and emits each of them again. Drops a strategy's timer if its bot now has another strategy or is
+   *  no longer configured, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: returns the
+   *  strategy that a bot runs. */
   restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
     this.#next = next
     for (const restored of timers) {
@@ -171,8 +172,8 @@ function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
-/** Returns the next time of a repeating timer that fired at `fired`. The times stay multiples of the interval after the
- *  first time, and missed ones are skipped. */
+/** Returns the time at which a repeating timer that fired at `fired` fires next. Times are the first time plus
+ *  multiples of the interval; times that have passed are skipped. */
 export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }
@@ -182,7 +183,7 @@ export function dueOf(timer: Timer): Millis {
   return timer.fired === undefined || timer.everyMs === 0 ? timer.at : nextFiring(timer, timer.fired)
 }
 
-/** Returns the purpose and the mint of an engine's timer; undefined for a strategy's timer. */
+/** Returns the purpose and the mint of a timer that the engine set; undefined for a timer of a strategy. */
 export function exitTimerOf({ owner, name }: Timer): { what: ExitTimer; mint: string } | undefined {
   if (owner !== 'exits') return undefined
   const [what, mint] = name.split(':') as [ExitTimer, string]

@@ -13,7 +13,7 @@ import type { AccountMoney } from './recovered-money.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 
-/** Number of mints whose facts are kept: those that were read last. */
+/** Number of mints whose facts are kept: the ones that were read last. */
 const MINTS_KEPT = 10_000
 
 /** Largest number of foreign transactions of an account that are listed for the operator. Entries stay stopped until
@@ -25,7 +25,8 @@ const LIKELY_CAUSE =
 /** Codes of reports that raise an alarm. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
-/** Codes that prove that the service was wrong, or that the proof that an attempt could not execute was wrong. */
+/** Codes of executions that contradict the evidence: either the service was wrong, or the proof that an attempt could
+ *  not execute was wrong. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
 /** Reconciles the books with the chain: handles transactions that belong to no order, missing tokens, adopted tokens,
@@ -58,8 +59,8 @@ export class WalletReconciler {
     }
   }
 
-  /** Ends two stops of an account, because the operator resumed: that of mints with missing tokens (quarantine), and
-   *  that after an attempt that executed against the evidence (breach). */
+  /** Ends two stops of an account when the operator resumes: the quarantine of mints with missing tokens, and the stop
+   *  after an execution that contradicts the evidence (`breached`). */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
     if (account.breached !== undefined) account.breached = false
@@ -70,7 +71,7 @@ export class WalletReconciler {
     this.#state.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
     const account = this.#state.book.accounts.get(fill?.account ?? '')
     if (account === undefined || !BREACHES.has(code)) return
-    // The fill is booked now, so it does not need to be accepted as foreign.
+    // The transaction is now booked as a fill, so the operator need not accept it as foreign.
     const foreign = account.foreign?.filter((signature) => signature !== fill?.signature)
     if (account.breached === true && foreign?.length === account.foreign?.length) return
     account.breached = true
@@ -92,7 +93,7 @@ export class WalletReconciler {
     const [why, then] =
       attemptId === undefined
         ? ['it belongs to no order of this process', `sluice resume --accept ${signature}`]
-        : [`attempt ${attemptId}, which it seems to execute, was not waiting for an execution`, 'sluice resume']
+        : [`it seems to execute attempt ${attemptId}, which was not waiting for an execution`, 'sluice resume']
     const reason = `${signature} changed the wallet by ${formatSol(change)} SOL: ${why}. ${LIKELY_CAUSE}, then \`${then}\``
     this.#state.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
   }
@@ -102,7 +103,7 @@ export class WalletReconciler {
     const account = book.accounts.get(id)
     const position = book.positions.get({ account: id, mint })
     if (account === undefined || position === undefined || position.tokens <= tokens) return
-    const reason = `the books of ${position.bot} show ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}`
+    const reason = `the books of ${position.bot} show ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}: find out who moved the tokens, then run \`sluice resume\``
     const share = Number(tokens) / Number(position.tokens)
     if (book.keepsTrips) position.trip = withLoss(tripOf(position), this.#state.now)
     position.costLamports = lamports(Math.round(position.costLamports * share))
@@ -143,7 +144,7 @@ export class WalletReconciler {
     }
   }
 
-  /** Opens a position at the current price, because the price that was paid is unknown. */
+  /** Opens a position with the current price as its cost, because the price that was paid is unknown. */
   #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
     const { book, now } = this.#state
     const owner = { account, bot, mint }
@@ -153,9 +154,11 @@ export class WalletReconciler {
     const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
     if (runner === undefined || price === undefined || costLamports === undefined || held !== undefined) {
       const why =
-        price === undefined ? 'no robust price yet' : `the price of ${price} SOL a token is implausible for this amount`
+        price === undefined
+          ? 'the token has too few prints for a robust price yet; adopt it again later'
+          : `the price of ${price} SOL a token is implausible for this amount`
       const [code, reason]: [ErrorCode, string] =
-        held !== undefined ? ['MINT_OWNED', `${held.bot} holds this mint`] : ['PRICE_UNKNOWN', why]
+        held !== undefined ? ['MINT_OWNED', `the bot ${held.bot} already holds this mint`] : ['PRICE_UNKNOWN', why]
       this.#state.emit({ kind: 'refused', bot, mint, code, reason })
       return
     }

@@ -4,8 +4,8 @@ import type { Millis } from '../base/units.ts'
  *  (`20 SOL`). */
 export type Width = `${number}${'s' | 'm' | 'h' | 'd'}` | `${number} trades` | '1 trade' | `${number} SOL`
 
-/** A parsed width. A bar closes at the next multiple of `everyMs` since the epoch, or with the print that completes
- *  this number of trades or this volume. Exactly one of the three is finite. */
+/** A parsed width. A bar closes at the next multiple of `everyMs` since the Unix epoch, or with the print that
+ *  completes this number of trades or this volume. Exactly one of the three numbers is finite. */
 export interface BarWidth {
   readonly name: Width
   readonly everyMs: Millis
@@ -19,7 +19,7 @@ const MOST_TRADES = 1_000_000
 const LEAST_SOL = 0.01
 const MOST_SOL = 1_000_000
 
-/** What a width may be, for messages. */
+/** Description of the valid widths, for messages. */
 export const WIDTHS =
   'a time from 1s to 1d such as 15s, 1m or 4h, a number of trades such as 500 trades, or a volume such as 20 SOL'
 
@@ -41,7 +41,7 @@ export function parseWidth(text: string): BarWidth | undefined {
   return everyMs <= LONGEST_MS ? { name, ...none, everyMs } : undefined
 }
 
-/** The width that an invalid text probably means; undefined if the text resembles no width. */
+/** Returns the width that an invalid text probably means; undefined if the text resembles no width. */
 export function meantWidth(text: string): Width | undefined {
   const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)[\s_-]*([a-z]+)\s*$/i.exec(text) ?? swapped(text)
   const long = unit.toLowerCase()

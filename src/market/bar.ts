@@ -1,15 +1,16 @@
 import type { Millis } from '../base/units.ts'
 import type { Width } from './bar-width.ts'
 
-/** A closed bar. Its prices are robust prices, SOL a token, so a single wrong print does not change them. The bar
- *  counts only the prints that the robust price uses: those of 0.01 to 100,000 SOL. */
+/** A closed bar. Its prices are robust prices, SOL a token, so a single wrong print does not change them. It counts
+ *  only the prints from which the robust price is computed: trades of 0.01 to 100,000 SOL. */
 export interface Bar {
   /** Width of the bar, as the strategy declares it. */
   readonly width: Width
-  /** Start of the interval, ms since the Unix epoch. For a bar of trades or of a volume: time of its first print. */
+  /** Start of the interval, ms since the Unix epoch. For a bar with a fixed number of trades or a fixed volume: time of
+   *  its first print. */
   readonly openTime: Millis
-  /** End of the interval, ms since the Unix epoch; that moment belongs to the next bar. For a bar of trades or of a
-   *  volume: time of its last print. */
+  /** End of the interval, ms since the Unix epoch; this moment itself belongs to the next bar. For a bar with a fixed
+   *  number of trades or a fixed volume: time of its last print. */
   readonly closeTime: Millis
   /** Robust price after the first print, SOL a token. */
   readonly open: number
@@ -38,8 +39,8 @@ export const HIGH = 1
 export const LOW = 2
 export const CLOSE = 3
 export const VOLUME = 4
-/** Offset of the counts, which share one double: 1 for each buy, `A_SELL` for each sell, and `A_GAP` if the feed was
- *  interrupted. */
+/** Offset of the double that contains all counts of the bar: it adds 1 for each buy, `A_SELL` for each sell, and
+ *  `A_GAP` if the feed was interrupted. */
 export const COUNTS = 5
 export const OPENED = 6
 export const CLOSED = 7
@@ -47,7 +48,8 @@ export const CLOSED = 7
 export const A_SELL = 2 ** 26
 export const A_GAP = 2 ** 52
 
-// Divisions by powers of two are exact, and several times as fast as remainders.
+// The counts are separated by divisions by powers of two, because these are exact and several times as fast as
+// remainders.
 
 export function buysIn(counts: number): number {
   return counts - Math.floor(counts / A_SELL) * A_SELL
@@ -119,8 +121,8 @@ class ClosedBar implements Bar {
 
 Object.freeze(ClosedBar.prototype)
 
-/** Number of bars whose memory is allocated at once. As long as a strategy keeps one of these bars, the memory of all
- *  of them is kept. */
+/** Number of bars whose memory is allocated together. As long as a strategy keeps one of these bars, the memory of all
+ *  of them stays in use. */
 const COPIES_AT_ONCE = 128
 
 /** Copies bars for strategies. The memory is garbage-collected when no bar in it is used any more. */

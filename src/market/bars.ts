@@ -22,50 +22,53 @@ import { KeptBars } from './kept-bars.ts'
 
 /** The columns of prints that bars read. */
 export interface PrintColumns {
-  /** 1 for a sale, 0 for a buy. It is a number, because a branch on the side of a trade cannot be predicted. */
+  /** 1 for a sale, 0 for a buy. Arithmetic with this number replaces a branch on the side of a trade, which the
+   *  processor cannot predict. */
   readonly kind: ArrayLike<number>
   /** SOL. */
   readonly amount: ArrayLike<number>
   readonly time: ArrayLike<Millis>
 }
 
-/** The robust prices of tokens after a print; 0 if there is none. */
+/** Gives the robust price of a token after a print; 0 if there is none. */
 export interface PrintPrices {
   numberAt(token: TokenId): number
 }
 
-/** A component that takes each bar when it closes. */
+/** A component that receives each bar when the bar closes. */
 export interface BarFollower {
-  /** Called with a bar of a token before the bar counts as closed. The bar's numbers begin at `doubles[at]`. */
+  /** Called with a bar that is about to close. The bar's numbers begin at `doubles[at]`. */
   closing(token: TokenId, doubles: Float64Array, at: number): void
-  /** Called with the first `count` of these tokens, whose bars close at once. The bar of a token begins at the token's
-   *  number times `BAR_DOUBLES` in `doubles`. */
+  /** Called with tokens whose bars are about to close together: the first `count` elements of `tokens`. The bar of a
+   *  token begins at the token's number times `BAR_DOUBLES` in `doubles`. */
   closingAll(tokens: Uint32Array, count: number, doubles: Float64Array): void
 }
 
-/** The bars of one width, of all tokens. The open bar of each token is one cache line in a flat array by token number,
+/** The bars of one width for all tokens. The open bar of each token is one cache line in a flat array by token number,
  *  so a print neither hashes nor allocates. */
 export class Bars {
   readonly width: BarWidth
   /** Number of closed bars that are kept for each token. */
   keep = 1
-  /** End of the current interval of time bars; -Infinity before the first, Infinity for other bars. */
+  /** End of the current interval of time bars; -Infinity before the first interval. Infinity for bars with a fixed
+   *  number of trades or a fixed volume. */
   closesAt: Millis = Number.POSITIVE_INFINITY
-  /** Start of the current interval of time bars; all earlier intervals are closed. NaN for other bars. */
+  /** Start of the current interval of time bars; all earlier intervals are closed. NaN for bars with a fixed number of
+   *  trades or a fixed volume. */
   closedTo: Millis = Number.NaN
   readonly isTimed: boolean
-  /** Whether each print is a bar. */
+  /** Whether each print makes a bar of its own (`1 trade`). */
   readonly #isSingle: boolean
   #followers: readonly BarFollower[] = []
   readonly #gaps: FeedGaps
   #open = new Float64Array(0)
-  /** The bar of the current print, if each print is a bar. */
+  /** The bar of the current print, if each print makes a bar of its own. */
   readonly #whole = new Float64Array(BAR_DOUBLES)
   /** Tokens with a print in the current interval of a time bar, in the order of their first prints, and the number of
    *  these tokens. */
   #printed = new Uint32Array(0)
   #printedCount = 0
-  /** The tokens of `#printed`, as bits by token number. */
+  /** The same tokens as in `#printed`, as one bit for each token number. */
   #printedBits = new Uint32Array(0)
   /** Tokens whose bars the last `endInterval` closed, in the order of their numbers. */
   #inMemoryOrder = new Uint32Array(0)
@@ -95,8 +98,8 @@ export class Bars {
     this.#followers = this.#followers.filter((one) => one !== follower)
   }
 
-  /** Adds the print of a row. Returns true if it completes a bar of trades or of a volume; the caller then calls
-   *  `close`. */
+  /** Adds the print of a row. Returns true if the print completes a bar with a fixed number of trades or a fixed
+   *  volume; the caller must then call `close`. */
   print(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): boolean {
     if (token * BAR_DOUBLES >= this.#open.length) this.#grow(token)
     if (this.#isSingle) return this.#printWhole(prints, row, token, prices)
@@ -110,8 +113,8 @@ export class Bars {
     return trades < Number.POSITIVE_INFINITY && tradesIn(open[at + COUNTS] as number) >= trades
   }
 
-  /** Adds the print of a row to the open bar of a token. The numbers are read here, because V8 allocates memory for
-   *  each fractional argument of a function that it does not inline. */
+  /** Adds the print of a row to the open bar of a token. This function reads the numbers of the print itself, because
+   *  V8 would allocate memory for each fractional argument. */
   printOpen(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): void {
     const at = token * BAR_DOUBLES
     if (at >= this.#open.length) this.#grow(token)
@@ -129,7 +132,7 @@ export class Bars {
     }
   }
 
-  /** Writes the bar of one print. A print without a price is not a bar. */
+  /** Writes the bar of one print. Returns false if there is no price, because such a print makes no bar. */
   #printWhole(prints: PrintColumns, row: number, token: TokenId, prices: PrintPrices): boolean {
     const whole = this.#whole
     const price = prices.numberAt(token)
@@ -140,8 +143,8 @@ export class Bars {
     return price > 0
   }
 
-  /** Ends the current interval of time bars. Closes the bars of all tokens with a print in it; `dropping` is called
-   *  before the oldest bars of a token are dropped, if it is given. The next interval is the one that contains `now`.
+  /** Ends the current interval of time bars, and closes the bars of all tokens with a print in it. The next interval is
+   *  the one that contains `now`. `dropping`, if given, is called before the oldest bars of a token are dropped.
    *  Returns the tokens whose bar has a price, in the order of their first prints. The list is valid until the next
    *  call. */
   endInterval(now: Millis, dropping?: (token: TokenId) => void): Uint32Array {
@@ -162,13 +165,13 @@ export class Bars {
     return printed.subarray(0, closed)
   }
 
-  /** Tokens that the last `endInterval` returned, in the order of their numbers. Their memory is read fastest in this
-   *  order. The list is valid until the next interval ends. */
+  /** The tokens that the last `endInterval` returned, but in the order of their numbers, in which their memory is read
+   *  fastest. The list is valid until the next interval ends. */
   get inMemoryOrder(): Uint32Array {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the tokens with prints, in the order of their memory. Each step is a loop of its own over all
+  /** Closes the bars of the tokens with prints, in the order of their memory. Each step has its own loop over all
    *  tokens, so that the processor loads the memory of several tokens at the same time. */
   #closePrinted(dropping?: (token: TokenId) => void): void {
     const closed = this.#listPriced(dropping)
@@ -183,8 +186,8 @@ export class Bars {
     this.#closedCount = closed
   }
 
-  /** Lists the tokens with prints whose bar has a price, in the order of their memory, and marks gaps in their bars.
-   *  Drops the other bars and clears the bits of their tokens. Returns the number of tokens. */
+  /** Lists the tokens whose bar has a price, in the order of their memory, and marks their bars if a gap overlaps them.
+   *  Drops bars without a price and clears the bits of their tokens. Returns the number of listed tokens. */
   #listPriced(dropping?: (token: TokenId) => void): number {
     const bits = this.#printedBits
     const open = this.#open
@@ -206,8 +209,7 @@ export class Bars {
     return priced
   }
 
-  /** Forgets the current interval. The next call of `endInterval` begins with the interval that contains the `now` of
-   *  that call. */
+  /** Forgets the current interval. The next call of `endInterval` then starts the interval that contains its `now`. */
   rewind(): void {
     if (this.isTimed) this.closesAt = this.closedTo = Number.NEGATIVE_INFINITY
   }
@@ -242,7 +244,7 @@ export class Bars {
       open[at + COUNTS] = (open[at + COUNTS] as number) + A_GAP
   }
 
-  /** Returns the newest closed bar of a token. A strategy may keep it. */
+  /** Returns the newest closed bar of a token. A strategy may keep the bar. */
   newest(token: TokenId): Bar {
     const { closed } = this
     const number = closed.countOf(token) - 1
@@ -264,7 +266,7 @@ export class Bars {
     return this.lastAt(token) > Number.NEGATIVE_INFINITY
   }
 
-  /** Upper bound of the token numbers (exclusive) that have bars. */
+  /** All token numbers with bars are below this number. */
   get tokens(): number {
     return this.#open.length / BAR_DOUBLES
   }

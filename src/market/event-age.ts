@@ -2,9 +2,10 @@ import type { Columns } from './block.ts'
 
 const NEEDED = 3
 
-/** Computes the age of an event, which is its lag (arrival less the service's timestamp) minus the usual lag. Clocks
- *  and network shift all lags by the same unknown amount, so the smallest lags count as usual. The third smallest is
- *  used, because one broken timestamp must not make all other events look old. */
+/** Computes the age of an event: its lag (time of arrival minus the service's timestamp) minus the usual lag. The
+ *  difference between the clocks and the delay of the network add the same unknown amount to all lags, so the smallest
+ *  lags count as usual. The third smallest is used, so that one wrong timestamp cannot make all other events look
+ *  old. */
 export class EventAge {
   /** The three smallest lags, ascending; ms. */
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)
@@ -22,7 +23,7 @@ export class EventAge {
     }
   }
 
-  /** Learns a lag below `usualMs`. */
+  /** Learns a lag that is below `usualMs`. */
   learn(lagMs: number): void {
     if (!Number.isFinite(lagMs)) return
     this.#least.push(lagMs)
@@ -31,7 +32,8 @@ export class EventAge {
     this.usualMs = this.#least[NEEDED - 1] as number
   }
 
-  /** Age of an event with this lag, ms; 0 before the usual lag is known, and for an event without a timestamp. */
+  /** Returns the age of an event with this lag, ms; 0 as long as the usual lag is unknown, and for an event without a
+   *  timestamp. */
   of(lagMs: number): number {
     return lagMs > this.usualMs ? lagMs - this.usualMs : 0
   }

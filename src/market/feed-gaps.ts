@@ -1,7 +1,7 @@
 import type { Millis } from '../base/units.ts'
 import type { TokenId } from './block.ts'
 
-/** Largest number of gaps that are remembered. */
+/** Largest number of gaps that are kept. */
 const MOST_GAPS = 1_000
 
 interface Gap {
@@ -14,13 +14,13 @@ interface Gap {
 /** Intervals in which the feed was interrupted, in the order of their ends. */
 export class FeedGaps {
   #gaps: Gap[] = []
-  /** Start of the current interruption; Infinity if there is none. Before the first event the feed counts as
-   *  interrupted. */
+  /** Start of the current interruption; Infinity if the feed is not interrupted. Before the first event, the feed
+   *  counts as interrupted. */
   #since: Millis = Number.NEGATIVE_INFINITY
-  /** End of the last interruption; Infinity while one has not ended. After this time, no rows are missing. */
+  /** End of the last interruption; Infinity during an interruption. After this time, no rows are missing. */
   lastEnd: Millis = Number.POSITIVE_INFINITY
 
-  /** Whether an interruption has not ended. */
+  /** Whether the feed is interrupted now. */
   get isOpen(): boolean {
     return this.#since < Number.POSITIVE_INFINITY
   }
@@ -36,8 +36,8 @@ export class FeedGaps {
     if (this.isOpen) this.add(this.#since, at)
   }
 
-  /** Records an interruption that has ended, of all tokens or of one. If it is of all tokens, it ends the interruption
-   *  that has begun before. */
+  /** Records an interruption that has ended, of all tokens or of one token. An interruption of all tokens also ends the
+   *  current interruption, if there is one. */
   add(from: Millis, to: Millis, token?: TokenId): void {
     const isEnd = token === undefined && this.#since <= to
     this.#gaps.push({ from: isEnd ? Math.min(from, this.#since) : from, to, token })

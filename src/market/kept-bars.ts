@@ -1,18 +1,18 @@
 import { BAR_DOUBLES, CLOSED } from './bar.ts'
 import type { TokenId } from './block.ts'
 
-/** Number of bars in a chunk if at least `KEPT_FOR_CHUNKS` bars are kept, and otherwise 1. Chunks of tokens whose bars
- *  close together are next to each other in memory. If each token had a list of its own with room for all of its bars,
- *  the newest bars of the tokens would be at distances of a power of two in memory. The processor's cache can hold only
- *  few such bars. */
+/** Number of bars in a chunk; 1 if fewer than `KEPT_FOR_CHUNKS` bars are kept for a token. The chunks of tokens whose
+ *  bars close together lie next to each other in memory. If each token had its own list with room for all of its bars,
+ *  the distances between the newest bars of the tokens would be multiples of a power of two, and the processor's cache
+ *  could hold only few of them. */
 const CHUNK_BARS = 4
 const KEPT_FOR_CHUNKS = 16
 /** Number of chunks whose memory is allocated at once. */
 const SLAB_CHUNKS = 256
 
-/** Size of a token's state, and the offsets of its fields: number of bars so far, number of the oldest kept bar, the
- *  oldest chunk, the number of the first bar in that chunk, and the newest chunk. Within its chunk, bar number n has
- *  the index n modulo the number of bars of a chunk. */
+/** Size of a token's state in words, and the offsets of its fields: the number of bars so far, the number of the oldest
+ *  kept bar, the oldest chunk, the number of the first bar in that chunk, and the newest chunk. Bar number n is in its
+ *  chunk at the index n modulo the number of bars of a chunk. */
 const WORDS = 8
 const COUNT = 0
 const FIRST = 1
@@ -20,10 +20,10 @@ const OLDEST = 2
 const OLDEST_FIRST = 3
 const NEWEST = 4
 
-/** Memory of chunks with successive numbers. */
+/** A piece of memory for `SLAB_CHUNKS` chunks with successive numbers. */
 interface Slab {
   readonly number: number
-  /** `used`: number of chunks given to tokens so far. `free`: those that were given back. */
+  /** `used`: number of chunks that were ever given to a token. `free`: the chunks that tokens gave back. */
   used: number
   readonly free: number[]
   /** Number of chunks in use. */
@@ -32,26 +32,27 @@ interface Slab {
 
 const FREED = new Float64Array(0)
 
-/** The last closed bars of all tokens, of one width. A token's bars are in a list of chunks. The memory of a chunk is
- *  used again for later bars, so a strategy gets copies of bars. The place of a bar is a number; `memoryAt` and
- *  `offsetOf` say where it is. */
+/** Stores the last closed bars of one width for all tokens. The bars of a token are in a list of chunks. The memory of
+ *  a chunk is used again for later bars, so strategies get copies of bars. A place is a number that identifies a stored
+ *  bar; `memoryAt` and `offsetOf` return where the bar is. */
 export class KeptBars {
   #words = new Uint32Array(0)
-  /** Number of bars, and of doubles, of a chunk; 0 until the first bar. Both are powers of two. */
+  /** Number of bars in a chunk, and number of doubles in it; 0 until the first bar. Both are powers of two. */
   #chunkBars = 0
   #chunkDoubles = 0
-  /** Number of doubles of a slab, as a power of two. */
+  /** Binary logarithm of the number of doubles in a slab. */
   #slabBits = 0
   /** By chunk: the next chunk of the same token. */
   #next = new Uint32Array(0)
-  /** Memory of the slabs by their numbers, and the slabs. A slab without a chunk in use is freed. */
+  /** The memory of each slab, by its number; `#slabs` are the slabs themselves. A slab is freed when none of its chunks
+   *  is in use. */
   readonly #memory: Float64Array[] = []
   readonly #slabs: (Slab | undefined)[] = []
   readonly #freedNumbers: number[] = []
-  /** Slabs with a chunk that is not in use. */
+  /** Slabs with at least one chunk that is not in use. */
   readonly #open: Slab[] = []
 
-  /** Number of bars of a token so far. It is the number of the next bar. */
+  /** Returns the number of bars of a token so far. It is also the number of the next bar. */
   countOf(token: TokenId): number {
     return this.#words[token * WORDS + COUNT] ?? 0
   }
@@ -61,7 +62,8 @@ export class KeptBars {
     return this.#words[token * WORDS + FIRST] ?? 0
   }
 
-  /** Place of a kept bar, by its number. Only the newest bars are found without a walk through the chunks. */
+  /** Returns the place of a kept bar, by the number of the bar. A bar outside of the newest chunk is found by a walk
+   *  through the chunks. */
   placeOf(token: TokenId, number: number): number {
     const line = token * WORDS
     const words = this.#words
@@ -77,7 +79,7 @@ export class KeptBars {
     return chunk * this.#chunkDoubles + inChunk * BAR_DOUBLES
   }
 
-  /** Place of the bar after the one at `place`. */
+  /** Returns the place of the next bar of the token. */
   placeAfter(place: number): number {
     const after = place + BAR_DOUBLES
     if ((after & (this.#chunkDoubles - 1)) !== 0) return after
@@ -120,7 +122,7 @@ export class KeptBars {
     const place = (words[line + NEWEST] as number) * this.#chunkDoubles + inChunk * BAR_DOUBLES
     const to = this.#memory[place >>> this.#slabBits] as Float64Array
     const at = place & ((1 << this.#slabBits) - 1)
-    // A view for `set` would take memory, and more time than this loop.
+    // `set` would need a new view, which takes memory and more time than this loop.
     for (let index = 0; index < BAR_DOUBLES; index++) to[at + index] = doubles[from + index] as number
   }
 
@@ -170,7 +172,7 @@ export class KeptBars {
     this.#freedNumbers.push(slab.number)
   }
 
-  /** A chunk that is not in use. */
+  /** Returns a chunk that is not in use. */
   #take(): number {
     if (this.#open.length === 0) this.#open.push(this.#newSlab())
     const slab = this.#open.at(-1) as Slab

@@ -25,7 +25,7 @@ export class Launches {
     return token === undefined ? undefined : (this.#today.get(token) ?? this.#yesterday.get(token))
   }
 
-  /** Begins a new day, and drops the announcements of the day before the previous one. */
+  /** Begins a new UTC day. Drops the announcements that are now older than the previous day. */
   forget(): void {
     this.#yesterday = this.#today
     this.#today = new Map()

@@ -1,7 +1,7 @@
 import type { Millis } from '../base/units.ts'
 import { type Block, NO_DETAILS, type RowKind, type Texts, type TokenDetails, type TokenId } from './block.ts'
 
-/** Numbers of a row to append; see `Columns` for their meaning by kind. */
+/** The numbers of a row to append. `Columns` explains their meaning for each kind of row. */
 export interface RowNumbers {
   price: number
   amount: number
@@ -11,7 +11,7 @@ export interface RowNumbers {
   extra2: number
 }
 
-/** Texts of a row as UTF-8 bytes of the frame, copied into the block without decoding. */
+/** The texts of a row as UTF-8 bytes of the received frame, which are copied into the block without decoding. */
 export interface RowBytes {
   bytes: Uint8Array
   /** A view of `bytes`, to read four bytes at a time. */
@@ -23,7 +23,7 @@ export interface RowBytes {
 }
 
 const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
-/** Maximum length of the texts of a new token together, in characters. Lengths are stored as characters, and a
+/** Maximum length of all texts of a new token together, in characters. Each length is stored as one character, and a
  *  character with a higher number would be half of a surrogate pair. */
 const LONGEST_DETAILS = 0xd7ff
 const TEXT_BYTES_PER_ROW = 144 // 88 for a signature, 44 for a trader, and room for new tokens
@@ -47,7 +47,8 @@ export class LiveBlock implements Block {
   readonly kind: Uint8Array
   length = 0
 
-  /** `mints`: the process's table of mints, which may grow. `buffer`: memory of a block that another thread created. */
+  /** `mints`: the process's table of mints, which may grow. `buffer`: the memory of a block that another thread
+   *  created; absent for a new block. */
   constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
     this.mints = mints
     this.capacity = capacity
@@ -81,8 +82,8 @@ export class LiveBlock implements Block {
     this.texts = new ArenaTexts(ends, signatureBytes, traderBytes, bytes(this.buffer.byteLength - at))
   }
 
-  /** Appends one row; returns false if there is no room for the row or its texts. Readers of `length` see the row only
-   *  when it is complete. `signature` and `trader` have at most 255 bytes. */
+  /** Appends one row; returns false if there is no room for the row or its texts. A reader that checks `length` sees
+   *  the row only when it is complete. `signature` and `trader` have at most 255 bytes. */
   append(
     time: Millis,
     stamp: Millis,
@@ -159,17 +160,18 @@ const encoder = new TextEncoder()
 // Keeps a byte order mark, because it is part of the text.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The strings of rows. The signature, the trader and the details of each row follow each other in one buffer. */
+/** Stores the strings of rows: the signature, the trader and the details of each row, one after the other in one
+ *  buffer. */
 export class ArenaTexts implements Texts {
-  /** Offsets at which the texts of each row end. They start where those of the previous row end. */
+  /** For each row, the offset at which its texts end. They start where the texts of the previous row end. */
   readonly #ends: Uint32Array
   readonly #signatureBytes: Uint8Array
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** A buffer as large as the block that is never written, so it occupies no memory. V8 counts it towards garbage
-   *  collection, but does not count shared memory. Without this buffer, a thread that allocates little else would keep
-   *  all its old blocks, each 1.8 MB for 8,192 rows. */
+  /** A buffer of the same size as the block. It is never written, so it occupies no memory. V8 does not count shared
+   *  memory when it decides whether to collect garbage, but it counts this buffer. Without it, a thread that allocates
+   *  little else would keep all its old blocks, each of 1.8 MB for 8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
@@ -235,8 +237,8 @@ export class ArenaTexts implements Texts {
     return row === 0 ? 0 : (this.#ends[row - 1] as number)
   }
 
-  /** Writes a text and returns the offset after it, or -1 if it does not fit. If there is surely enough room,
-   *  Buffer.write is used, which is several times as fast. */
+  /** Writes a text and returns the offset after it, or -1 if it does not fit. Buffer.write is several times as fast,
+   *  but is used only if there is room for the longest possible encoding. */
   #write(text: string, at: number): number {
     if (text.length === 0) return at
     if (at + text.length * 3 <= this.#arena.length) return at + this.#arena.write(text, at)
@@ -244,8 +246,8 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** Copies bytes, four at a time; the last four may overlap the ones before. For so few bytes a call of `set` would
-   *  take longer. Returns the offset after them, or -1 if they do not fit. */
+  /** Copies bytes, four at a time; the last four may overlap the ones before them. For so few bytes, a call of `set`
+   *  would take longer. Returns the offset after the bytes, or -1 if they do not fit. */
   #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
@@ -268,8 +270,8 @@ export class ArenaTexts implements Texts {
   }
 }
 
-/** A live block of another thread, with the token numbers of this thread. It shares the block's memory, except for its
- *  own column of tokens. */
+/** A live block of another thread, read with the token numbers of this thread. It shares the memory of the block,
+ *  except for its own column of token numbers. */
 export class TranslatedBlock implements Block {
   readonly mints: readonly string[]
   readonly texts: Texts
@@ -287,8 +289,8 @@ export class TranslatedBlock implements Block {
   readonly #sourceTokens: Uint32Array
   readonly #tokens: readonly TokenId[]
 
-  /** `tokens`: token numbers of this thread, by token number of the other thread; the list may grow. `block` must use
-   *  the mints of this thread. */
+  /** `tokens[n]`: the number in this thread of the token that has the number n in the other thread; the list may grow.
+   *  `block` must use the mints of this thread. */
   constructor(block: LiveBlock, tokens: readonly TokenId[]) {
     this.mints = block.mints
     this.texts = block.texts
@@ -306,7 +308,8 @@ export class TranslatedBlock implements Block {
     this.#tokens = tokens
   }
 
-  /** Translates the token numbers of new rows. The rows up to `to` (exclusive) are complete. */
+  /** Translates the token numbers of the rows that were added since the last call. The rows up to `to` (exclusive) are
+   *  complete. */
   translate(to: number): void {
     for (let row = this.length; row < to; row++)
       this.token[row] = this.#tokens[this.#sourceTokens[row] as number] as TokenId

@@ -2,26 +2,26 @@ import type { TokenId } from './block.ts'
 
 /** A component that keeps data by token number. */
 export interface TokenHolder {
-  /** Whether the component keeps data of the token. The number of a token without data may be reused for another
+  /** Whether the component keeps data about the token. If no component does, the number may be given to another
    *  mint. */
   holds(token: TokenId): boolean
 }
 
-/** The process's table of mints. Each mint gets a dense number when it arrives, so later code need not hash a string
- *  for each row. The number of mints over time is unbounded, so token numbers are released and reused. */
+/** The process's table of mints. Each mint gets a token number when it first arrives, so that later code need not hash
+ *  a string for each row. The number of mints over time is unlimited, so token numbers are released and used again. */
 export class Mints {
   #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
   /** Free token numbers, descending, so that the smallest is used first. */
   #free: TokenId[] = []
   readonly #holders: TokenHolder[] = []
-  /** The mint that `find` found last, kept because an order looks up its mint about a dozen times in a row; undefined
-   *  if there is none. */
+  /** The last mint that `find` found; undefined if there is none. It is kept, because an order looks up its mint about
+   *  a dozen times in a row. */
   #mint: string | undefined
   #id: TokenId = 0
 
-  /** Mints by token number; '' for a free number. `giveBack` replaces this list, so blocks that keep the old list still
-   *  find the mints of their numbers. */
+  /** Mints by token number; '' for a free number. `giveBack` replaces this list and does not change it, so a block that
+   *  keeps the old list still finds the mints of its numbers. */
   get list(): readonly string[] {
     return this.#list
   }
@@ -48,13 +48,14 @@ export class Mints {
     return found
   }
 
-  /** Registers a holder, which `giveBack` asks before it releases a number. */
+  /** Registers a component. `giveBack` asks it before it releases a number. */
   addHolder(holder: TokenHolder): void {
     this.#holders.push(holder)
   }
 
-  /** Releases the token numbers for which no holder keeps data, except those for which `isAhead` is true, because rows
-   *  with such a number will still follow. The caller ensures that no other row with a released number follows. */
+  /** Releases each token number for which no registered component keeps data. Keeps the numbers for which `isAhead` is
+   *  true, because rows with these numbers will still follow. The caller ensures that no row with a released number
+   *  follows. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []
@@ -70,20 +71,20 @@ export class Mints {
   }
 }
 
-/** Mints that another thread does not know yet. */
+/** A part of the table of mints that another thread does not know yet. */
 export interface MintNews {
-  /** Whether `mints` is the complete list, so that earlier token numbers are void. */
+  /** Whether `mints` is the complete table, so that the other thread must forget all earlier token numbers. */
   readonly isAll: boolean
   /** Token number of the first mint in `mints`; the others follow. '' marks a free number. */
   readonly mintsAt: number
   readonly mints: readonly string[]
 }
 
-/** Computes the mints that another thread must learn. It may send a mint twice. */
+/** Computes which mints another thread must learn. A mint may be sent twice. */
 export class MintTeller {
   #list: readonly string[] | undefined
-  /** Lowest free token number at the last call. The mints of lower numbers do not change, because free numbers are used
-   *  in ascending order. */
+  /** Lowest free token number at the last call. The mints of lower numbers have not changed since, because free numbers
+   *  are given out in ascending order. */
   #firstFree = 0
 
   /** Returns the changes of the list since the last call. */

@@ -3,21 +3,22 @@ import { type Millis, wholeTokens } from '../base/units.ts'
 import { robustPrice } from './price.ts'
 
 const KEPT = 3
-/** Maximum age of a reading whose price is still used. */
+/** Maximum age of a reading whose price is still used, ms. */
 const OLDEST_MS = 600_000
-/** If no newer slot is read for this long, the newest slot was wrong, for example because of a faulty node. */
+/** If no reading has a higher Solana slot for this long (ms), the highest slot was wrong, for example because of a
+ *  faulty node. */
 const WRONG_SLOT_MS = 60_000
 
-/** Price of a token from readings of its pool, used while the feed is silent. It is the median of three values. The
- *  feed's last price fills two of them until readings replace it, so a single reading, which a trade within one slot
- *  may distort, causes no sale. */
+/** Price of a token, computed from readings of its pool while the feed is silent. It is the median of three values. The
+ *  feed's last price fills two of them until readings replace it. So a single reading, which a trade within one Solana
+ *  slot may distort, causes no sale. */
 export class PoolPrice {
   readonly #last = new Float64Array(KEPT)
   #count = 0
   #slot = -1
   #readAt: Millis = Number.NEGATIVE_INFINITY
 
-  /** `known`: the last price of the feed. NaN if there was none; the price then needs three readings. */
+  /** `known`: the last price of the feed, NaN if there was none. Without it, the median needs three readings. */
   constructor(known: number) {
     if (Number.isNaN(known)) return
     this.#last.fill(known, 0, KEPT - 1)
@@ -33,7 +34,7 @@ export class PoolPrice {
     return true
   }
 
-  /** The median price; undefined if the last reading is too old, or there are too few. */
+  /** Returns the median; undefined if the last reading is too old, or if there are too few readings. */
   at(now: Millis): number | undefined {
     return now - this.#readAt > OLDEST_MS ? undefined : this.middle
   }
@@ -43,7 +44,7 @@ export class PoolPrice {
   }
 }
 
-/** Reserves of a mint's pool at one slot, including virtual reserves. */
+/** Reserves of a mint's pool at one Solana slot, including virtual reserves. */
 export interface PoolReading {
   readonly slot: number
   /** Time of this slot, by the chain's clock. */

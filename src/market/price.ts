@@ -2,9 +2,9 @@ import type { Block, TokenId } from './block.ts'
 import type { UnitSettings } from './unit-proof.ts'
 import { UnitProof } from './unit-proof.ts'
 
-/** Number of prints in the window of the median. With five, the price follows a jump only after three prints. In real
- *  data one print in six is off by more than a factor of two; among the prints above the minimum size, one in sixty
- *  is. */
+/** Number of prints from which the median is computed. With five, the price follows a jump only after three prints. In
+ *  recorded data, the price of one print in six is wrong by more than a factor of two; among the prints above the
+ *  minimum size, it is one in sixty. */
 export const ROBUST_WINDOW = 5
 const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
@@ -14,7 +14,7 @@ const MIN_PRINT_SOL = 0.01
 /** Prints above this many SOL are ignored. No real trade is so large, so the amount is broken or in another unit. */
 const MAX_PRINT_SOL = 1e5
 
-/** Number of doubles per token, which is one cache line. They are a ring of the last prints, the cached median (0: not
+/** Number of doubles for each token, which is one cache line: a ring of the last prints, the cached median (0: not
  *  computed), and the number of prints since the last `forget`. */
 const DOUBLES = 8
 const MEDIAN = WINDOW
@@ -26,9 +26,9 @@ const COUNT = 12
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
-  /** The memory of `#doubles` as integers. */
+  /** The same memory as `#doubles`, read as integers. */
   #words = new Uint32Array(this.#doubles.buffer)
-  /** Number of prints that each token had at the beginning of the day. */
+  /** For each token, the number of its prints at the beginning of the day. */
   #countsThen = new Uint32Array(0)
 
   constructor(units: UnitSettings) {
@@ -52,14 +52,15 @@ export class Prices {
     return true
   }
 
-  /** Robust price, SOL per token; undefined before three prints that are large enough, or if the unit of the feed's
-   *  amounts is not proved. */
+  /** Returns the robust price, SOL per token; undefined before three prints that are large enough, or if the unit of
+   *  the feed's amounts is not proved. */
   at(token: TokenId): number | undefined {
     const price = this.numberAt(token)
     return price > 0 ? price : undefined
   }
 
-  /** Robust price as `at` returns it, but 0 if there is none. A result that is always a number takes no memory. */
+  /** Returns the robust price as `at` does, but 0 if there is none. A result that is always a number takes no
+   *  memory. */
   numberAt(token: TokenId): number {
     const doubles = this.#doubles
     const at = token * DOUBLES
@@ -77,8 +78,8 @@ export class Prices {
     doubles[at + MEDIAN] = doubles[at + middleOf(doubles, count, at)] as number
   }
 
-  /** Drops all prints of a token. Called after a gap, and between a warm-up and the start, because older prints must
-   *  not count then. */
+  /** Drops all prints of a token. Called after a gap and after a warm-up, because prints from before must not count
+   *  then. */
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
@@ -108,8 +109,8 @@ export class Prices {
   }
 
   /** Compares the price of one of our own fills, whose unit is certain, with the current price and with the price at
-   *  the decision. Two prices are needed, because a price may fall by any factor while a buy is on its way. Returns
-   *  false if the fill contradicts both prices, and so the feed's unit. */
+   *  the decision. Both are needed, because a price may fall by any factor while a buy is on its way. Returns false if
+   *  the fill contradicts both prices; the feed then uses another unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -118,7 +119,7 @@ export class Prices {
   }
 
   /** State of the proof of the feed's unit. `quotedRatio`: the price that the feed quotes, divided by the price in SOL;
-   *  NaN before a comparison. */
+   *  NaN if they have not been compared yet. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
@@ -145,20 +146,20 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Returns the median of `count` prints, the first of them at `start`; undefined for fewer than three prints. With four
- *  prints, only the first three count, because two wrong prints of four could move the median. */
+/** Returns the median of `count` prints, which begin at `start`; undefined for fewer than three prints. Of four prints,
+ *  only the first three count, because two wrong prints of four could move the median. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   return count < ENOUGH ? undefined : prints[start + middleOf(prints, count, start)]
 }
 
-/** Index of the print that is the median, of at least three prints. */
+/** Returns the index of the median among at least three prints. */
 function middleOf(prints: Float64Array, count: number, start: number): number {
   return count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start)
 }
 
-// The functions below find the median by counting instead of branching, because comparisons of prints are
-// unpredictable, and a mispredicted branch takes five times as long. `ab` is 1 if `a` is not larger than `b`, and so
-// on. They return an index.
+// The functions below return the index of the median. They count instead of branching, because comparisons of prints
+// are unpredictable, and a mispredicted branch takes five times as long. `ab` is 1 if `a` is not larger than `b`, and
+// so on.
 
 function middleOfThree(prints: Float64Array, start: number): number {
   const a = prints[start] as number
@@ -186,7 +187,7 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // The median is not larger than exactly two of the other four values. Each line tests this for one value.
+  // The median is the value that is not larger than exactly two of the other four. Each line tests this for one value.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

@@ -1,20 +1,20 @@
 const NEEDED = 20
 const TOLERANCE = 0.03
-/** Maximum factor by which our own fill may differ from the price around it, because of price impact and delay. A wrong
- *  unit differs by more. */
+/** Largest factor by which the price of our own fill may differ from the feed's price, because of price impact and
+ *  delay. If the feed uses a wrong unit, the factor is larger. */
 const CONTRADICTION = 20
 
-/** Proof that amount / tokensTraded of the feed's trades is in SOL per whole token. The service's document states the
- *  currency of `amount` but not its unit. The proof holds once the ratio of the quoted price to amount / tokensTraded
- *  is constant over enough prints, and as long as our own fills agree. A constant ratio shows that the fields mean what
- *  their names suggest, in any unit of the quoted price. */
+/** Proof that amount / tokensTraded of the feed's trades is a price in SOL per whole token. The service's document
+ *  states the currency of `amount` but not its unit. The proof needs enough prints for which the ratio of the quoted
+ *  price to amount / tokensTraded is constant, and it holds as long as our own fills agree. A constant ratio shows that
+ *  the fields mean what their names say, in any unit of the quoted price. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false
   #reference = 0
   #agreed = 0
   #disagreed = 0
-  /** Number of our own fills that agreed with the feed, less the number of those that contradicted it. */
+  /** Number of our own fills that agreed with the feed, minus the number of those that contradicted it. */
   #fills = 0
 
   constructor(units: UnitSettings) {
@@ -29,7 +29,7 @@ export class UnitProof {
     return this.#contradicted
   }
 
-  /** Ratio of the quoted price to the price in SOL; NaN before a comparison. */
+  /** Ratio of the quoted price to the price in SOL; NaN if they have not been compared yet. */
   get quotedRatio(): number {
     return this.#reference > 0 ? this.#reference : Number.NaN
   }
@@ -48,9 +48,9 @@ export class UnitProof {
     if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
   }
 
-  /** Compares one of our own fills. `ratios`: its price over each feed price that it should be near. Returns false if
-   *  the fill is near neither price. The unit is then disproved permanently, unless at least as many of our fills have
-   *  agreed: in that case the price itself has moved. */
+  /** Compares the price of one of our own fills with prices of the feed. `ratios`: the price of the fill divided by
+   *  each feed price that should be near it. Returns false if none of them is near. The unit is then disproved
+   *  permanently, unless at least as many of our fills agreed: in that case the price itself has moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1
@@ -61,7 +61,7 @@ export class UnitProof {
   }
 }
 
-/** Units of the feed, as configured. `auto` requires a proof. */
+/** The configured units of the feed. `auto` requires a proof. */
 export interface UnitSettings {
   readonly tradePrice: 'auto' | 'sol'
   readonly tradeAmount: 'auto' | 'sol'

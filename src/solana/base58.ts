@@ -3,9 +3,9 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Int8Array(256).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
-// Four digits form a group below 2^24, and three bytes form a limb of 24 bits. 22 groups and 22 limbs hold a signature,
-// and the sums of their products stay below 2^53. So decoding is a product with a table of the powers of 58^4, with one
-// carry pass at the end.
+// Decoding multiplies groups of digits by powers of 58. Four digits form a group, which is below 2^24; three bytes form
+// a limb of 24 bits. A signature has 22 groups and 22 limbs. A table contains the powers of 58^4 in limbs. The sums of
+// the products stay below 2^53, so one pass at the end propagates all carries.
 const LIMBS = 22
 const MAX_BYTES = 64
 const POWERS = new Float64Array(LIMBS * LIMBS)
@@ -45,7 +45,7 @@ function groupOf(text: string, end: number): number {
   return value
 }
 
-/** Propagates the carry and writes the bytes, last first. Returns false if the number needs more bytes. */
+/** Propagates the carries and writes the bytes, last byte first. Returns false if the number needs more bytes. */
 function writeLimbs(bytes: Uint8Array): boolean {
   let carry = 0
   let at = bytes.length
@@ -59,8 +59,8 @@ function writeLimbs(bytes: Uint8Array): boolean {
   return carry === 0
 }
 
-/** Number of leading '1' digits. Each leading zero byte is written as one '1', so if the counts differ, the text has
- *  another length. */
+/** Returns the number of leading '1' digits. Each leading zero byte is written as one '1', so if the two numbers
+ *  differ, the text encodes another number of bytes. */
 function leadingOnes(text: string): number {
   let ones = 0
   while (text[ones] === '1') ones++

@@ -4,8 +4,8 @@ import { CURVE_PRODUCT } from './pool-depth.ts'
 // A pump.fun bonding curve in integers. The product x * y = k of the virtual reserves is constant
 // (pump-fun/pump-public-docs @1b82215).
 
-/** Reserves of a curve in lamports and base units. `realTokens` are those still for sale; `complete` is true after the
- *  migration to a pool. */
+/** Reserves of a curve in lamports and base units. `realTokens`: the tokens that are still for sale. `complete`:
+ *  whether the token has moved to a pool. */
 export interface Reserves {
   virtualSol: bigint
   virtualTokens: bigint
@@ -29,7 +29,7 @@ export class Curve {
     this.reserves = reserves
   }
 
-  /** Sets the price to that of a recorded market, SOL per whole token. The pool becomes as deep as a curve at this
+  /** Sets the price to a recorded price, SOL per whole token. The pool becomes as deep as a bonding curve at this
    *  price. */
   moveTo(price: number): void {
     const virtualSol = BigInt(Math.max(1, Math.round(Math.sqrt(CURVE_PRODUCT * price) * 1e9)))
@@ -83,7 +83,7 @@ export class Curve {
     this.#migrate()
   }
 
-  /** Replaces the reserves with those that a simulated program computed. */
+  /** Replaces the reserves with the ones that a simulated program has computed. */
   settle({ virtualSol, virtualTokens, realTokens }: Omit<Reserves, 'complete'>): void {
     const { complete } = this.reserves
     this.reserves = { virtualSol, virtualTokens, realTokens, complete }

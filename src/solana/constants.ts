@@ -6,11 +6,11 @@ import { lamports } from '../base/units.ts'
 /** Base fee of each signature, in lamports (solana-fee-structure: `lamports_per_signature`). */
 export const BASE_FEE = lamports(5_000)
 
-/** Length of a slot, ms. */
+/** Length of a Solana slot, ms. */
 export const SLOT_MS = 400
 
 /** Rent exemption of a token account: (165 + 128 bytes of overhead) * 3,480 lamports a byte-year * 2 years
- *  (solana-rent). It is an upper bound, because the chain has lowered its rent since. Code that needs the exact rent
+ *  (solana-rent). The real rent may be lower, because the chain has lowered it since. Code that needs the exact rent
  *  asks a node (`getMinimumBalanceForRentExemption`). */
 export const TOKEN_ACCOUNT_RENT = lamports(2_039_280)
 
@@ -40,8 +40,8 @@ export const TOKEN_DECIMALS = 6
 /** Supply of every pump.fun token, base units: 1e9 whole tokens. */
 export const TOKEN_SUPPLY = 1_000_000_000_000_000n
 
-/** Fee of the bonding curve and of the lowest pool tiers, in basis points of the SOL that enters or leaves. 95 of them
- *  go to the protocol, and 30 to the creator. */
+/** Fee of the bonding curve and of the lowest pool tiers, in basis points of the SOL that enters or leaves the pool: 95
+ *  for the protocol and 30 for the creator. */
 export const CURVE_FEE_BPS = 125n
 
 /** Reserves of a new bonding curve in lamports and base units. `realTokens` are for sale. */

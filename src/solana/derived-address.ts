@@ -4,13 +4,13 @@ export type Digest = (...parts: Uint8Array[]) => Uint8Array
 
 const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCodeAt(0))
 
-/** Address that a program derives from seeds. It is the first address that is not on the ed25519 curve, with a bump
- *  that counts down from 255. */
+/** Returns the address that a program derives from seeds: the first one that is not on the ed25519 curve, with a bump
+ *  seed that counts down from 255. */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
   return derivation(seeds, program, digest).address
 }
 
-/** Derives an address and the bump that the program needs to sign for it. */
+/** Returns a derived address and its bump seed. The program needs the bump seed to sign for the address. */
 export function derivation(
   seeds: readonly Uint8Array[],
   program: Uint8Array,
@@ -20,7 +20,7 @@ export function derivation(
     const address = digest(...seeds, Uint8Array.of(bump), program, MARK)
     if (!isOnCurve(address)) return { address, bump }
   }
-  throw new Error('no bump yields an address that is off the curve')
+  throw new Error('no bump seed yields an address that is off the ed25519 curve')
 }
 
 const P = 2n ** 255n - 19n

@@ -1,9 +1,9 @@
 import { PROGRAMS } from './programs.ts'
 import { type AccountState, MINT_BYTES, TOKEN_ACCOUNT_BYTES } from './token-account.ts'
 
-// A mint has 82 bytes (spl-token state.rs). A Token-2022 mint with extensions is padded to the length of a token
-// account. One byte for its kind and the extensions follow, each extension as u16 type, u16 length and value
-// (spl-token-2022 extension/mod.rs).
+// Layout of a mint account. A mint has 82 bytes (spl-token state.rs). A Token-2022 mint with extensions is padded to
+// the length of a token account; one byte for the kind of account follows, and then the extensions, each with a u16
+// type, a u16 length and a value (spl-token-2022 extension/mod.rs).
 export const DECIMALS_AT = 44
 const INITIALIZED_AT = 45
 const MINT_AUTHORITY_AT = 0
@@ -12,15 +12,15 @@ const KIND_AT = TOKEN_ACCOUNT_BYTES
 const KIND_MINT = 1
 const KEY_BYTES = 32
 
-/** Types of the extensions that cannot harm a holder: close authority (only of an empty mint), confidential transfers,
+/** Types of the extensions that cannot harm a holder: the authority to close an empty mint, confidential transfers,
  *  interest and UI amounts, pointers, metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** Readers of extensions, by type. Each returns the trait that the extension's value gives the mint; undefined if no
- *  key can use the extension, now or later. */
+/** Readers of extensions, by type. Each returns the trait that the extension gives to the mint; undefined if no key can
+ *  use the extension, now or later. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
-  // The value contains the fee authority, then the older and the newer fee, 18 bytes each. Each fee ends with its basis
-  // points.
+  // The value contains two authorities, the withheld amount, and then the older and the newer fee of 18 bytes each. The
+  // basis points are at the end of each fee.
   1: (value) => (isSet(value, 0) || isAny(value, 88, 2) || isAny(value, 106, 2) ? 'transferFee' : undefined),
   6: ([state]) => (state === 2 ? 'defaultAccountState' : undefined),
   9: () => 'nonTransferable',
@@ -56,7 +56,7 @@ function isMint({ owner, data }: AccountState): boolean {
   return data[INITIALIZED_AT] === 1
 }
 
-/** Whether the account is longer than a token account and its kind byte says that it is a mint. */
+/** Whether the account is longer than a token account and its kind byte identifies a mint. */
 function isLong(data: Uint8Array): boolean {
   return data.length > KIND_AT && data[KIND_AT] === KIND_MINT
 }
@@ -90,7 +90,7 @@ function isAny(value: Uint8Array, at: number, length: number): boolean {
   return value.subarray(at, at + length).some((byte) => byte !== 0)
 }
 
-/** Powers over holders that a mint's authorities still have. Each has a switch in `tokenChecks`. */
+/** Traits of a mint that can harm its holders. Each has a key in `tokenChecks`. */
 export const MINT_TRAITS = [
   'freezeAuthority',
   'mintAuthority',

@@ -13,14 +13,14 @@ export const PROGRAMS = {
   pumpFees: 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ',
 } as const
 
-/** Address of the sysvar that contains the slot and the time of the bank from which an account was read. */
+/** Address of the clock sysvar. It contains the slot and the time of the bank from which a node reads accounts. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
 /** Mint of wrapped SOL. */
 export const WSOL_MINT = 'So11111111111111111111111111111111111111112'
 
-/** Mints of currencies, which are never traded. Feeds have named them as the mint of a launch (in 5 % of the launches
- *  of a recording). */
+/** Mints of currencies, which are never traded. Some feeds name a currency as the mint of a new token (in 5 % of the
+ *  announcements of one recording). */
 export const DENIED_MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC

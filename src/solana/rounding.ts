@@ -14,16 +14,17 @@
 /** Maximum number of compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
 export const MOST_COMPUTE_UNITS = 1_400_000n
 
-/** Maximum lamports that an order may pay beyond its amount, slippage and fee because of rounding. These are 1 for the
- *  amount, which grows to less than 2 with a slippage of 50 percent, 1 for the slippage, and 3 for the fee. */
+/** Maximum lamports that an order may pay beyond its amount, slippage and fee because of rounding: 1 for the amount
+ *  (less than 2 after a slippage of 50 percent), 1 for the slippage, and 3 for the fee. */
 export const MOST_ROUNDING = 6
 
-/** Upper bound of an amount after rounding, in lamports or base units. */
+/** Returns the largest value that an amount can have after rounding, in lamports or base units. */
 export function mostAmount(asked: bigint): bigint {
   return asked + 1n
 }
 
-/** Upper bound of a priority fee after rounding, in lamports. `units`: compute units that the transaction may use. */
+/** Returns the largest value that a priority fee can have after rounding, lamports. `units`: compute units that the
+ *  transaction may use. */
 export function mostFee(asked: bigint, units: bigint): bigint {
   return asked + 1n + (units + 999_999n) / 1_000_000n
 }

@@ -5,13 +5,13 @@ import { PROGRAMS } from './programs.ts'
 /** Lengths, in bytes, of a token account and of a mint (spl-token state.rs). */
 export const TOKEN_ACCOUNT_BYTES = 165
 export const MINT_BYTES = 82
-/** Kind byte of a token account in Token-2022, stored behind the bytes that both token programs share. */
+/** Value of the kind byte of a Token-2022 token account. The byte follows the bytes that both token programs share. */
 const TOKEN_2022_ACCOUNT = 2
-/** Number of bytes by which an associated Token-2022 account is longer than a Token account: the kind byte and the
- *  ImmutableOwner extension. */
+/** An associated token account of Token-2022 is longer by this many bytes: the kind byte and the ImmutableOwner
+ *  extension. */
 const TOKEN_2022_MORE_BYTES = 5
 
-/** Length of an associated token account in bytes. `program`: its token program. */
+/** Returns the length of an associated token account in bytes. `program`: the token program of the account. */
 export function tokenAccountBytes(program: string): number {
   return TOKEN_ACCOUNT_BYTES + (program === PROGRAMS.token2022 ? TOKEN_2022_MORE_BYTES : 0)
 }
@@ -25,7 +25,7 @@ export function encodeTokenAccount({ mint, owner, amount }: TokenState): Uint8Ar
   return data
 }
 
-/** Reads the bytes of a token account; undefined if they are no token account. */
+/** Reads a token account from its bytes; returns undefined if they are not a token account. */
 export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   const isToken = data.length === TOKEN_ACCOUNT_BYTES || data[TOKEN_ACCOUNT_BYTES] === TOKEN_2022_ACCOUNT
   if (!isToken) return undefined
@@ -37,8 +37,8 @@ export function decodeTokenAccount(data: Uint8Array): TokenState | undefined {
   }
 }
 
-/** Encodes the account of a mint as launches leave it: the whole supply is minted, and there is no mint or freeze
- *  authority. */
+/** Encodes the account of a mint as pump.fun creates it: the whole supply is minted, and there is neither a mint
+ *  authority nor a freeze authority. */
 export function encodeMint(): Uint8Array {
   const data = Buffer.alloc(MINT_BYTES)
   data.writeBigUInt64LE(TOKEN_SUPPLY, 36)
@@ -64,7 +64,7 @@ export interface AccountState {
   readonly data: Uint8Array
 }
 
-/** Balance and rights of a token account, whose first 165 bytes are the same in Token and Token-2022 (spl-token
+/** Balance and rights of a token account. Its first 165 bytes are the same in Token and Token-2022 (spl-token
  *  state.rs). */
 export interface TokenAccount {
   readonly mint: string
@@ -82,7 +82,7 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     mint: encodeBase58(data.subarray(0, 32)),
     owner: encodeBase58(data.subarray(32, 64)),
     tokens: Buffer.from(data).readBigUInt64LE(64),
-    // The native flag between these fields is left out, because it is not a right.
+    // The flag `is_native`, which lies between these fields, is left out, because it is not a right.
     rights: Buffer.concat([
       ...[rightsAt(data, 72), data.subarray(108, 109), data.subarray(121, 129), rightsAt(data, 129)],
     ]).toString('hex'),
@@ -92,7 +92,8 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
 /** Value of `rights` for an account that only its owner may move or close. */
 export const OWNER_ONLY = `0001${'00'.repeat(8)}00`
 
-/** Bytes of a COption<Pubkey>. If the option is empty, its key bytes are undefined, so they are left out. */
+/** Returns the bytes of a COption<Pubkey>. If the option is empty, its key bytes are undefined, so they are left
+ *  out. */
 function rightsAt(data: Uint8Array, at: number): Uint8Array {
   return data[at] === 0 ? Uint8Array.of(0) : data.subarray(at, at + 36)
 }

@@ -14,11 +14,11 @@ export interface TransactionBytes {
 
 export interface Message {
   readonly version: 'legacy' | 0
-  /** Number of signers. They are the first keys. */
+  /** Number of signers. The signers are the first accounts in `keys`. */
   readonly signers: number
-  /** Number of readonly signers. They are the last of the signers. */
+  /** Number of readonly signers. They are the last of the signers in `keys`. */
   readonly readonlySigners: number
-  /** Number of readonly accounts that do not sign. They are the last keys. */
+  /** Number of readonly accounts that do not sign. They are the last accounts in `keys`. */
   readonly readonlyOthers: number
   /** Addresses of the accounts in the message itself, base58. */
   readonly keys: readonly string[]
@@ -30,12 +30,14 @@ export interface Message {
 export interface Instruction {
   /** Index of the program in `keys`. */
   readonly program: number
-  /** Indexes into the list of `keys` followed by the accounts from lookup tables, writable ones first. */
+  /** Indexes of the instruction's accounts. They refer to `keys`, followed by the accounts from lookup tables, writable
+   *  ones first. */
   readonly accounts: readonly number[]
   readonly data: Uint8Array
 }
 
-/** Use of a lookup table: its address, and indexes of the writable and readonly entries. */
+/** Use of a lookup table: the address of the table, and the indexes of the entries that the message uses, writable and
+ *  readonly. */
 export interface Lookup {
   readonly table: string
   readonly writable: readonly number[]
@@ -53,7 +55,7 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
     const version = versionAhead(bytes)
     if (version !== undefined) return refuseVersion(version)
     if (bytes.length > PACKET_BYTES)
-      throw new Malformed(`it has ${bytes.length} bytes, but at most ${PACKET_BYTES} fit into a packet`)
+      throw new Malformed(`the data has ${bytes.length} bytes, but at most ${PACKET_BYTES} fit into a packet`)
     const reader = new ByteReader(bytes)
     const signatures = times(reader.compact(), () => reader.bytes(64))
     const messageBytes = bytes.subarray(reader.at)
@@ -61,7 +63,7 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
     if (!decoded.ok) return decoded
     const { message } = decoded
     if (signatures.length !== message.signers)
-      throw new Malformed(`it has ${signatures.length} signatures for ${message.signers} signers`)
+      throw new Malformed(`the transaction has ${signatures.length} signatures for ${message.signers} signers`)
     return { ok: true, transaction: { signatures, message, messageBytes } }
   })
 }
@@ -73,10 +75,10 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
     const first = reader.peek()
     if (first > 128) return refuseVersion(first - 128)
     if (bytes.length > PACKET_BYTES)
-      throw new Malformed(`it has ${bytes.length} bytes, but at most ${PACKET_BYTES} fit into a packet`)
+      throw new Malformed(`the data has ${bytes.length} bytes, but at most ${PACKET_BYTES} fit into a packet`)
     const message = readMessage(reader)
-    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow its end`)
-    if (!isSameBytes(encodeMessage(message), bytes)) throw new Malformed('its encoding is not canonical')
+    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow the end of the message`)
+    if (!isSameBytes(encodeMessage(message), bytes)) throw new Malformed('the encoding of the message is not canonical')
     return { ok: true, message }
   })
 }
@@ -90,8 +92,8 @@ function unlessMalformed<T>(decode: () => T): T | NotDecoded {
   }
 }
 
-/** Returns the version of a transaction of version 1 or later, whose first byte gives the version. Returns undefined
- *  for older transactions; their first byte is at most 128. */
+/** Returns the version if the first byte gives one, as in transactions of version 1 or later. Returns undefined for
+ *  older transactions, whose first byte is at most 128. */
 function versionAhead([first = 0]: Uint8Array): number | undefined {
   return first > 128 ? first - 128 : undefined
 }
@@ -133,7 +135,7 @@ function checkMessage({ signers, readonlySigners, readonlyOthers, keys, instruct
   const total =
     keys.length + lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
   if (total > MOST_ACCOUNTS)
-    throw new Malformed(`it has ${total} accounts, and at most ${MOST_ACCOUNTS} can be addressed`)
+    throw new Malformed(`the message uses ${total} accounts, and at most ${MOST_ACCOUNTS} can be addressed`)
   for (const { writable, readonly } of lookups)
     if (writable.length + readonly.length === 0) throw new Malformed('a lookup table is listed without entries')
   for (const { program, accounts } of instructions) {

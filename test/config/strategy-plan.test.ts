@@ -123,7 +123,7 @@ test.each<[string, string | undefined]>([
   ],
   [
     'when: ({ fast, slow, bands }) => above(fast, slow) && not(above(times(slow, 2), bands.upper))',
-    'FILE:13:3: when: above(fast, slow) is not part of the result; combine conditions with all, any and not, not with && or ||',
+    'FILE:13:3: when: above(fast, slow) is created but not returned; combine conditions with all(), any() and not(), and not with && or ||',
   ],
   [
     "when: ({ fast }) => above(fast, figure('5m'))",

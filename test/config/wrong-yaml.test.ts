@@ -437,7 +437,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a target by age at the take-profit of the defaults',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${bot('exits: { takeProfitByAge: { 0: 60, 60: 20 } }')}`,
-    '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits',
+    '4:68 bots[0].exits.takeProfitByAge.0: expected less than takeProfitPercent (50), found 60: at that price the whole position is already sold; takeProfitPercent comes from defaults.exits',
   ],
   [
     'a target by age at maxHoldSeconds',
@@ -457,17 +457,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a break-even in the defaults above the take-profit of a bot',
     `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
-    '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from bots[0].exits (for the bot a)',
+    '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: at that price the whole position is already sold; takeProfitPercent comes from bots[0].exits (for the bot a)',
   ],
   [
     'a take-profit of the defaults below the trailing arm of a strategy',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
-    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: the whole position is sold by then; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: at that price the whole position is already sold; takeProfitPercent comes from defaults.exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'a take-profit of a bot below a take-profit step of its strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
-    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: the whole position is sold by then; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: at that price the whole position is already sold; takeProfitPercent comes from bots[0].exits; set one of the two in the section of the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',

@@ -128,7 +128,7 @@ test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatur
 
 test('bytes after the end are refused', () => {
   const longer = decodeTransaction(Uint8Array.from([...looked, 0]))
-  expect(longer).toMatchObject({ ok: false, reason: expect.stringContaining('1 bytes follow its end') })
+  expect(longer).toMatchObject({ ok: false, reason: expect.stringContaining('1 bytes follow the end of the message') })
 })
 
 test('any bytes give a transaction or a refusal, never an exception', () => {

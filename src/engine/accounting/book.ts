@@ -58,7 +58,7 @@ export class Book {
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()
-  /** Whether positions keep the sums of their round trip (all fills from the first buy to the last sale); see
+  /** Whether each position keeps the sums over its round trip (all fills from the first buy to the last sale); see
    *  `RecordedExitPrice`. */
   keepsTrips = false
   /** Whether any position was ever oversold, that is, sold more tokens than the books contained. Only a fork or a sale
@@ -77,13 +77,13 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // Oversold amounts are forgotten here, before positions are emitted. If one were forgotten later, its position
-    // would be emitted a second time.
+    // The call of `#forgetOversold` changes positions, so it must come before the positions are emitted. A later call
+    // would make the engine emit the same position twice.
     for (const position of money.positions) this.#forgetOversold(position)
   }
 
-  /** Whether an order may be cancelled: it was not sent, and no exit of the position is due. A due exit would order the
-   *  same sale again at once. */
+  /** Whether an order may be cancelled. The order must not have been sent. A sale cannot be cancelled while an exit of
+   *  the position is due, because the exit would order the same sale again at once. */
   mayCancel({ order, state }: OpenOrder): boolean {
     if (state !== 'accepted') return false
     const isDue = (position: Position): boolean => position.exiting !== '' || stepTokensDue(position) > 0n
@@ -111,20 +111,20 @@ export class Book {
     return this.inLane({ account, mint, side: 'sell' }).find(({ order }) => isFullExit(order))
   }
 
-  /** Returns a full exit with an attempt that may still execute or be reversed: it could also sell the tokens of a new
-   *  buy. */
+  /** Returns a full exit with an attempt that may still execute or be reversed. Such an exit could also sell the tokens
+   *  of a new buy. */
   unprovedExit(owner: Pick<Order, 'account' | 'mint'>): Order | undefined {
     return this.#unproved.of(owner)[0]
   }
 
-  /** Returns a sale of the mint that is not final. While two sales are undecided, an execution may be booked for the
-   *  wrong order. The sale that is booked for another order may therefore be the execution of the full exit. */
+  /** Returns a sale of the mint that is not final. While two sales are undecided, the execution of one may be booked
+   *  for the other. The returned sale may therefore be the execution of a full exit that still looks undecided. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
 
-  /** Records how many attempts of a full exit are undecided: they may still execute, or a fork may still remove
-   *  them. */
+  /** Records the number of undecided attempts of a full exit. Such an attempt may still execute, or a fork may still
+   *  reverse it. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     const exit = order ?? this.#unproved.find(orderId)
     if (exit === undefined) return
@@ -185,8 +185,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Whether a provisional fill of this signature is booked with other amounts. A fork has then moved the transaction
-   *  into another block, and the reversal was not observed. */
+  /** Whether a provisional fill with this signature but other amounts is booked. If so, a fork has moved the
+   *  transaction into another block, and Sluice did not observe the reversal. */
   hasOther({ account, signature, tokens, walletLamports }: Fill): boolean {
     const before = this.fills.get(account, signature)
     if (before === undefined || before.final) return false
@@ -236,8 +236,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Handles a buy that is booked after a sale although it executed before the sale. The part of the bought tokens that
-   *  the sale has already sold counts as oversold. */
+  /** Handles a buy that executed before a sale but is booked after it. The tokens of this buy that the sale has already
+   *  sold count as oversold. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
@@ -247,8 +247,9 @@ export class Book {
     else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
-  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The oversold tokens then
-   *  came from elsewhere, or from an early buy that is not known yet. The amount must not reduce a later buy. */
+  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The wallet then got the
+   *  oversold tokens from outside, or from an early buy that is not known yet, so the amount must not reduce a later
+   *  buy. */
   #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)
@@ -282,16 +283,16 @@ export class Book {
     this.fills.dropOldest(account, FILLS_KEPT, isFinal)
   }
 
-  /** Adds a fill to the balance of its wallet (`sign` 1) or takes it out (-1), unless the last reading of the balance
-   *  already contains the fill's slot. */
+  /** Adds a fill to the balance of its wallet (`sign` 1) or removes the fill from it (-1). Does nothing if the balance
+   *  was read at the Solana slot of the fill or later, because such a balance already includes the fill. */
   #moveWallet(fill: Fill, sign: 1 | -1): void {
     const account = this.accounts.get(fill.account)
     if (account === undefined || account.lamports === null || fill.slot <= account.slot) return
     account.lamports = lamports(account.lamports + sign * fill.walletLamports)
   }
 
-  /** Stores a balance read at `slot` and adds the fills after it. Returns undefined if the account is unknown, or if a
-   *  later reading is already stored. */
+  /** Stores a balance that was read at the Solana slot `slot`, and adds the fills of later slots. Returns undefined if
+   *  the account is unknown, or if a later reading is already stored. */
   readWallet(id: string, balance: Lamports, slot: number): AccountMoney | undefined {
     const account = this.accounts.get(id)
     if (account === undefined || slot < account.slot) return undefined

@@ -1,5 +1,5 @@
-/** Items by account and key, in the order of insertion. Each account has a map of its own, so that a look-up does not
- *  search the items of other accounts: a sweep of parameters runs many accounts at once. */
+/** Stores items by account and key, in the order of insertion. Each account has its own map, so that a look-up does not
+ *  search the items of other accounts. A parameter sweep runs many accounts at once. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
   /** Account of the last look-up. `#part` contains the items of this account; undefined if there are none yet. */

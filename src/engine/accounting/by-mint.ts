@@ -1,16 +1,17 @@
 import { ByAccount } from './by-account.ts'
 
-/** Key of an item or of a list of items. */
+/** The account and the mint to which an item, or a list of items, belongs. */
 export interface Owner {
   readonly account: string
   readonly mint: string
 }
 
-/** One item for each account and mint. It is looked up by two existing strings, because a joined key would have to be
- *  built and hashed for each look-up. */
+/** Stores one item for each account and mint. A look-up takes these two existing strings, because joining them into one
+ *  key and hashing it would take longer. */
 export class ByMint<T extends NonNullable<unknown>> {
   readonly #all = new ByAccount<T>()
-  /** Mint of the last look-up, undefined before the first; `#account` and `#item` are the account and the result. */
+  /** Mint of the last look-up; undefined before the first. `#account` and `#item` are the account of that look-up and
+   *  its result. */
   #mint: string | undefined
   #account = ''
   #item: T | undefined

@@ -8,11 +8,13 @@ import { DEAD_AFTER_MS } from './liquidation.ts'
 export interface FillModel {
   /** Time from sending to landing, ms: lognormal with these percentiles. Trading services report 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Length of a slot. An order may be filled at any moment of the slot in which it lands. */
+  /** Length of a Solana slot, ms. An order may be filled at any moment of the slot in which it lands. */
   readonly slotMs: Millis
-  /** Percent of the transactions that never land, at the usual fee and without competition; see `lossPercent`. */
+  /** Percent of the transactions that never land if they pay the usual fee and few others trade the token; see
+   *  `lossPercent`. */
   readonly landingFailurePercent: number
-  /** Number of prints of a token per slot that doubles `landingFailurePercent`; `maxLossPercent` is the upper bound. */
+  /** If a token has this many prints per Solana slot, `landingFailurePercent` counts twice. The result never exceeds
+   *  `maxLossPercent`. */
   readonly crowdPrints: number
   readonly maxLossPercent: number
   /** The venue's fee, percent of the traded amount in each direction. */
@@ -37,17 +39,17 @@ export interface FillModel {
   /** The price impact of an order halves each time that other traders have traded this many times the SOL of the
    *  pool. */
   readonly impactHalvesAfterPools: number
-  /** Percent. A print is in doubt if the price at the beginning of its trade differs by more than this from the price
-   *  at the end of the trade before. Later prints must then confirm the price of the print. */
+  /** Percent. A print is doubtful if the price at the beginning of its trade differs by more than this from the price
+   *  at the end of the previous trade. Later prints must then confirm its price. */
   readonly noisePercent: number
 }
 
 /** Returns the fill model of a bot. */
 export type ModelOf = (bot: string) => FillModel
 
-/** Rule for tokens that cannot be sold. Only trades above the minimum size count. After this many buys, a token counts
- *  as unsellable until it has two sales, and its sales are at least this percentage of its buys. Two sales are
- *  required, because the maker of a token that no buyer can sell may sell some as a bait. */
+/** Rule for tokens that cannot be sold. Only trades above the minimum size count. After `buys` buys, a token counts as
+ *  unsellable until it has at least two sales, and the number of its sales is at least `salesPercent` of the number of
+ *  its buys. Two sales are required, because the creator of an unsellable token may make one sale as bait. */
 export interface HoneypotRule {
   readonly buys: number
   readonly salesPercent: number

@@ -16,8 +16,8 @@ import { isUnsellable, type Position } from './position.ts'
 /** A token counts as dead after this time without a print above the minimum size and without a reading of its pool. */
 export const DEAD_AFTER_MS = 600_000
 
-/** Upper bound of a value, above the depth of every pool. A higher value comes from a broken print, so values and their
- *  sums are capped here. */
+/** Largest value that Sluice assigns to a position; it exceeds the SOL of every pool. A higher computed value comes
+ *  from a broken print, so values and their sums are capped here. */
 export const MOST_VALUE = solToLamports(1e6)
 
 /** Returns the value of base units at `price` (SOL per token), without impact and fees; undefined if the value is

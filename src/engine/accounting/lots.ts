@@ -26,7 +26,7 @@ export interface Disposal extends Holder {
   readonly proceedsLamports: Lamports
   /** Price paid for these tokens; 0 if unknown. */
   readonly costLamports: Lamports
-  /** The share of these tokens in the network fees of the buy and of the sale. */
+  /** The part of the network fees of the buy and of the sale that falls on these tokens. */
   readonly feeLamports: Lamports
   /** Proceeds minus cost and fees. */
   readonly gainLamports: Lamports
@@ -106,8 +106,8 @@ function disposalOf(sale: Fill, part: Lot, proceedsLamports: Lamports, saleFee: 
   }
 }
 
-/** Takes at most `most` tokens from the first lot; the rest of the lot stays first. The costs of both parts add up to
- *  those of the lot, to the lamport. */
+/** Takes at most `most` tokens from the first lot; the rest of that lot stays in the list. The costs of the two parts
+ *  equal the cost of the lot exactly. */
 function takeFirst(lots: Lot[], most: TokenAmount): Lot {
   const lot = lots[0] as Lot
   if (lot.tokens <= most) {
@@ -125,7 +125,8 @@ function takeFirst(lots: Lot[], most: TokenAmount): Lot {
   return { ...lot, tokens: most, costLamports, feeLamports }
 }
 
-/** Returns the share of `part` in `amount`, rounded down; all of `amount` if `part` is the whole. */
+/** Splits `amount` in proportion to tokens: returns amount * part / whole, rounded down; all of `amount` if `part`
+ *  equals `whole`. */
 function shareOf(amount: Lamports, part: TokenAmount, whole: TokenAmount): Lamports {
   return whole === 0n || part === whole ? amount : lamports(Number((BigInt(amount) * part) / whole))
 }

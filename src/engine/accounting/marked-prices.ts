@@ -2,9 +2,9 @@ import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import type { Position } from './position.ts'
 import type { TripSums } from './trip-sums.ts'
 
-/** The range of prices at which the profit of a position was already compared with its best and worst profit (its
- *  marks). While the position stays the same, its value rises with the price, so a price within this range cannot
- *  change a mark. Most prints of a held token are within the range. */
+/** The marks of a position are its best and its worst profit so far. This class stores the range of prices that were
+ *  already compared with the marks. As long as the position does not change, its value rises with the price, so a price
+ *  within the range cannot change a mark. Most prints of a held token are within the range. */
 export class MarkedPrices {
   #low = Number.NaN
   #high = Number.NaN
@@ -16,8 +16,8 @@ export class MarkedPrices {
   /** Returns whether the price is within the range. If not, extends the range to the price. */
   covers(position: Position, price: number): boolean {
     const { trip, tokens, exitTries } = position
-    // The liquidation value of a token that has left the curve is computed from another depth, so the earlier range of
-    // prices does not apply.
+    // Once a token has left the bonding curve, its liquidation value is computed from the depth of its new pool, so the
+    // range of prices on the curve no longer applies.
     const isOffCurve = hasLeftCurve(price, position.highPrice)
     const isSame =
       trip !== undefined &&

@@ -20,7 +20,7 @@ export interface BotMoney {
   lostLamports: number
 }
 
-/** Lots of a wallet and mint. The bot is the one that moved these tokens last. */
+/** Lots of a wallet and mint. `bot` is the bot that bought, sold or adopted these tokens last. */
 export interface Holding extends Holder {
   readonly lots: readonly Lot[]
 }
@@ -36,8 +36,7 @@ interface Books {
 const BLOCK_TIME_MS: Millis = 1_000
 
 /** Computes lots, disposals, round trips and sums from movements of money. All displays and reports take these figures
- *  from here. The engine itself decides by its own average cost (`position.ts`); `money.test.ts` tests how both
- *  agree. */
+ *  from here. The engine's own decisions use the average cost (`position.ts`); `money.test.ts` compares the two. */
 export class MoneyFold {
   readonly #bots = new Map<string, BotMoney>()
   readonly #books = new Map<string, Books>()

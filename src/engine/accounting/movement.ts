@@ -45,9 +45,10 @@ export function holderOf(movement: Movement): Holder {
   return movement.kind === 'fill' ? movement.fill : movement
 }
 
-/** Sorts the movements of one wallet and mint as on the chain: by slot, and within a slot buys before sales, because a
- *  sale may sell tokens of such a buy. Movements without a slot are placed by time. Failed transactions come last,
- *  because a failed transaction may precede the fill of its order, and its fee belongs to the same trade. */
+/** Sorts the movements of one wallet and mint in their order on the chain: by Solana slot, and within a slot buys
+ *  before sales, because a sale may sell tokens of such a buy. A movement without a slot is placed by its time. Failed
+ *  transactions come last: one of them may be older than the fill of its order, and its fee belongs to the same
+ *  trade. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))

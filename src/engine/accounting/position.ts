@@ -33,7 +33,7 @@ export interface Position {
   openedAt: Millis
   /** Exit rules, fixed when the position opens. A changed configuration therefore affects new positions only. */
   exits: ExitRules
-  /** Highest robust price since the position opened; 0 before the first. */
+  /** Highest robust price since the position opened; 0 before the first price. */
   highPrice: number
   /** Profit of the sales: proceeds minus average cost. */
   realizedLamports: Lamports
@@ -61,12 +61,13 @@ export interface Position {
    *  arrive count as sold. Deleted once all fills of the mint are final, because the tokens then came from elsewhere.
    *  Absent means 0. */
   oversold?: TokenAmount
-  /** Base units sold beyond the known holding although all fills were final. A buy with an earlier slot may be found
-   *  later; the sale has then sold tokens of that buy. */
+  /** Base units that a sale sold beyond the known holding although all fills were final. A buy in an earlier Solana
+   *  slot may be found later; the sale then sold tokens of that buy. */
   soldEarly?: SoldEarly
   /** Sums of the round trip; absent in positions of older versions, and while nothing was filled. */
   trip?: TripSums
-  /** Best and worst profit at a price since the position opened; absent before the first price. */
+  /** The highest and the lowest profit since the position opened, computed at each new price; absent before the first
+   *  price. */
   best?: TripMark
   worst?: TripMark
   /** Present if the strategy has already received the round trip, and a fork has reopened the position since. */
@@ -76,7 +77,7 @@ export interface Position {
 export interface SoldEarly {
   /** Number of base units. */
   readonly tokens: TokenAmount
-  /** Slot of the last sale of the mint. */
+  /** Solana slot of the last sale of the mint. */
   readonly slot: number
 }
 
@@ -119,13 +120,13 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Smallest part of a position that can be sold, in percent. The size of a sale has two decimals of a percent, so a
+/** Smallest part of a position that can be sold, percent. The size of a sale is a percentage with two decimals, so a
  *  take-profit step may leave a remainder. A remainder up to this size counts as sold. */
 export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 
-/** Returns the base units that take-profit steps have requested and that are not sold yet. Every sale counts, so tokens
- *  are neither sold twice nor forgotten when a sale fails, arrives late or is reversed. */
+/** Returns the base units that the reached take-profit steps still have to sell. Every sale of the position counts, so
+ *  tokens are neither sold twice nor forgotten when a sale fails, arrives late or is reversed. */
 export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
   if (steps === undefined || exiting !== '') return 0n
   const sold = bought > tokens ? bought - tokens : 0n
@@ -179,8 +180,8 @@ export function reopened(position: Position): Position {
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
   const { bought = position.tokens, oversold = 0n } = position
-  // The position was sold out while this buy was on its way, so its take-profit steps restart. An oversold amount means
-  // that a fork changed the order of the fills; the steps then do not restart.
+  // All tokens were sold while this buy was on its way, so the take-profit steps restart. An oversold amount means that
+  // a fork changed the order of the fills; the steps then do not restart.
   const isAnew = opens && bought > 0n && oversold === 0n
   if (isAnew) delete position.steps
   position.bought = isAnew ? fill.tokens : bought + fill.tokens
@@ -229,7 +230,8 @@ export function undoSale(position: Position, fill: Fill): Lamports {
   return earn(position, cost - fill.tradeLamports)
 }
 
-/** Adds tokens, except those that count as sold already. Returns the share of the tokens that was added. */
+/** Adds the tokens of a buy, except those that already count as sold. Returns the share of the tokens that was added, 0
+ *  to 1. */
 function putIn(position: Position, tokens: TokenAmount): number {
   const { oversold = 0n } = position
   const owed = oversold < tokens ? oversold : tokens

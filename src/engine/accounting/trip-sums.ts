@@ -18,8 +18,8 @@ export interface TripSums {
   readonly soldAt: Millis | null
 }
 
-/** Fees of a position's transactions by kind, lamports. Those of `venue` and `service` are part of the amounts paid and
- *  received. */
+/** Fees of a position's transactions by kind, lamports. The amounts paid and received already include the fees `venue`
+ *  and `service`. */
 export interface TripFees {
   readonly venue: number
   readonly service: number
@@ -38,7 +38,7 @@ export interface TripFees {
  *  minus cost and fees. */
 export interface TripMark {
   readonly lamports: number
-  /** Share of the amount paid for tokens, percent. */
+  /** The profit as a percentage of the amount paid for tokens. */
   readonly percent: number
 }
 
@@ -88,7 +88,7 @@ export function withFill(trip: TripSums, fill: Fill, times: 1 | -1, reason = '')
   const isBuy = side === 'buy'
   const isSale = side === 'sell' && times > 0
   const lamports = times * fill.tradeLamports
-  // Assigns field by field, because spreading takes several times as long.
+  // Assigning field by field is several times as fast as spreading.
   return {
     buys: isBuy ? trip.buys + times : trip.buys,
     sells: isBuy ? trip.sells : trip.sells + times,
@@ -107,7 +107,7 @@ export function withFailed(trip: TripSums, feeLamports: number): TripSums {
   return { ...trip, fees: { ...trip.fees, failed: trip.fees.failed + feeLamports } }
 }
 
-/** Sets the end of a trip whose tokens left the wallet without an order. */
+/** Ends a round trip whose tokens left the wallet without an order. */
 export function withLoss(trip: TripSums, time: Millis): TripSums {
   return { ...trip, exitReason: LOST, exitTag: '', soldAt: time }
 }

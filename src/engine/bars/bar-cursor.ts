@@ -7,20 +7,20 @@ import type { FeedGaps } from '../../market/feed-gaps.ts'
 export interface CursorOptions {
   readonly bars: Bars
   readonly gaps: FeedGaps
-  /** Whether intervals without a print become bars. */
+  /** Whether an interval without a print becomes a (silent) bar. */
   readonly isFilled: boolean
-  /** Largest number of silent bars (bars of intervals without a print) in a row. */
+  /** Largest number of consecutive silent bars (bars of intervals without a print) that are passed. */
   readonly mostSilent: number
 }
 
 /** Receives bars. */
 export interface BarTaker {
-  /** Called with a bar of a token. The bar's numbers begin at `doubles[at]`. Later bars overwrite this memory. */
+  /** Called for each bar of a token. The bar's numbers begin at `doubles[at]`. Later bars overwrite this memory. */
   add(token: TokenId, doubles: Float64Array, at: number): void
 }
 
-/** Number of doubles of a cursor. The constants below are the offsets of its fields. A cursor of zeros points before
- *  the first bar. */
+/** Size of a cursor in doubles. The constants below are the offsets of its fields. A cursor of zeros points before the
+ *  first bar. */
 export const CURSOR_DOUBLES = 4
 /** Number of the next bar with prints. */
 const NUMBER = 0
@@ -33,8 +33,8 @@ const SILENT = 3
 
 const silentBar = new Float64Array(BAR_DOUBLES)
 
-/** Passes bars to a receiver. For each token, a cursor records which bar was passed last. A cursor is a few numbers in
- *  an array that the caller owns. */
+/** Passes the bars of tokens to a receiver. A cursor for each token records which bar was passed last. The caller owns
+ *  the array that contains the cursor. */
 export class BarPasser {
   readonly #options: CursorOptions
 
@@ -54,8 +54,8 @@ export class BarPasser {
     return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
-  /** Passes the bars since the last call. Leaves out silent bars before `notBefore`. After the last bar with prints,
-   *  passes silent bars only up to `until`. */
+  /** Passes the bars that closed since the last call. Leaves out silent bars before `notBefore`. After the last bar
+   *  with prints, passes silent bars only up to `until`. */
   pass(
     token: TokenId,
     cursors: Float64Array,

@@ -10,8 +10,8 @@ export type BarPlan = { readonly [W in Width]?: number | BarSetting }
 export interface BarSetting {
   /** Number of closed bars that are kept for a token; 1 to 10,000. */
   readonly keep: number
-  /** `fill`: an interval without a print becomes a flat bar without volume. `gap`: it is left out. Bars of trades or of
-   *  a volume have no such intervals. Default `fill`. */
+  /** `fill`: an interval without a print becomes a flat bar without volume. `gap`: such an interval has no bar. Only
+   *  time bars have such intervals. Default `fill`. */
   readonly silent?: 'fill' | 'gap'
 }
 

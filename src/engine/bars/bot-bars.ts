@@ -9,9 +9,9 @@ import { forgetValues, type ValueSource, type Values, type ValuesClass, valuesCl
 import { SeriesNumbers } from './series-numbers.ts'
 import type { BarListener, BarReader, TokenBars } from './token-bars.ts'
 
-/** What the bars of a bot need from the bot. */
+/** The part of a bot that its bars call. */
 export interface BarHost {
-  /** Whether the strategy has `onBar` or `exitsFor`, which `closed` calls even if no condition is true. */
+  /** Whether the strategy has `onBar` or `exitsFor`. `closed` calls these handlers even if no condition is true. */
   readonly hasBarHandler: boolean
   /** Called when a bar of a token has closed, with the names of the conditions that are true. */
   closed(bars: Bars, token: TokenId, conditions: readonly string[]): void
@@ -31,9 +31,9 @@ export class BotBars implements BarReader, ValueSource {
   readonly #places: readonly { readonly series: BotSeries; readonly index: number }[]
   readonly #Values: ValuesClass
   readonly #values: ByToken<Values> = []
-  /** Values for a token without bars. */
+  /** The object of indicator values that all tokens without bars share; each value is undefined. */
   readonly #none: Values
-  /** By width: the conditions and the functions of the strategy that run when bars close. */
+  /** One listener for each width. It tests the conditions and calls the strategy when a bar of the width closes. */
   readonly #listeners: readonly SeriesListener[]
 
   constructor({ bars, indicators, conditions }: SeriesPlan, all: TokenBars, host: BarHost) {
@@ -59,8 +59,8 @@ export class BotBars implements BarReader, ValueSource {
       const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
       const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      // A bar that has just closed is already counted by the indicators of its own width, but not by those of other
-      // widths.
+      // The indicators of a width have already counted its newest bar when their conditions are tested. Indicators of
+      // other widths must count their bars first.
       const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
       return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
     })
@@ -81,7 +81,7 @@ export class BotBars implements BarReader, ValueSource {
     throw new TypeError(`the strategy declares no '${String(width).slice(0, 60)}' bars; it declares ${declared}`)
   }
 
-  /** Object with the current values of the indicators of a token. */
+  /** Returns an object whose properties are the current values of a token's indicators. */
   values(token: TokenId): object {
     return this.#values[token] ?? this.#newValues(token)
   }
@@ -134,9 +134,9 @@ interface ListenerParts {
   readonly bars: Bars
   readonly host: BarHost
   readonly conditions: BotConditions | undefined
-  /** The series of other widths with indicators that the conditions read. */
+  /** The series of other widths whose indicators the conditions read. */
   readonly counted: readonly BotSeries[]
-  /** Whether the test of a condition may run code of the strategy, namely that of the strategy's own indicators. */
+  /** Whether testing a condition may run code of the strategy, because the strategy defines an indicator itself. */
   readonly runsOwnCode: boolean
 }
 
@@ -147,8 +147,8 @@ class SeriesListener implements BarListener {
   readonly #counted: readonly BotSeries[]
   readonly #runsOwnCode: boolean
   #conditions: BotConditions | undefined
-  /** Whether `test` has run for the bars that are being shown. `#held`: by token, the names of the conditions that were
-   *  true. */
+  /** Whether `test` has run for the bars that are now shown to the bot. `#held` then contains, for each token, the
+   *  names of the conditions that are true. */
   #isTested = false
   readonly #held = new Map<TokenId, readonly string[]>()
 

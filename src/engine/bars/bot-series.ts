@@ -9,15 +9,15 @@ import { IndicatorMemory } from '../indicators/indicator-memory.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import { BarPasser, type BarTaker, CURSOR_DOUBLES, type CursorOptions } from './bar-cursor.ts'
 
-/** Number of silent bars (bars of intervals without a print) in a row that an indicator counts. More would hardly
- *  change it, but take time. */
+/** Largest number of consecutive silent bars (bars of intervals without a print) that an indicator counts. More of them
+ *  would hardly change its value, but would take time. */
 const MOST_SILENT = 1_000
 
 /** Bars of one width as one bot sees them, and the bot's indicators over them. */
 export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
   readonly keep: number
   readonly indicators: readonly Indicator<unknown>[]
-  /** Whether the indicators must be computed at each bar. */
+  /** Whether the indicators must be updated at each bar, because a condition may read them. */
   readonly isEager: boolean
 }
 
@@ -29,7 +29,8 @@ interface KeptList {
   bars: readonly Bar[]
 }
 
-/** The states of the author's own indicators for a token, and the cursor of the bars that they have processed. */
+/** For one token: the states of the indicators that the strategy defines itself, and the cursor of the bars that these
+ *  states have counted. */
 interface OwnStates {
   readonly cursor: Float64Array
   readonly states: readonly IndicatorState<unknown>[]
@@ -47,7 +48,7 @@ export class BotSeries implements BarFollower {
    *  token. */
   readonly #inMemory: readonly NumberIndicator<unknown>[]
   #memory: IndicatorMemory
-  /** The author's own indicators. */
+  /** Indicators that the strategy defines itself. */
   readonly #own: readonly Indicator<unknown>[]
   readonly #ownStates: ByToken<OwnStates> = []
 
@@ -70,12 +71,12 @@ export class BotSeries implements BarFollower {
     return this.#options.indicators.length > 0
   }
 
-  /** Whether the strategy declares indicators of its own. */
+  /** Whether the strategy defines an indicator of this width itself. */
   get hasOwnCode(): boolean {
     return this.#own.length > 0
   }
 
-  /** The last closed bars of a token, oldest first. The list is created once for all calls between two bars. */
+  /** Returns the last closed bars of a token, oldest first. All calls between two bars return the same list. */
   listOf(token: TokenId): readonly Bar[] {
     const { keep, bars } = this.#options
     if (bars.closed.countOf(token) === 0) return NO_BARS
@@ -89,7 +90,8 @@ export class BotSeries implements BarFollower {
     return kept.bars
   }
 
-  /** Index of an indicator for `valueOf`. Indicators stored as numbers come first. */
+  /** Returns the index of an indicator, as `valueOf` expects it. The indicators whose state is stored as numbers come
+   *  first. */
   placeOf(indicator: Indicator<unknown>): number {
     const own = this.#own.indexOf(indicator)
     return own < 0 ? this.#inMemory.indexOf(indicator as NumberIndicator<unknown>) : this.#inMemory.length + own
@@ -102,19 +104,19 @@ export class BotSeries implements BarFollower {
     return this.#memory.valueOf(token, place)
   }
 
-  /** Writes a current number of an indicator that is stored as numbers; NaN before there are enough bars. Valid only
-   *  after a call of `count`. */
+  /** Writes one number of an indicator's current value to `to[at]`; NaN before there are enough bars. The indicator
+   *  must be one whose state is stored as numbers, and `count` must have been called for the token. */
   loadNumber(place: number, field: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.load(token, place, field, to, at)
   }
 
-  /** Writes an estimate of the number that `loadNumber` writes; see `StateInMemory`. Valid only after a call of
-   *  `count`. */
+  /** Writes an estimate of the number that `loadNumber` writes, and its largest error; see `StateInMemory`. `count`
+   *  must have been called for the token. */
   loadEstimate(place: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.estimate(token, place, to, at)
   }
 
-  /** Adds the closed bars of a token to the indicators that are stored as numbers. */
+  /** Updates the indicators whose state is stored as numbers with the closed bars of a token. */
   count(token: TokenId): void {
     this.#countInMemory(token)
   }
@@ -144,20 +146,20 @@ export class BotSeries implements BarFollower {
     return this.#ownStates[token]?.states[index]?.value
   }
 
-  /** Whether bars may be dropped before all indicators have counted them. If not, each bar is added to the indicators
-   *  when it closes. */
+  /** Whether bars may be dropped before all indicators have counted them. If not, every bar updates the indicators as
+   *  soon as it closes. */
   get mayLack(): boolean {
     return this.#own.length > 0 || (this.#inMemory.length > 0 && !this.#options.isEager)
   }
 
-  /** Whether stored bars were not yet added to an indicator. */
+  /** Whether an indicator has not yet counted all stored bars of a token. */
   lacks(token: TokenId): boolean {
     if (this.#own.length > 0) return true
     return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
-  /** Feeds the indicators with the bars that are about to be dropped. The interval that ends now is not silent: the
-   *  oldest bars are dropped to make room for its bar. */
+  /** Updates the indicators with the bars of a token before the oldest ones are dropped. The interval that now ends has
+   *  a bar, because that bar is the reason why others are dropped; so it does not count as silent. */
   countBeforeDrop(token: TokenId): void {
     if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
     if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)
@@ -175,8 +177,8 @@ export class BotSeries implements BarFollower {
     this.#memory.addStaged()
   }
 
-  /** Whether the bar at `at`, which is about to close, is the next one that the indicators must count. If it is, first
-   *  adds the silent bars before it. */
+  /** Returns whether the indicators have counted all earlier bars of the token, so that they can count the bar at `at`,
+   *  which is about to close. If so, adds the silent bars before this bar. */
   #isNext(token: TokenId, doubles: Float64Array, at: number): boolean {
     const memory = this.#memory
     const line = memory.lineOf(token)

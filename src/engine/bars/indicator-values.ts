@@ -6,10 +6,10 @@ export interface ValueSource {
   valueOf(index: number, token: TokenId): unknown
 }
 
-/** The values of a token's indicators as a strategy sees them: each property reads the current value. */
+/** The values of a token's indicators as a strategy sees them. Each property returns the current value. */
 class Values {
   readonly #source: ValueSource
-  /** -1 for a token without bars. */
+  /** Number of the token; -1 if the token has no bars or was freed. All values are then undefined. */
   #token: TokenId
 
   constructor(source: ValueSource, token: TokenId) {
@@ -23,7 +23,7 @@ class Values {
     return token < 0 ? undefined : values.#source.valueOf(index, token)
   }
 
-  /** Detaches the values from the token, whose number may then belong to another token. */
+  /** Detaches these values from their token, because the token's number may be given to another token. */
   static forget(values: Values): void {
     values.#token = -1
   }
@@ -31,7 +31,7 @@ class Values {
 
 export type ValuesClass = new (source: ValueSource, token: TokenId) => Values
 
-/** Detaches the values of a token from its number. */
+/** Makes all values undefined. Called when the token is freed, because its number may be given to another token. */
 export const forgetValues: (values: Values) => void = Values.forget
 export type { Values }
 
@@ -39,7 +39,7 @@ export type { Values }
  *  many classes is several times slower in V8. */
 const classes = new Map<string, ValuesClass>()
 
-/** Returns a class whose objects have the values of these indicators as properties. The properties are getters of the
+/** Returns a class whose objects have one property for each of these indicators. The properties are getters of the
  *  prototype, so that an object takes little memory. */
 export function valuesClass(names: readonly string[]): ValuesClass {
   const key = JSON.stringify(names)

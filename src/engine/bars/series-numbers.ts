@@ -6,8 +6,8 @@ import type { BotSeries } from './bot-series.ts'
 
 /** The numbers that the conditions of a bot read. */
 export class SeriesNumbers implements NumberSource {
-  /** Series with indicators that are stored as numbers and that the conditions read. Before each read, the caller must
-   *  call `count` of these series. */
+  /** The series whose indicators the conditions read, if the state of these indicators is stored as numbers. The caller
+   *  must call `count` of each of these series before a read. */
   readonly counted = new Set<BotSeries>()
   readonly #series: readonly BotSeries[]
   readonly #indicators: ReadonlyMap<string, Indicator<unknown>>
@@ -44,7 +44,8 @@ export class SeriesNumbers implements NumberSource {
   }
 }
 
-/** The number in a value of an author's own indicator; NaN if there is no value yet. */
+/** Returns the number in `value`, the value of an indicator that the strategy defines itself; NaN if there is no value
+ *  yet. */
 function numberIn(value: unknown, name: string, field: string): number {
   if (value === undefined) return Number.NaN
   const number = field === '' ? value : (value as Record<string, unknown>)[field]

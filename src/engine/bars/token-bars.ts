@@ -6,26 +6,27 @@ import { FeedGaps } from '../../market/feed-gaps.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { FeedStatus, WarmGap } from '../messages.ts'
 
-/** A bot that uses bars of a width. */
+/** A bot that uses bars. */
 export interface BarReader {
-  /** What the bot does when bars of this width close; undefined if it does nothing. */
+  /** Returns the listener to call when bars of this width close; undefined if the bot needs no call. */
   listenerOf(bars: Bars): BarListener | undefined
-  /** Whether bars of this width may be dropped before the bot's indicators have counted them. */
+  /** Whether the oldest bars of this width may be dropped before the bot's indicators have counted them. If so,
+   *  `dropping` must be called first. */
   mayLack(bars: Bars): boolean
   /** Called before the oldest bars of a token are dropped, if `mayLack` is true. */
   dropping(bars: Bars, token: TokenId): void
-  /** Called when the bars of a token are freed. Its number may then belong to another token. */
+  /** Called when the bars of a token are freed. The token's number may then be given to another token. */
   forget(token: TokenId): void
 }
 
-/** What a bot does when bars of one width close. */
+/** Receives the closed bars of one width for one bot. */
 export interface BarListener {
   /** Called when the newest bar of a token has closed. */
   closed(token: TokenId): void
-  /** Called before `closed` if the bars of several tokens have closed at once. Does the work that does not depend on
-   *  the order of the tokens. */
+  /** Called before `closed` if bars of several tokens close at once. Tests the conditions of all these tokens in the
+   *  order of memory, which is faster. */
   test(tokens: Uint32Array): void
-  /** Whether `closed` must be called for the tokens of `test`. */
+  /** Whether `closed` must be called for the tokens that `test` received. */
   readonly isDue: boolean
   /** Called after `test`, once `closed` was called for each of its tokens. */
   shown(): void
@@ -35,13 +36,13 @@ export interface BarListener {
 interface SharedBars {
   readonly bars: Bars
   readers: readonly BarReader[]
-  /** Listeners of the readers that act when a bar closes; undefined until the next bar closes. */
+  /** The listeners of the readers; undefined after a change of `readers`, until the next bar closes. */
   listeners: readonly BarListener[] | undefined
-  /** Readers whose indicators may lack bars that are about to be dropped; undefined until the next bar closes. */
+  /** The readers whose `mayLack` is true; undefined after a change of `readers`, until the next bar closes. */
   lacking: readonly BarReader[] | undefined
 }
 
-/** Days for which the bars of a token without a print are kept. */
+/** Number of days after the last print of a token for which its bars are kept. */
 const DAYS_KEPT = 2
 
 /** The bars of all widths that the bots declare. Bots that declare the same width share its bars. */
@@ -49,18 +50,18 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
-  /** Time up to which the market was recorded before the start. The gap between the two processes begins then.
-   *  Undefined in older journals: the gap then begins at the last row of the warm-up, and the gap before the warm-up
-   *  ends at its first print instead of its first row. */
+  /** Time up to which an earlier process recorded the market; the gap until this start begins at that time. Undefined
+   *  for older journals. With them, the gap begins at the last row of the warm-up, and a gap before the warm-up ends at
+   *  the first print of the warm-up and not at its first row. */
   seenTo: Millis | undefined
   readonly #state: EngineState
-  /** Bars by width: time bars by their width, then the others in the order of their declaration. */
+  /** The bars of all widths: first the time bars, shortest first, then the others in the order of their declaration. */
   #all: readonly SharedBars[] = []
-  /** The time bars, and the others. */
+  /** The parts of `#all`: the time bars, and all others. */
   #timed: readonly Bars[] = []
   #untimed: readonly SharedBars[] = []
-  /** Bars that the current print completes are at the beginning of this list. It never becomes shorter, because V8
-   *  would then free its memory. */
+  /** The first elements are the bars that the current print completes. The list never becomes shorter, because V8 would
+   *  then free its memory. */
   readonly #complete: SharedBars[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
@@ -84,7 +85,8 @@ export class TokenBars {
     return bars
   }
 
-  /** Removes a reader from the readers of all widths. The lists are replaced, because they may be iterated over now. */
+  /** Removes a reader from all widths. Replaces the lists of readers, because a caller may be iterating over one of
+   *  them. */
   release(reader: BarReader): void {
     for (const shared of this.#all) {
       shared.readers = shared.readers.filter((one) => one !== reader)
@@ -112,16 +114,16 @@ export class TokenBars {
     return this.#all.map(({ bars }) => bars.width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
   }
 
-  /** Makes the first interval begin with the next row. */
+  /** Makes the next row begin new intervals. */
   #rewind(): void {
     for (const { bars } of this.#all) bars.rewind()
     this.#setDue()
   }
 
-  /** Closes every time bar that has ended by `now`. Bars that end at the same time are all closed before the first of
-   *  them is shown. They are shown in the order of their widths, then in the order in which their tokens first printed.
-   *  Earlier ends come first, so an engine that is late shows the same bars in the same order as one that is on
-   *  time. */
+  /** Closes every time bar that has ended by `now`. All bars that end at the same time are closed before the first of
+   *  them is shown to a bot. They are shown in the order of their widths, and within a width in the order in which
+   *  their tokens first printed. Bars with an earlier end come first, so the order does not depend on how late this
+   *  method is called. */
   advance(now: Millis): void {
     if (this.#state.prices.contradicted) for (const { bars } of this.#all) bars.dropOpen()
     for (let at = this.#nextEnd(now); at !== undefined; at = this.#nextEnd(now)) this.#closeAt(at)
@@ -129,7 +131,8 @@ export class TokenBars {
     this.#setDue()
   }
 
-  /** End of the next interval that has prints and has ended by `now`; undefined if there is none. */
+  /** Returns the end of the next interval that has prints and that ended at or before `now`; undefined if there is
+   *  none. */
   #nextEnd(now: Millis): Millis | undefined {
     let next: Millis | undefined
     for (const { bars } of this.#all) {
@@ -190,8 +193,8 @@ export class TokenBars {
     for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
   }
 
-  /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first of these rows is older than
-   *  the start, so it begins new intervals. */
+  /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first row of the warm-up begins
+   *  new intervals, because it is older than the start. */
   warm(now: Millis): void {
     if (!this.#state.warmed) {
       this.#rewind()
@@ -201,8 +204,8 @@ export class TokenBars {
     if (now >= this.dueAt) this.advance(now)
   }
 
-  /** Ends the warm-up, and closes the bars that ended between its last row and `now`. The time until the next row
-   *  counts as a gap. */
+  /** Ends the warm-up, and closes the bars that ended after its last row and by `now`. The time from the last row of
+   *  the warm-up to the next row counts as a gap. */
   endWarmup(now: Millis): void {
     this.gaps.begin(Math.max(this.seenTo ?? 0, this.#warmedTo))
     if (this.#state.feed === 'live') this.gaps.end(now)
@@ -227,8 +230,8 @@ export class TokenBars {
     return this.#all.some(({ bars }) => bars.holds(token))
   }
 
-  /** Begins a new UTC day. Frees the bars of tokens without a print for two days, except tokens for which `isNeeded` is
-   *  true. */
+  /** Begins a new UTC day. Frees the bars of each token that had no print for two days, unless `isNeeded` returns true
+   *  for it. */
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
     const since = now - DAYS_KEPT * DAY
     const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))
@@ -245,8 +248,8 @@ function listenersOf(shared: SharedBars): readonly BarListener[] {
   return shared.listeners ?? findListeners(shared)
 }
 
-// A function that contains a closure allocates memory at every call, even if it does not use the closure. The closures
-// therefore have functions of their own, which are called only when a closure is needed.
+// The functions `find...` contain the closures, because V8 allocates memory at every call of a function with a closure,
+// even if the call does not use it.
 
 function findListeners(shared: SharedBars): readonly BarListener[] {
   shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])

@@ -23,7 +23,7 @@ export interface BotContext {
   readonly bars: TokenBars
 }
 
-/** What the handle of a strategy (`BotHandle`) needs from the runner of the strategy. */
+/** The part of a strategy's runner that the strategy's handle (`BotHandle`) calls. */
 export interface BotHost extends Client {
   /** Subscription keys of the bot: `trades`, `newTokens`, `priceUpdates` and mints. They decide which rows reach the
    *  bot. */

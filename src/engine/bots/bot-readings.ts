@@ -40,9 +40,9 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A mint that the engine has seen needs no check. A public key that the
-   *  engine has not seen is accepted too: whether it has seen a mint depends on how far the process has read ahead, and
-   *  this may differ in a replay. */
+  /** Whether `mint` is a base58 public key. A mint that the engine knows needs no check. Unknown public keys are
+   *  accepted too, because which mints the engine knows depends on how far the process has read ahead, and a replay may
+   *  differ in this. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }

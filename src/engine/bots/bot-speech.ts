@@ -8,9 +8,9 @@ const MOST_FIELDS = 20
 const LONGEST_NAME = 50
 const LONGEST_VALUE = 200
 
-/** `bot.log` and `bot.message`. Both are outputs of the engine, so they also leave the thread of an isolated strategy.
- *  Lines beyond a limit are dropped, and not refused by an error, because a log must not end a strategy. The limits use
- *  the engine's time, so that a replay drops the same lines. */
+/** Implements `bot.log` and `bot.message`. Lines and messages are outputs of the engine, so they also leave the thread
+ *  of an isolated strategy. Beyond a limit they are dropped without an error, because a log line must not end a
+ *  strategy. The limits use the engine's time, so that a replay drops the same lines. */
 export class BotSpeech {
   readonly log: StrategyLog
   readonly #state: EngineState

@@ -30,7 +30,7 @@ import { readTokenQuery, selectTokens } from './token-query.ts'
 
 /** Maximum number of mints that a bot watches. */
 const MOST_WATCHED = 5_000
-/** Within this time in ms, a refusal with the same code as the previous refusal of its token is not recorded again. */
+/** If a token gets the same refusal code again within this time (ms), the refusal is not recorded again. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
@@ -155,9 +155,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds no tokens of this mint`)
   }
 
-  /** Applies the result of `exitsFor`, which may hold any value, unless the position has these exits already. Unchanged
-   *  take-profit steps go on instead of restarting: if a strategy moves its stop at each bar, the steps that have sold
-   *  their share must not sell again. */
+  /** Applies the result of `exitsFor`, which may be any value. Does nothing if the position already has these exits.
+   *  Unchanged take-profit steps continue instead of restarting, because a strategy may move its stop at each bar, and
+   *  a step that has sold its share must not sell again. */
   followExits(position: PositionView, rules: unknown): void {
     const read = readExits(rules)
     if (typeof read !== 'string' && sameExits(read, position.exits)) return
@@ -244,8 +244,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: true }
   }
 
-  /** Raises an alarm, because a strategy that ignores the result continues without the timer or the subscription. Each
-   *  code raises only one alarm, because the strategy may repeat the request on every row. */
+  /** Raises an alarm about a refused timer or subscription, because a strategy may ignore the result of its request.
+   *  Each code raises only one alarm, because the strategy may repeat the request at every row. */
   #alarmOnce(code: ErrorCode, reason: string): void {
     if (this.#alarmed.has(code)) return
     this.#alarmed.add(code)
@@ -274,8 +274,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: false, code, reason }
   }
 
-  /** Runs a request. If the stack overflows in it, marks the books as inconsistent, because the engine cannot continue
-   *  then. */
+  /** Runs a request. If the call stack overflows, marks the books as inconsistent, because the engine cannot continue
+   *  after that. */
   #guardBooks<T>(run: () => T): T {
     try {
       return run()
@@ -294,29 +294,30 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#charge(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
-  /** Throws outside of a handler, for example in a promise. A request from there has no place in the stream of rows and
-   *  inputs, so a replay could not repeat it. */
+  /** Throws if no handler is running, for example in a promise. A replay could not repeat a request from there, because
+   *  it has no place in the stream of rows and inputs. */
   #assertHandling(): void {
     if (this.#state.activity.running !== this.#context.index)
       throw new Error(`${this.name} uses its bot outside of a handler; handlers must be synchronous`)
   }
 }
 
-/** The costs of requests that cost more than 1, because they write more to the journal or delay other bots more. */
+/** Costs of the requests that use up more of a bot's allowance than 1, because they write more to the journal or delay
+ *  other bots more. */
 export const COST = {
   /** A timer that fires writes a row to the journal and runs a handler. */
   firing: 5,
-  /** The journal gets a row with the position and all its exits. */
+  /** The journal records the position with all its exits. */
   setExits: 5,
-  /** The journal gets a row with the whole conditional order. */
+  /** The journal records the whole conditional order. */
   conditional: 4,
 } as const
 
-/** Number of characters of a state or a note that cost as much as one request. */
+/** A state or a note costs one request for each of this many characters. */
 const CHARACTERS_A_REQUEST = 100
-/** Number of watched mints that raise the cost of the next `watch` by one request, because the feed receives the whole
+/** A call of `watch` costs one more request for each of this many watched mints, because the feed receives the whole
  *  list. */
 const MINTS_A_REQUEST = 100
 
-/** Number of tokens that `tokens` looks at for the cost of one request. */
+/** A call of `tokens` costs one request for each of this many tokens that it examines. */
 const TOKENS_A_REQUEST = 100

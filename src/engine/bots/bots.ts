@@ -27,16 +27,16 @@ export class Bots {
     return this.#byName.get(bot)
   }
 
-  /** Returns the settings for selling a position. The position may belong to a bot that is no longer configured. Its
-   *  exits were fixed when it opened and still apply, so another bot of its wallet sells. Throws SluiceError if the
-   *  wallet has no configured bot. */
+  /** Returns the settings of the bot that sells a position. If the bot of the position is no longer configured, another
+   *  bot of the same wallet sells, and the exits that were fixed when the position opened still apply. Throws
+   *  SluiceError if the wallet has no configured bot. */
   sellerOf({ bot, account }: Position): BotSettings {
     const runner = this.of(bot) ?? this.#runners.find(({ settings }) => settings.account.id === account)
     if (runner === undefined) throw new SluiceError(`account ${account} does not belong to any configured bot`)
     return runner.settings
   }
 
-  /** Starts the strategies, except those that an earlier engine has stopped. */
+  /** Starts the strategies, except those in `stopped`, which failed in an earlier engine. */
   start(stopped: StartInput['stopped'], wants: Wants, router: SubscriptionRouter): void {
     for (const runner of this.#runners) {
       for (const key of runner.keys) {
@@ -57,7 +57,7 @@ export class Bots {
   }
 }
 
-/** Replaces a strategy that is not available, or that must not run. */
+/** Stands in for a strategy that is not available or must not run. */
 export const NO_STRATEGY = {
   name: '',
   about: '',

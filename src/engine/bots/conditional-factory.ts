@@ -48,8 +48,8 @@ export class ConditionalFactory {
   }
 }
 
-/** Refuses a sale of a part so small that rounding would count it as sold already. undefined if the part is large
- *  enough. */
+/** Refuses the sale of a part that is so small that rounding would count it as sold already. Returns undefined if the
+ *  part is large enough. */
 function tooSmall({ position, request: { size } }: Sale): Veto | undefined {
   if (size.kind !== 'percent' && size.kind !== 'tokens') return undefined
   const percent = size.kind === 'percent' ? size.percent : (Number(size.tokens) / Number(position.tokens)) * 100

@@ -9,7 +9,7 @@ const MOST_OF_TOKEN = 10_000
 /** Largest total length of the durable states of one bot, characters of JSON. A restart reads them all, and records
  *  them in one row of the journal. */
 const MOST_OF_BOT = 4_000_000
-/** A shorter state counts as this many characters, because its row has other columns too. */
+/** A shorter state counts as this many characters, because its row in the journal has other columns too. */
 const LEAST_OF_TOKEN = 100
 
 interface Entry {
@@ -73,8 +73,8 @@ export class DurableStates {
     this.#state.emit({ kind: 'tokenState', state: record })
   }
 
-  /** Records the UTC day of a token's event if the day is new, because a restart decides by the last day whether to
-   *  free the token. */
+  /** Records the UTC day of a token's event, if the token had no event on this day yet. A restart decides by this day
+   *  whether to free the token. */
   seen(mint: string): void {
     const known = this.#byMint.get(mint)
     if (known === undefined) return
@@ -85,8 +85,8 @@ export class DurableStates {
     this.#state.emit({ kind: 'tokenState', state: record })
   }
 
-  /** Deletes the values of tokens. The order of `mints` depends on the numbers of the tokens, which differ in a replay,
-   *  so the values are deleted in the order of their mints. */
+  /** Deletes the values of tokens, sorted by mint. The order of `mints` depends on the numbers of the tokens, which
+   *  differ in a replay. */
   freeAll(mints: readonly string[]): void {
     for (const mint of mints.filter((one) => this.#byMint.has(one)).sort()) this.free(mint)
   }
@@ -106,7 +106,7 @@ export class DurableStates {
   }
 }
 
-/** Number of characters with which a state counts towards the limit of the bot; 0 if there is none. */
+/** Returns the number of characters that a state counts towards the limit of the bot; 0 if there is no state. */
 function lengthOf(text: string | undefined): number {
   return text === undefined ? 0 : Math.max(LEAST_OF_TOKEN, text.length)
 }

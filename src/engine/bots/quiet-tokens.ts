@@ -1,8 +1,9 @@
 import type { TokenId } from '../../market/block.ts'
 
-/** Tokens whose trades change only prices and bars: no bot must be shown their trades, and their prints trigger no exit
- *  and no conditional order. One byte for each token replaces the look-ups in the parts of the engine that decide this.
- *  A part whose decision may change removes the token, or all tokens. */
+/** Marks the quiet tokens: those whose trades change only prices and bars, because no bot receives their trades, and
+ *  their prints trigger neither an exit nor a conditional order. One byte for each token replaces the look-ups in the
+ *  parts of the engine that decide this. A part must clear the mark of a token, or all marks, when its decision may
+ *  change. */
 export class QuietTokens {
   #flags = new Uint8Array(1024)
 

@@ -4,7 +4,7 @@ import { reservesAt, solFor, tokensFor, VENUE_FEE } from '../../solana/pool-dept
 import type { QuoteFees } from '../settings.ts'
 import type { Quote } from '../strategy.ts'
 
-/** Fees of quotes in journals that record none. */
+/** Fees that quotes include if the journal records none, as in older journals. */
 const OLD_FEES: QuoteFees = {
   venuePercent: VENUE_FEE * 100,
   servicePercent: 0,

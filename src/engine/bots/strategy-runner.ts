@@ -54,7 +54,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Frozen copy of the params, made when the strategy first needs it. */
   #params: Json | undefined
   readonly #firings = new FiringRate()
-  /** The last value of each source. */
+  /** The last value of each source that the strategy declares, by name. */
   readonly #sources = new Map<string, Json>()
   /** Alarm of a strategy that threw during the warm-up. It is emitted afterwards, because outputs are discarded until
    *  then. */
@@ -118,7 +118,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       throw new TypeError('`onCondition` is never called, because the strategy declares no `when`')
   }
 
-  /** Ends a strategy that was stopped in an earlier engine. Called instead of `start`. */
+  /** Ends a strategy that failed in an earlier engine. Called instead of `start`. */
   stop({ reason, told }: StoppedBot): void {
     this.#restoreViews()
     this.money.status = 'exits-only'
@@ -142,7 +142,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.#tokens[token] !== undefined
   }
 
-  /** Shows a market row to the strategy. */
+  /** Passes a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
     const { handlers } = this
@@ -166,15 +166,15 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.handlers.onBar !== undefined || this.handlers.exitsFor !== undefined
   }
 
-  /** Shows the newest bar of a token to the strategy. If the strategy's keys cover the token, `onBar` receives the bar,
-   *  and `onCondition` receives it once for each of `conditions`. If the bot holds the token, `exitsFor` receives the
-   *  bar. */
+  /** Passes the newest bar of a token to the strategy. If the strategy's keys cover the token, `onBar` receives the
+   *  bar, and `onCondition` receives it once for each name in `conditions`. If the bot holds the token, `exitsFor`
+   *  receives the bar. */
   closed(bars: Bars, token: number, conditions: readonly string[]): void {
     if (this.hasBarHandler || conditions.length > 0) this.#showBar(bars, token, conditions)
   }
 
-  // A function that contains a closure allocates memory at every call, even if it does not use the closure. The
-  // closures are therefore in methods of their own, which are called only when needed.
+  // The closures are in methods of their own, because V8 allocates memory at every call of a function with a closure,
+  // even if the call does not use it.
 
   #showBar(bars: Bars, token: number, conditions: readonly string[]): void {
     const { exitsFor } = this.handlers
@@ -249,7 +249,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     }
   }
 
-  /** Shows an answer of a source. Without `data`, the last value is shown again. */
+  /** Passes an answer of a source to the strategy. If `data` is absent, passes the last value again. */
   source(name: string, time: Millis, data: Json | undefined): void {
     if (data !== undefined) this.#sources.set(name, plainJson(data, name))
     const value = this.#sources.get(name)
@@ -262,7 +262,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
-  /** Shows the strategy the round trip of a position that has closed. */
+  /** Passes the round trip of a closed position to the strategy. */
   tripEnded(trip: RoundTripView): void {
     const view = this.viewOf(this.state.mints.intern(trip.mint))
     this.guard(() => this.handlers.onPositionClosed?.(trip, view))
@@ -287,8 +287,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#heldAlarm = undefined
   }
 
-  /** Called for each midnight that has passed. Frees views of tokens that were not seen on the previous day and are not
-   *  held, because the number of tokens is unbounded. */
+  /** Called once for each midnight that has passed. Frees the views of tokens that the bot did not see on the previous
+   *  day and does not hold, because the number of tokens over time is unlimited. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
@@ -333,8 +333,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       setByToken(this.#tokens, token, view)
       return this.#hold(view)
     }
-    // The previous process has already seen the rows of the warm-up, so a row of the warm-up is not the first row of
-    // its token on that day.
+    // An earlier process has already seen the rows of the warm-up, so none of them counts as the first row of its token
+    // on that day.
     if (this.state.warming) return known
     if (this.#tokens[token] === undefined) setByToken(this.#tokens, token, known)
     if (!this.durable.isEmpty) this.durable.seen(known.mint)
@@ -401,8 +401,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.settings.name
   }
 
-  /** Ends the strategy that threw. A SluiceError comes from Sluice and not from the strategy (for example because of a
-   *  corrupt tape), so it is thrown again and ends the process. */
+  /** Ends the strategy because it threw. A SluiceError does not come from the strategy (for example, the tape may be
+   *  corrupt), so it is thrown again and ends the process. */
   #threw(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)
@@ -427,8 +427,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   }
 }
 
-/** Throws if a handler returned a promise: the code after an `await` would have no place in the stream of inputs, and
- *  its rejection would end the process. */
+/** Throws if a handler returned a promise. The code after an `await` would have no place in the stream of inputs, and a
+ *  rejection would end the process. */
 function refusePromise(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
   const { then } = returned

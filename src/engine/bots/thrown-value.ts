@@ -7,7 +7,7 @@ const NO_STACK = { above: '', stack: '' }
 /** Texts of a value that a strategy threw. The value is read only once, because a read may run code of the strategy. */
 export interface Thrown {
   readonly reason: string
-  /** Text of the stack above the message. For a syntax error, it contains the place of the error. */
+  /** The text that a stack contains above its message. For a syntax error, this text names the place of the error. */
   readonly above: string
   /** Stack frames as V8 writes them, one a line; '' if there are none. */
   readonly stack: string
@@ -17,8 +17,8 @@ export interface Thrown {
  *  run code of the strategy. */
 export type ThrownAtOf = (stack: string) => ThrownAt | undefined
 
-/** Reads a thrown value. It may be any value, and reading it may throw again or run code of the strategy. Every mode
- *  therefore reads the same properties in the same order, so that a replay has the same effects. */
+/** Reads a value that a strategy threw. The value may be anything, and reading it may throw or run code of the
+ *  strategy. Every mode reads the same properties in the same order, so that a replay has the same effects. */
 export function readThrown(error: unknown): Thrown {
   let reason = 'the strategy threw a value that cannot be printed'
   let message = ''
@@ -26,7 +26,7 @@ export function readThrown(error: unknown): Thrown {
     if (error instanceof Error) message = String(error.message)
     reason = (error instanceof Error ? `${error.name}: ${message}` : String(error)).slice(0, LONGEST_REASON)
   } catch {
-    // `reason` keeps its default.
+    // Reading the value threw, so `reason` keeps its default.
   }
   return { reason, ...readStack(error, message) }
 }

@@ -19,7 +19,7 @@ export function readTokenQuery({ where, by, limit = DEFAULT_LIMIT }: TokenQuery)
 
 /** Selects tokens. `views`: in the order in which the bot first saw them. */
 export function selectTokens(views: Iterable<TokenView>, { where, by, limit }: Checked): TokenView[] {
-  // A copy, because the strategy's functions may create further views during the loop.
+  // The list is copied, because the strategy's functions may create further views during the loop.
   const newestFirst = [...views].reverse()
   const found = where === undefined ? newestFirst : newestFirst.filter((view) => where(view) === true)
   return by === undefined ? found.slice(0, limit) : largest(found, by, limit)

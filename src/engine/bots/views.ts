@@ -12,10 +12,10 @@ import { copyExits, type ExitRules } from '../exits/exit-settings.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, RoundTripView, Token } from '../strategy.ts'
 
-/** What the views of tokens need from their bot. */
+/** The part of a bot that its views of tokens call. */
 export interface ViewSource {
   readonly state: EngineState
-  /** undefined if the strategy declares no bars. */
+  /** The bars of the bot; undefined if the strategy declares none. */
   readonly bars: BotBars | undefined
   durableOf(mint: string): Json
   saveDurable(mint: string, value: Json): void
@@ -23,9 +23,9 @@ export interface ViewSource {
 
 const NO_INDICATORS: object = Object.freeze({})
 
-/** A token as one bot sees it. A sweep has many views and each access may miss the cache, so the object is small and
+/** A token as one bot sees it. A sweep has many views, and each access may miss the cache, so the object is small and
  *  begins with the fields that every row reads. The object is sealed and its prototype is frozen, because the engine
- *  reads the views of tokens ahead of their prints. A strategy could otherwise define an accessor on a view, and learn
+ *  reads the views of tokens ahead of their prints. Otherwise a strategy could define an accessor on a view, and learn
  *  from its calls which tokens will print next. */
 export class TokenView implements Token<unknown> {
   readonly #source: ViewSource
@@ -37,8 +37,7 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
-  /** The refusal that was recorded last. It is kept so that a strategy that asks again on every print does not fill the
-   *  journal. */
+  /** The last recorded refusal. A strategy that repeats a refused request on every print must not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(source: ViewSource, token: number, state: unknown, seenAt: Millis) {
@@ -74,7 +73,7 @@ export class TokenView implements Token<unknown> {
     this.#source.saveDurable(this.mint, value)
   }
 
-  /** Detaches the view from its token number. */
+  /** Detaches the view from its token number, which may be given to another token. */
   forget(): void {
     this.#token = -1
   }

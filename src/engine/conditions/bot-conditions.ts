@@ -14,8 +14,8 @@ export class BotConditions {
     this.#codes = plans.map(({ test }) => new TestCode(test, source))
   }
 
-  /** Tests the conditions for a token whose bar has closed. Returns the names of those that are true, in the order of
-   *  their declaration. */
+  /** Tests the conditions for a token whose bar has closed. Returns the names of the conditions that are true, in the
+   *  order of their declaration. */
   heldBy(token: TokenId): readonly string[] {
     const codes = this.#codes
     let held: string[] | undefined

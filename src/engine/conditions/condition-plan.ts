@@ -19,16 +19,17 @@ import {
 export interface ConditionPlan {
   readonly name: string
   readonly test: Test
-  /** Width at whose bars the condition is tested: the first of the condition's widths in the order of `bars`. */
+  /** Width of the bars at whose close the condition is tested. If the condition reads several widths, it is the one
+   *  that `bars` declares first. */
   readonly width: Width
 }
 
-/** Name of the condition of a strategy that declares only one. */
+/** Name of the condition if the strategy declares only one. */
 const LONE = 'when'
 const MOST_CONDITIONS = 50
 
-/** Reads the conditions that `when` returns. `widths`: those of the strategy's bars, in their order. Throws what `when`
- *  throws. */
+/** Reads the conditions that `when` returns. `widths`: the widths of the strategy's bars, in the order of their
+ *  declaration. Throws any error that `when` throws. */
 export function readConditions(
   when: (operands: object) => unknown,
   indicators: ReadonlyMap<string, Indicator<unknown>>,
@@ -43,7 +44,7 @@ export function readConditions(
     if (unused !== undefined)
       throw new FlawError({
         path: ['when'],
-        problem: `${textOf(unused)} is not part of the result; combine conditions with all, any and not, not with && or ||`,
+        problem: `${textOf(unused)} is created but not returned; combine conditions with all(), any() and not(), and not with && or ||`,
       })
     return named.map(({ name, path, test }) => ({ name, test, width: widthOf(path, test, indicators, widths) }))
   } catch (error) {
@@ -76,7 +77,7 @@ function namedTests(result: unknown): NamedTest[] {
   })
 }
 
-/** The parameter of `when`: an operand for each indicator. */
+/** Returns the parameter of `when`: an object with an operand for each indicator. */
 function operandsOf(indicators: ReadonlyMap<string, Indicator<unknown>>): object {
   const known = new Map([...indicators].map(([name, indicator]) => [name, indicatorOperand(name, indicator)]))
   return new Proxy({}, { get: (_target, name) => namedOf(known, name, ['when'], 'indicator') })
@@ -92,7 +93,8 @@ function indicatorOperand(name: string, indicator: Indicator<unknown>): object {
   })
 }
 
-/** An operand that may also have fields, because the values of an author's own indicator are not known yet. */
+/** Returns an operand that may also be read by field, because it is not known yet whether the values of an indicator
+ *  that the strategy defines itself are numbers or objects. */
 function withFields(lone: Operand, fieldOf: (field: string) => Operand): Operand {
   const base = Object.getPrototypeOf(lone) as object
   const fields = new Proxy(base, {
@@ -111,7 +113,7 @@ function namedOf(known: ReadonlyMap<string, object>, name: string | symbol, path
   throw new FlawError({ path, problem: `unknown ${what} '${name}'; ${all}`, word: name, right: names })
 }
 
-/** The test itself, and all tests and operands that it consists of. */
+/** Yields the test and all tests that are combined in it. */
 function* partsOf(test: Test): Generator<Test, void, undefined> {
   yield test
   if ('of' in test) for (const part of test.of) yield* partsOf(part)

@@ -4,14 +4,14 @@ import { type BarFigure, type Indicator, type Indicators, readFigure } from '../
 /** A number that a condition reads at each bar: the value of an indicator, a figure of a bar, or a result of
  *  arithmetic. */
 export interface Operand {
-  /** Tells numbers from conditions. */
+  /** Distinguishes an operand from a condition. */
   readonly expression: 'number'
 }
 
-/** A condition over indicators and bars of a token. It is true, false, or unknown while it depends on a value that is
- *  not known yet. */
+/** A condition over indicators and bars of a token. Its result is true, false or unknown. It is unknown as long as it
+ *  depends on a value that is not known yet. */
 export interface Condition {
-  /** Tells conditions from numbers. */
+  /** Distinguishes a condition from an operand. */
   readonly expression: 'condition'
 }
 
@@ -27,14 +27,14 @@ export type Operands<I extends Indicators> = {
   readonly [K in keyof I]: I[K] extends Indicator<infer V> ? OperandOf<V> : never
 }
 
-/** What `when` receives for an indicator with the value `V`. */
+/** What `when` receives for an indicator whose value has the type `V`. */
 export type OperandOf<V> = V extends number
   ? Operand
   : V extends object
     ? { readonly [F in keyof V as V[F] extends number ? F : never]: Operand }
     : never
 
-/** An operand. An indicator with one value has the field ''. */
+/** The content of an operand. The `field` of an indicator with a single value is ''. */
 export type Term =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'indicator'; readonly name: string; readonly field: string }
@@ -48,8 +48,8 @@ export type Test =
   | { readonly kind: 'above' | 'below' | Crossing; readonly left: Term; readonly right: Term }
   | { readonly kind: 'all' | 'any' | 'not'; readonly of: readonly Test[] }
 
-/** An operand or a condition, as the author of a strategy uses it. `fast > slow` would convert it to a primitive, which
- *  throws. */
+/** The object that a strategy gets for an operand or a condition. A comparison such as `fast > slow` would convert it
+ *  to a primitive, which throws. */
 class Expression<E extends 'number' | 'condition'> {
   readonly expression: E
   readonly #node: Term | Test
@@ -59,7 +59,7 @@ class Expression<E extends 'number' | 'condition'> {
     this.#node = node
   }
 
-  /** Returns the node of an expression of this kind; undefined for any other value. */
+  /** Returns the content of a value that is an `Expression` of this kind; undefined for any other value. */
   static nodeOf(value: unknown, expression: 'number' | 'condition'): unknown {
     if (typeof value !== 'object' || value === null || !(#node in value)) return undefined
     return value.expression === expression ? value.#node : undefined
@@ -70,8 +70,8 @@ class Expression<E extends 'number' | 'condition'> {
   }
 }
 
-/** Throws an error about code of a strategy that converts an operand to a number or a boolean, as `fast > slow`
- *  does. */
+/** Throws an error that explains to the author of a strategy why an operand cannot be converted to a number or a
+ *  boolean, as `fast > slow` does. */
 export function refuseValue(): never {
   throw new TypeError(
     'an operand of `when` has no value of its own: ' +
@@ -101,7 +101,7 @@ function condition(test: Test): Condition {
   return new Expression('condition' as const, test)
 }
 
-/** Returns the test of a condition; undefined for any other value. */
+/** Returns the content of a condition; undefined for any other value. */
 export function testOf(value: unknown): Test | undefined {
   return Expression.nodeOf(value, 'condition') as Test | undefined
 }
@@ -129,14 +129,14 @@ export function below(left: Operand | number, right: Operand | number): Conditio
   return condition({ kind: 'below', ...sides('below', left, right) })
 }
 
-/** Whether `left` is larger than `right` now, and was not at the token's previous bar. Throws TypeError for a value
- *  that is neither operand nor number. @unitless */
+/** Whether `left` is larger than `right` at this bar of the token, and was not larger at its previous bar. Throws
+ *  TypeError for a value that is neither operand nor number. @unitless */
 export function crossesAbove(left: Operand | number, right: Operand | number): Condition {
   return condition({ kind: 'crossesAbove', ...sides('crossesAbove', left, right) })
 }
 
-/** Whether `left` is smaller than `right` now, and was not at the token's previous bar. Throws TypeError for a value
- *  that is neither operand nor number. @unitless */
+/** Whether `left` is smaller than `right` at this bar of the token, and was not smaller at its previous bar. Throws
+ *  TypeError for a value that is neither operand nor number. @unitless */
 export function crossesBelow(left: Operand | number, right: Operand | number): Condition {
   return condition({ kind: 'crossesBelow', ...sides('crossesBelow', left, right) })
 }
@@ -215,7 +215,7 @@ export function shown(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value).slice(0, 60)
 }
 
-/** The test as an author writes it, for messages. */
+/** Returns a condition or an operand as an author writes it, for messages. */
 export function textOf(node: Test | Term): string {
   switch (node.kind) {
     case 'number':

@@ -3,11 +3,11 @@ import type { TokenId } from '../../market/block.ts'
 import type { BarFigure } from '../indicators/indicator.ts'
 import type { Arithmetic, Crossing, Term, Test } from './condition.ts'
 
-/** Writes a number of a token to `to[at]`; NaN if there is none yet. If the function returned the number, V8 would
- *  allocate memory for it. */
+/** A function that writes a number of a token to `to[at]`; NaN if the token has no such number yet. If the function
+ *  returned the number, V8 would allocate memory for it. */
 export type LoadNumber = (token: TokenId, to: Float64Array, at: number) => void
 
-/** Returns whether a test is `TRUE`, `FALSE` or `UNTOLD` (not known yet) for a token. */
+/** A function that returns the result of a condition for a token: `TRUE`, `FALSE` or `UNTOLD` (not known yet). */
 export type RunTest = (token: TokenId) => number
 
 export const TRUE = 1
@@ -22,18 +22,18 @@ export interface NumberReader {
   readonly estimate?: LoadNumber | undefined
 }
 
-/** Gives access to the numbers that tests read. */
+/** Gives access to the numbers that conditions read. */
 export interface NumberSource {
   indicator(name: string, field: string): NumberReader
   figure(width: Width, figure: BarFigure): NumberReader
 }
 
-/** The code of a test: functions that are made once and called for each bar. A missing number is NaN, and every
- *  comparison with NaN is false. The code therefore finds that a test is unknown without checking each operand. */
+/** A condition as functions that are created once and called at each bar. A missing number is NaN, and every comparison
+ *  with NaN is false. The functions therefore find out that a condition is unknown without checking each number. */
 export class TestCode {
   readonly #source: NumberSource
-  /** The crossings in the test. Their numbers are compared at each bar, even if another part of the test has already
-   *  decided the result. */
+  /** The crossings that are part of the condition. Each one compares its numbers at every bar, even if another part of
+   *  the condition has already decided the result. */
   readonly crossings: CrossingCode[] = []
   readonly run: RunTest
 
@@ -155,11 +155,11 @@ function computed(kind: Arithmetic, a: number, b: number): number {
   return kind === 'times' ? a * b : a / b
 }
 
-/** Whether one number crosses another. Keeps one byte for each token. */
+/** Decides whether one number crosses another. Keeps one byte for each token. */
 export class CrossingCode {
   readonly #kind: Crossing
   readonly #compare: (token: TokenId) => number
-  /** By token: the result of the comparison at its last bar. */
+  /** By token: the result of the comparison at the token's last bar. */
   #last = new Uint8Array(0)
   /** Result of the last `advance`. */
   result = UNTOLD

@@ -16,8 +16,8 @@ const MOST_WAITING = 2_000
 /** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** Time in ms after which the last installment of a schedule is tried again, if it had to wait because another order of
- *  its group was open. */
+/** If the last installment of a schedule must wait because another order of its group is open, it is tried again after
+ *  this time, ms. */
 const HELD_BACK_MS = 5_000
 /** Time in ms after which a limit buy that the strategy vetoed calls `confirmBuy` again. */
 const VETO_MS = 1_000
@@ -36,8 +36,8 @@ interface ConditionalOwners {
   of(bot: string): ConditionalOwner | undefined
 }
 
-/** Conditional orders of all bots: limit, stop, one-cancels-the-other and DCA. Their buys pass all checks of a buy.
- *  Their sales become exits of the position, and these are retried until they fill. */
+/** The conditional orders of all bots: limit, stop, one-cancels-the-other and DCA. Their buys pass all checks of a buy.
+ *  Their sales become exits of the position, which are retried until they fill. */
 export class ConditionalBook {
   readonly #state: EngineState
   readonly #factory: OrderFactory
@@ -86,7 +86,7 @@ export class ConditionalBook {
     }
     this.#add(order)
     this.#emit(order)
-    // The first installment of a schedule is due at once. A timer triggers it, so that its buy has an input of its own.
+    // The first installment is due at once. A timer triggers it, so that this buy, too, belongs to an input of its own.
     if (when.kind === 'every') this.#setTimer(order, now)
     else if (order.expiresAt !== null) this.#setTimer(order, order.expiresAt)
     return { ok: true, id: order.id }
@@ -124,8 +124,8 @@ export class ConditionalBook {
     const { now } = this.#state
     if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
     if (expiresAt !== null && now >= expiresAt) {
-      // The timer of the expiry may be late, because timers stop while the machine sleeps, and because the clock may be
-      // set.
+      // The order has expired although its timer has not fired. Timers stop while the machine sleeps, and the clock may
+      // be set.
       this.#endAndReport(order, 'expired', '')
       return
     }
@@ -135,8 +135,8 @@ export class ConditionalBook {
     else this.#buy(order)
   }
 
-  /** Cancels the conditional sales of a closed position. The strategy is notified at once and may buy again, so this
-   *  must be the caller's last step. */
+  /** Cancels the conditional sales of a closed position. Must be the last step of the caller, because the strategy is
+   *  notified at once and may buy again. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account)
@@ -152,8 +152,8 @@ export class ConditionalBook {
     else if (order.state === 'waiting') this.#endAndReport(order, 'expired', '')
   }
 
-  /** Applies the report of an order. A fill counts at any time, even if an earlier order of the same conditional order
-   *  is filled late. */
+  /** Applies the report of an order that a conditional order placed. A fill always counts, even if it is the late fill
+   *  of an earlier order. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
     const order = this.#open.behind(orderId)
     if (order === undefined) return
@@ -185,7 +185,7 @@ export class ConditionalBook {
     for (const one of isDone ? [order, ...ended] : ended) this.#report(one)
   }
 
-  /** Cancels the open order of a conditional order, unless its request has been sent. */
+  /** Cancels the order that a conditional order placed, unless the request of this order has been sent. */
   #cancelOrder({ state, orderId }: ConditionalOrder): void {
     if (state === 'working' && this.#state.book.orders.get(orderId)?.state === 'accepted')
       this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
@@ -241,8 +241,8 @@ export class ConditionalBook {
   #buyInstallment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const isHeldBack = this.#open.isHeldBack(order)
     if (isHeldBack && when.left <= 1) {
-      // With its last installment, the schedule ends and cancels the other conditional orders of its group. One of them
-      // has an open order, which may already have executed. So the last installment waits.
+      // The last installment ends the schedule and cancels the other conditional orders of its group. One of them has
+      // an open order that may already have executed, so the last installment waits for its outcome.
       this.#setTimer(order, this.#state.now + Math.min(when.everyMs, HELD_BACK_MS))
       return
     }
@@ -328,7 +328,7 @@ class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
   /** Conditional orders by the ids of the orders that they placed. */
   readonly #byOrder = new Map<string, ConditionalOrder>()
-  /** Conditional orders with an open order. The set is small, so a print does not iterate over all waiting orders. */
+  /** Conditional orders with an open order. A print checks only this small set, not all waiting orders. */
   readonly #working = new Set<ConditionalOrder>()
 
   /** Adds a conditional order, or updates its state and the ids of the orders that it placed. */

@@ -14,7 +14,7 @@ export interface ConditionalOrder {
   when: Condition
   readonly action: Consequence
   readonly reason: string
-  /** Time at which a waiting order ends; null if it does not expire. */
+  /** Time at which the order expires if it still waits; null if it does not expire. */
   readonly expiresAt: Millis | null
   /** Name of a group of the bot's orders. The first order of a group that executes cancels the others. '' for no
    *  group. */
@@ -32,14 +32,14 @@ export interface ConditionalOrder {
   notBefore: Millis
 }
 
-/** below: the market price falls to `price` (SOL per token) or lower. above: it rises to `price` or higher. every: buys
- *  one installment each `everyMs`, `left` more times, and skips installments at a price above `maxPrice` (null: no
- *  maximum). */
+/** Condition that triggers the order. below: the market price falls to `price` (SOL per token) or lower. above: it
+ *  rises to `price` or higher. every: a schedule that buys an installment each `everyMs`, `left` more times; an
+ *  installment is skipped while the price is above `maxPrice` (null: no maximum). */
 export type Condition =
   | { readonly kind: 'below' | 'above'; readonly price: number }
   | { readonly kind: 'every'; readonly everyMs: number; readonly left: number; readonly maxPrice: number | null }
 
-/** The request of the strategy, in the units of the strategy. */
+/** The buy or the sale that is placed when the condition is met, in the units of the strategy. */
 export type Consequence =
   | { readonly side: 'buy'; readonly options: BuyOptions }
   | { readonly side: 'sell'; readonly options: SellOptions }
@@ -57,8 +57,8 @@ export function conditionalNumber({ id }: Pick<ConditionalOrder, 'id'>): number 
   return Number(id.slice(1))
 }
 
-/** Returns the ids of the orders whose fill ends the conditional order. The fill of an installment of a schedule does
- *  not end it. */
+/** Returns the ids of the orders whose fill ends the conditional order. A schedule has none, because the fill of an
+ *  installment does not end it. */
 export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder): readonly string[] {
   return when.kind === 'every' || orderId === '' ? [] : [...earlierOrders, orderId]
 }

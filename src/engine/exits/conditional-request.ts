@@ -38,7 +38,7 @@ export function readLimitBuy(options: LimitBuyOptions, settings: BotSettings, pl
 /** `kind`: `above` for a limit sell, `below` for a stop. */
 export function readPriceSell(options: LimitSellOptions, kind: 'above' | 'below'): ConditionalRequest | Veto {
   const { percent, tokens, all, reason, tag } = options as object as Partial<Record<string, unknown>>
-  // `readSell` has already refused an invalid size and an invalid tag.
+  // `readSell` has refused an invalid size or tag before.
   const size = {
     ...(percent !== undefined && { percent }),
     ...(tokens !== undefined && { tokens }),
@@ -73,7 +73,11 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
   const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
   if (scaleIn === true) return invalid('a bracket opens a position; use bot.setExits for a position that is open')
-  if (atPrice === undefined) return { code: 'PRICE_UNKNOWN', reason: 'the token has no robust price yet' }
+  if (atPrice === undefined)
+    return {
+      code: 'PRICE_UNKNOWN',
+      reason: 'the token has too few prints for a robust price yet, or the unit of the feed is not proved',
+    }
   if (!(stopPrice < atPrice && atPrice < takeProfitPrice))
     return invalid(`expected stopPrice (${stopPrice}) < price (${atPrice}) < takeProfitPrice (${takeProfitPrice})`)
   return { ...options, exits: { ...exits, stopPrice, takeProfitPrice } }
@@ -95,7 +99,7 @@ function readPart(
   return { when, action, reason: action.options.reason, forMs, oneCancelsOther: name }
 }
 
-/** Returns the options of a buy that is sent later. Refuses options with which a buy would be refused now. */
+/** Returns the options of a buy that is sent later. Refuses the options that would make a buy fail now. */
 function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): BuyOptions | Veto {
   const request = readBuy(options, settings.orders, settings.exits)
   if ('code' in request) return request

@@ -3,9 +3,9 @@ import type { Owner } from '../accounting/by-mint.ts'
 import type { Position } from '../accounting/position.ts'
 import { type ExitRules, flattenSeconds, isAbove, priceAbove, targetAt } from './exit-settings.ts'
 
-// Functions that return the price or the time at which each exit acts. `exit-rules.ts` decides with them, and views
-// show them. A price is NaN if the position has no such exit, or if the exit is not active yet, because comparisons
-// with NaN are false.
+// These functions return the price or the time at which each exit acts. `exit-rules.ts` uses them for its decisions,
+// and views show their results. If a position has no such exit, or if the exit is not active yet, the price is NaN,
+// because every comparison with NaN is false.
 
 export function stopPriceLevel({ stopPrice = Number.NaN }: ExitRules): number {
   return stopPrice
@@ -67,14 +67,14 @@ export function millis(seconds: number): Millis {
   return Math.round(seconds * 1000)
 }
 
-/** What the engine has seen of a position's token. */
+/** The prices and times that the engine has seen for the token of a position. */
 export interface PositionReading {
   /** Proceeds of selling the position at its last known price; undefined without a price. */
   readonly lamports: Lamports | undefined
   /** Price of the exits, SOL per token; undefined before the first print. */
   readonly price: number | undefined
   readonly highPrice: number
-  /** Time of the last print above the minimum size, and of the last one that updated the price. */
+  /** Time of the last print above the minimum size, and time of the last print that updated the price. */
   readonly printedAt: Millis
   readonly pricedAt: Millis
 }

@@ -2,13 +2,13 @@ import type { Millis } from '../../base/units.ts'
 import { ROBUST_WINDOW } from '../../market/price.ts'
 import { DEFAULT_EXIT_WINDOW } from './exit-settings.ts'
 
-/** Number of prints of the widest window. */
+/** Number of prints in the widest window. */
 const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 128
-/** A print older than this is left out while enough newer prints remain, because 21 prints of a quiet token span
- *  minutes. The price of the default window may use older prints (`OLDEST_FILTERED_MS`), because it drops prints from
- *  before a collapse anyway. */
+/** A print older than this is left out as long as enough newer prints remain, because 21 prints of a quiet token span
+ *  minutes. The price of the default window may use older prints (`OLDEST_FILTERED_MS`), because it leaves out prints
+ *  from before a collapse in any case. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 const OLDEST_FILTERED_MS = 600_000
@@ -16,19 +16,21 @@ const ENOUGH_FILTERED = 21
 /** A print that differs from the robust price by more than this factor is a leg: one hop of a swap that was routed
  *  through other pools. Its price says little about the token. */
 const FAR = 2
-/** Prints below half of the price prove a collapse if there are at least this many of them, over at least this time. */
+/** Prints at less than half of the price prove a collapse if there are at least this many of them, over at least this
+ *  time. */
 const PROOF_PRINTS = 3
 const PROOF_MS = 2_000
-/** Initial ring, copied for each held token. It is a plain array of doubles, because a typed array is slower to
+/** Initial list of prices, copied for each held token. It is a plain array, because a typed array is slower to
  *  create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** Price that the exits of one held token use, from its last prints above the minimum size. It is the median of the
- *  window or, with `DEFAULT_EXIT_WINDOW`, the mean of the window's middle half without legs (see `FAR`) and without
- *  prints from before a collapse. The window is wider than that of the robust price, because a sale that noise caused
- *  cannot be undone. At first the window is filled with the robust price. */
+/** Price that the exits of one held token use, computed from its last prints above the minimum size. With
+ *  `DEFAULT_EXIT_WINDOW`, it is the mean of the middle half of the window, without legs (see `FAR`) and without prints
+ *  from before a collapse; otherwise it is the median of the window. The window is wider than that of the robust price,
+ *  because a sale that noise caused cannot be undone. Before the first print, the window is filled with the robust
+ *  price. */
 export class ExitPrice {
-  /** Prices of the last prints. A leg is stored with a negative sign instead of left out, because the medians contain
+  /** Prices of the last prints. A leg is stored with a negative sign and not left out, because the medians include
    *  legs. */
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
@@ -54,8 +56,8 @@ export class ExitPrice {
     this.#times[at] = now
   }
 
-  /** Returns the price for a window of `window` prints. For a window no wider than that of the robust price, it is
-   *  `robust`. */
+  /** Returns the price for a window of `window` prints. If this window is not wider than that of the robust price,
+   *  returns `robust`. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
     if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust
@@ -94,7 +96,7 @@ export class ExitPrice {
     this.#since = 0
   }
 
-  /** Drops prints before `oldest` while more than `enough` remain. */
+  /** Drops prints that are older than `oldest`, as long as more than `enough` prints remain. */
   #dropOld(enough: number, oldest: Millis): void {
     while (this.#taken > enough && (this.#times[this.#first % RING] as number) < oldest) this.#removeFirst()
   }
@@ -115,7 +117,8 @@ export class ExitPrice {
     return sum / (taken - 2 * cut)
   }
 
-  /** Drops all prints before those that prove a collapse below `ceiling`. Returns false if there is no proof. */
+  /** Drops all prints before the ones that prove a collapse below `ceiling`. Returns false if nothing proves a
+   *  collapse. */
   #collapse(ceiling: number): boolean {
     const newest = this.#count - 1
     const since = (this.#times[newest % RING] as number) - PROOF_MS

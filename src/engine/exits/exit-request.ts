@@ -5,8 +5,8 @@ import type { ExitRules } from './exit-settings.ts'
 
 const readDefaults = new WeakMap<ExitRules, ExitRules | string>()
 
-/** Returns the result of `readExits({}, defaults)`. It is cached for each bot, because most orders name no exits of
- *  their own. */
+/** Returns the result of `readExits({}, defaults)`. The result is cached for each bot, because most orders set no
+ *  exits. */
 export function readDefaultExits(defaults: ExitRules): ExitRules | string {
   const known = readDefaults.get(defaults)
   if (known !== undefined) return known

@@ -22,10 +22,10 @@ import {
   targetAt,
 } from './exit-settings.ts'
 
-// The table of all exits. Each exit has an entry with its schema, its reader at run time, its checks, its sentence for
-// `check` and its decision.
+// The table of all exits. The entry of an exit has its schema, its reader for values that arrive at run time, its
+// checks, its sentence for `sluice check`, and its decision.
 
-/** A problem of an exit: it contradicts another exit, or it could never act. */
+/** A problem of an exit rule: the rule contradicts another one, or it could never act. */
 export interface ExitProblem {
   readonly path: readonly [keyof ExitRules, ...(string | number)[]]
   readonly message: string
@@ -34,15 +34,15 @@ export interface ExitProblem {
 }
 
 interface ExitRow<Value> {
-  /** Accepts the value in a configuration and in a strategy file. Absent if only the options of a buy, or `setExits`,
+  /** Schema of the value in a configuration and in a strategy file. Absent if only the options of a buy, or `setExits`,
    *  can set the exit. */
   readonly schema?: z.ZodType<Value>
-  /** Text of the key. Present if `schema` is. */
+  /** Description of the key; present if `schema` is. */
   readonly key?: KeyText
-  /** Reads a value of any type that a strategy passes at run time. Returns a text that describes the problem if there
-   *  is one. */
+  /** Reads a value of any type that a strategy passes at run time. Returns a text that describes the problem if the
+   *  value is invalid. */
   readonly read: (value: unknown, name: string) => Value | string
-  /** Returns the sentence of this exit for `check`. */
+  /** Returns the sentence with which `sluice check` describes this exit. */
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
   /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` calls it for every print of a
@@ -59,9 +59,9 @@ interface ExitRow<Value> {
 const MOST_PERCENT = 1e6
 const MOST_SECONDS = 1e9
 const MOST_PRICE = 1e9
-/** Upper bound of a fall, in percent: a price cannot fall by 100 %. */
+/** Largest percentage of a stop-loss or a trailing stop that a strategy may pass. A price cannot fall by 100 %. */
 const UNDER_ALL = 99.999_999
-/** Upper bound of the take-profit steps: a longer list is an error of the strategy. */
+/** Largest number of take-profit steps. A longer list is an error of the strategy. */
 const MOST_STEPS = 20
 /** Shortest silence that an exit can wait for. With a shorter silence, the timer would fire continuously while the feed
  *  is down. */
@@ -69,7 +69,7 @@ const LEAST_QUIET_SECONDS = 1
 
 const loss = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
-/** Ages are whole seconds, because JavaScript lists only whole numbers as keys in ascending order. */
+/** Matches an age in whole seconds. JavaScript sorts only keys that are whole numbers. */
 const AGE = /^(0|[1-9]\d{0,8})$/
 const BY_AGE = `a map of ages to percentages with 1 to ${MOST_STEPS} entries, as in { 0: 50, 600: 20, 3600: 5 }`
 const byAge = z
@@ -87,7 +87,7 @@ const steps = z
         unit: 'percent',
       }),
       sellPercent: described(z.number().min(LEAST_PERCENT).max(100), {
-        about: 'Share of all tokens bought since the position opened.',
+        about: 'Part of all tokens bought since the position opened that the step sells.',
         unit: 'percent',
       }),
     }),
@@ -137,7 +137,7 @@ export const EXITS = {
     schema: loss,
     read: upTo(UNDER_ALL),
     text: (value, { trailingArmPercent: arm }) =>
-      `trailing stop ${value} %${arm === undefined ? '' : ` once ${arm} % up`}`,
+      `trailing stop ${value} %${arm === undefined ? '' : ` once the price was ${arm} % above the average price`}`,
     due: (rules, averagePrice, highPrice, price) =>
       price <= trailingLevel(rules, averagePrice, highPrice)
         ? `trailing stop: ${percent(price / highPrice)} from the high, ${percent(price / averagePrice)} from the average price`
@@ -160,17 +160,17 @@ export const EXITS = {
   },
   breakEvenAtPercent: {
     key: {
-      about: 'Once the price was this far above the average price paid, sells all if it falls back to that average.',
+      about: 'Sells all if the price falls back to the average price paid, after it was this far above that average.',
       unit: 'percent',
       absent: 'no such exit',
     },
     schema: gain,
     read: upTo(MOST_PERCENT),
-    text: (value) => `break-even once ${value} % up`,
+    text: (value) => `break-even: sold at the average price once the price was ${value} % above it`,
     problems: (value, rules) => unreachable(['breakEvenAtPercent'], value, rules),
     due: (rules, averagePrice, highPrice, price) =>
       price <= breakEvenLevel(rules, averagePrice, highPrice)
-        ? `break-even: back at the average price after ${percent(highPrice / averagePrice)}`
+        ? `break-even: back at the average price after a high of ${percent(highPrice / averagePrice)}`
         : undefined,
   },
   takeProfitPercent: {
@@ -243,7 +243,7 @@ export const EXITS = {
     problems: (value) => tooShort(['idleSeconds'], value),
   },
   whenStale: {
-    key: { about: 'Policy for a position without a price.', absent: 'the position stays open' },
+    key: { about: 'Reaction to a position that has no price.', absent: 'the position stays open' },
     schema: z.strictObject({
       policy: described(z.enum(STALE_POLICIES), {
         about: '`hold` waits for a price, `poll` reads the pool of the token over RPC, `flatten` sells all.',
@@ -359,7 +359,7 @@ function readByAge(value: unknown, name: string): TakeProfitByAge | string {
   return read
 }
 
-/** Returns a problem for a target that rises, and for one that could never act. */
+/** Returns a problem for each target that rises with the age, and for each target that could never be reached. */
 function byAgeProblems(value: TakeProfitByAge, rules: ExitRules): ExitProblem[] {
   const { stopLossPercent, takeProfitPercent, maxHoldSeconds } = rules
   const problems: ExitProblem[] = []
@@ -423,7 +423,7 @@ function stepProblems(steps: readonly TakeProfitStep[]): ExitProblem[] {
   return problems
 }
 
-/** Returns a problem if everything is already sold before the price reaches the level. */
+/** Returns a problem if another exit sells the whole position before the price reaches `level`. */
 function unreachable(path: ExitProblem['path'], level: number, rules: ExitRules): ExitProblem[] {
   const { takeProfitPercent, takeProfitByAge } = rules
   return [
@@ -435,7 +435,11 @@ function unreachable(path: ExitProblem['path'], level: number, rules: ExitRules)
 function soldAt(path: ExitProblem['path'], level: number, other: keyof ExitRules, all?: number): ExitProblem[] {
   if (all === undefined || level < all) return []
   return [
-    problem(path, `expected less than ${other} (${all}), found ${level}: the whole position is sold by then`, other),
+    problem(
+      path,
+      `expected less than ${other} (${all}), found ${level}: at that price the whole position is already sold`,
+      other,
+    ),
   ]
 }
 
@@ -447,7 +451,7 @@ function problem(path: ExitProblem['path'], message: string, other?: keyof ExitR
   return { path, message, ...(other !== undefined && { other }) }
 }
 
-/** Returns a text for a value: a number itself, for other values their type. */
+/** Describes a value in a message: a number by itself, any other value by its type. */
 export function describe(value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (value === undefined || value === null) return 'nothing'

@@ -12,7 +12,7 @@ export interface ExitRules {
   readonly trailingPercent?: number
   /** Percent, above 0. The trailing stop acts only after the price was this far above the average fill price. */
   readonly trailingArmPercent?: number
-  /** Percent, above 0. Sells all at the average fill price once the price was this far above it. */
+  /** Percent, above 0. Sells all if the price falls back to the average fill price, after it was this far above. */
   readonly breakEvenAtPercent?: number
   /** Percent, above 0. Sells all if the price is this far above the average fill price. */
   readonly takeProfitPercent?: number
@@ -43,7 +43,7 @@ export const DEFAULT_EXIT_WINDOW = 81
 export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
 export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 
-/** Rule of the exit price for positions that set no window, as the journal records it at each start. */
+/** The window of the exit price for positions that set none, as the journal records it at each start. */
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
@@ -99,8 +99,8 @@ export function stepsReached(
   return reached
 }
 
-/** Returns the percent above the average price at which a position of this age is sold; undefined before the lowest
- *  age. JavaScript lists whole numbers as keys in ascending order, so the order of writing has no effect. */
+/** Returns the target of a position of this age, in percent above the average price; undefined before the lowest age.
+ *  JavaScript sorts keys that are whole numbers, so the order in the configuration does not matter. */
 export function targetAt(targets: TakeProfitByAge, ageMs: Millis): number | undefined {
   let target: number | undefined
   for (const age in targets) {
@@ -120,7 +120,7 @@ export function priceAbove(averagePrice: number, byPercent: number): number {
   return averagePrice * (1 + byPercent / 100)
 }
 
-/** Returns the times without a print or without a price, in seconds, after which an exit may be due. */
+/** Returns each time without a print or without a price, in seconds, after which an exit may be due. */
 export function quietLimits(exits: ExitRules): number[] {
   return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
 }
@@ -130,13 +130,12 @@ export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
 }
 
-/** Returns the seconds of silence after which the pool is read, and between two readings; undefined if the pool is not
- *  read. */
+/** Returns the interval in seconds at which the pool of a silent token is read, first after one such interval of
+ *  silence; undefined if the pool is not read. */
 export function pollSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
 }
 
-/** Returns a deep copy. */
 export function copyExits(exits: ExitRules): ExitRules {
   return copy(exits)
 }

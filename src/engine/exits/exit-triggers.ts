@@ -13,8 +13,9 @@ import type { ExitWatch, Held, Watched } from './exit-watch.ts'
 import type { PoolReader } from './pool-polls.ts'
 import type { Exits } from './position-exits.ts'
 
-/** Acts on prices: sells positions whose exit is due, triggers conditional orders, and cancels a buy if the price has
- *  risen too far above that of the buy. A price comes from a print or from a reading of the pool. */
+/** Acts on each new price: sells positions whose exit is due, triggers conditional orders, and cancels an unsent buy if
+ *  the price has risen too far above the price of its decision. A price comes from a print or from a reading of the
+ *  pool. */
 export class ExitTriggers implements PoolReader {
   readonly #state: EngineState
   readonly #watch: ExitWatch
@@ -36,7 +37,8 @@ export class ExitTriggers implements PoolReader {
     this.#conditionals = conditionals
   }
 
-  /** Checks a token after the current row, a print that may have moved the token's robust price. */
+  /** Checks everything that is watched for a token after the current row, a print that may have changed the token's
+   *  robust price. */
   printed(token: TokenId, watched: Watched): void {
     const { block, row, now, prices } = this.#state
     const price = prices.at(token)
@@ -56,8 +58,8 @@ export class ExitTriggers implements PoolReader {
     if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
   }
 
-  /** Applies a reading of the position's pool. The exits use its price until the next print of the token. Returns false
-   *  if another reading is needed to decide whether an exit is due. `price`: SOL a token. */
+  /** Applies a reading of the position's pool. The exits use the price of the pool until the next print of the token.
+   *  `price`: SOL a token. Returns false if another reading is needed to decide whether an exit is due. */
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
     const held = this.#watch.find(position)
     if (held === undefined) return true
@@ -87,7 +89,7 @@ export class ExitTriggers implements PoolReader {
     }
   }
 
-  /** Updates the best and the worst profit of a position with the profit at this price. */
+  /** Compares the profit of a position at this price with its best and its worst profit so far, and updates them. */
   #mark({ position, marked }: Held, price: number): void {
     if (position.tokens === 0n || marked.covers(position, price)) return
     const value = this.#liquidation.at(position, price)
@@ -114,7 +116,7 @@ export class ExitTriggers implements PoolReader {
   }
 }
 
-/** Whether an exit would be due at a price that no second reading has confirmed yet. */
+/** Whether an exit would be due at the price of a single reading, which no second reading has confirmed yet. */
 function isDueAt(position: Position, price: number, now: Millis): boolean {
   const { exits, averagePrice, highPrice, openedAt, steps } = position
   const taken = steps?.taken ?? 0

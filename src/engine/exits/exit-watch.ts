@@ -12,14 +12,14 @@ import type { ConditionalOrder } from './conditional-order.ts'
 import { ExitPrice } from './exit-price.ts'
 import { Repeats } from './repeats.ts'
 
-/** Registry of everything that a price may trigger: positions with exits, conditional orders, and unsent buys that are
- *  cancelled if the price rises too far. It is indexed by token number, so that a row of an unwatched token costs one
- *  array read. `ExitTriggers` acts on the entries. */
+/** Lists everything that a price may trigger: positions with exits, conditional orders, and unsent buys that are
+ *  cancelled if the price rises too far. The lists are indexed by token number, so that a row of an unwatched token
+ *  costs one array read. `ExitTriggers` acts on the lists. */
 export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
   readonly #held = new Map<Position, Held>()
-  /** The entry that `find` returned last, kept because several figures of a position are read one after the other. */
+  /** The last result of `find`. It is kept, because several figures of a position are read one after the other. */
   #last: Held | undefined
   readonly #marked = new Set<Position>()
   readonly repeats: Repeats
@@ -121,13 +121,13 @@ export class ExitWatch {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Returns the time of the last print that gave a price. Unlike for `pricedAt`, the end of a gap does not count.
-   *  Prints do not count while they give no price (too few since a gap, or an unproved unit). */
+  /** Returns the time of the last print that gave a price. In contrast to `pricedAt`, the end of a gap does not count.
+   *  A print gives no price if there were too few prints since a gap, or if the unit is not proved. */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }
 
-  /** Starts to collect readings of the position's pool. */
+  /** Starts collecting readings of the position's pool. */
   askPool(position: Position): void {
     const held = this.find(position)
     if (held !== undefined) held.pool ??= new PoolPrice(held.price)
@@ -211,8 +211,8 @@ export interface Watched {
   orders: readonly ConditionalOrder[]
 }
 
-/** A watched position, with the prices seen since the watch began. Earlier prices do not count, so that the bots of one
- *  engine do not influence each other's exits. */
+/** A watched position, with the prices seen since the watch began. Earlier prices do not count, so that one bot of an
+ *  engine does not influence the exits of another. */
 export interface Held {
   readonly position: Position
   readonly token: TokenId

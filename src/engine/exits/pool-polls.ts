@@ -8,12 +8,12 @@ import type { Input } from '../messages.ts'
 import { pollSeconds } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 
-/** Wait before the second reading if an exit is due at the price of the first reading. It is shorter than the interval
- *  of the polls. */
+/** If an exit is due at the price of the first reading, the second reading follows after this time, ms. This is sooner
+ *  than the interval of the polls. */
 const SOON_MS = 1_000
-/** Upper bound of the difference between the chain's clock and ours, including the latency of a print. */
+/** Largest expected difference between the clock of the chain and ours, ms, including the delay of a print. */
 const CLOCKS_MS = 5_000
-/** An older reading is refused, because the node is behind or one of the clocks is wrong. */
+/** A reading older than this (ms) is refused, because the node is behind or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
 /** Acts on a reading of a pool. */
@@ -28,7 +28,7 @@ export interface PoolReader {
 export class PoolPolls {
   readonly #state: EngineState
   readonly #watch: ExitWatch
-  /** Whether no RPC has answered since the last reading. The silence is reported once for all positions. */
+  /** Whether no RPC has answered since the last reading. This is reported once, not for each position. */
   #isSilent = false
   /** Code of the last failed reading of each position's pool; absent after a successful reading. */
   readonly #reported = new WeakMap<Position, string>()
@@ -85,7 +85,7 @@ export class PoolPolls {
     const { now } = this.#state
     if (time >= Math.max(now - OLDEST_MS, this.#watch.heardAt(position) - CLOCKS_MS)) return undefined
     const age = Math.round((now - time) / 1000)
-    return { code: 'POOL_BEHIND', reason: `the reading of the pool is ${age} s old by the chain's clock` }
+    return { code: 'POOL_BEHIND', reason: `the reading of the pool is ${age} s old by the clock of the chain` }
   }
 
   /** Reports a failed reading. The position stays open, because an unknown price is no reason to sell. */
@@ -95,7 +95,12 @@ export class PoolPolls {
     this.#reported.set(position, code)
     if (code === 'POOL_SILENT') this.#isSilent = true
     if (!isReported)
-      this.#state.emit({ kind: 'alarm', bot, code, reason: `the held token ${mint} has no price: ${reason}` })
+      this.#state.emit({
+        kind: 'alarm',
+        bot,
+        code,
+        reason: `the held token ${mint} has no price, so exits that need a price wait: ${reason}`,
+      })
   }
 
   #set(position: Position, at: Millis): void {
@@ -108,7 +113,7 @@ function everyMsOf({ exits }: Position): Millis | undefined {
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** Whether a position needs readings. A position that is being sold needs none. */
+/** Whether a position needs readings of its pool. A position that is being sold needs none. */
 function isHeld({ tokens, exiting }: Position): boolean {
   return tokens > 0n && exiting === ''
 }

@@ -21,14 +21,15 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } f
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
-/** Largest number of doublings of the wait between two tries of an exit: the first until the position is written off,
- *  the second after that. A position that cannot be sold is tried forever, but rarely, so the cost is bounded. */
+/** The wait between two tries of an exit doubles after each failed try: at most `MOST_DOUBLINGS` times until the
+ *  position is written off, and at most `MOST_DOUBLINGS_EVER` times in all. So a position that cannot be sold is tried
+ *  forever, but rarely, and its fees stay small. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
-/** Failures that the token does not cause: the transaction never reached the chain, the signer refused it, or another
- *  order of the mint was open. They do not count towards writing a position off, so an outage of hours does not write
- *  it off. */
+/** Codes of failures that the token does not cause: the transaction never reached the chain, the signer refused it, or
+ *  another order of the mint was open. These failures do not count towards writing a position off, so an outage of
+ *  hours does not write it off. */
 const NOT_OF_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
@@ -57,13 +58,13 @@ export class Exits {
     this.#polls = polls
   }
 
-  /** Returns the exits for a position without recorded exits. */
+  /** Returns the exits of the bot that sells the position. They apply to a position without recorded exits. */
   usual(position: Position): ExitRules {
     return this.#settingsOf(position).exits
   }
 
-  /** Starts the timers of a position. The time of `maxHoldSeconds` counts from now at the latest, even if the chain's
-   *  time of the first fill is later, because our clock may be behind. */
+  /** Starts the timers of a position. The time of `maxHoldSeconds` counts from the first fill, but from now if the
+   *  chain's time of that fill is later, because our clock may be behind. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)
@@ -73,7 +74,7 @@ export class Exits {
     this.#polls.begin(position)
   }
 
-  /** Sets the missing timers of a position that a fork or a restart brought back. */
+  /** Sets timers that are missing because a fork or a restart brought the position back. */
   held(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
     const lacksHold = position.exits.maxHoldSeconds !== undefined && !this.#has('hold', position)
@@ -88,7 +89,7 @@ export class Exits {
   }
 
   /** After a restart, retries an exit that was due and has no open order. A written-off position is retried soon
-   *  instead of after the remaining hours of its wait, because the reason of its failed sales may be gone. */
+   *  instead of after the rest of its wait of hours, because the cause of its failed sales may be gone. */
   restore(position: Position): void {
     this.held(position)
     if (!this.isDue(position) && !this.#isStepDue(position)) return
@@ -147,21 +148,21 @@ export class Exits {
     if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && NOT_OF_TOKEN.has(code)) position.exitTries--
   }
 
-  /** Shortens the wait of a written-off position, because a third party was able to sell the token. */
+  /** Retries the sale of a written-off position sooner, because another trader was able to sell the token. */
   seenSold(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
-  /** Continues an exit that is due. If `ended` was an attempt of this exit, the next attempt waits; otherwise it starts
-   *  at once. */
+  /** Continues an exit that is due. If `ended` is an order of this exit, the next try waits; otherwise it starts at
+   *  once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
     if (this.isDue(position)) {
       if (ended !== undefined && isFullExit(ended)) this.#retry(position)
       else this.sell(position, position.exiting)
     } else if (this.#isStepDue(position)) {
-      // If a sale has filled since, `exitTries` is 0, and the next sale does not wait.
+      // `exitTries` is 0 if a sale has filled; the next sale then does not wait.
       if (ended?.side === 'sell' && position.exitTries > 0) this.#retry(position)
       else this.#sellStep(position)
     }
@@ -180,8 +181,8 @@ export class Exits {
     }
   }
 
-  /** Replaces the exits of a position, at the request of its strategy. `steps`: whether unchanged take-profit steps
-   *  restart or continue. Returns false if the bot has no such position. */
+  /** Replaces the exits of a position at the request of its strategy. `steps`: whether unchanged take-profit steps
+   *  begin again or go on. Returns false if the bot has no such position. */
   change(settings: BotSettings, mint: string, exits: ExitRules, steps: 'begin again' | 'go on'): boolean {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
@@ -228,8 +229,8 @@ export class Exits {
     this.#state.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** Sells a position that was held for too long. The timer may also belong to an earlier position in the same mint, or
-   *  to one that a fork removed and restored; the timer is then set again. */
+  /** Handles the timer of `maxHoldSeconds`: sells the position if its time is over. The timer may belong to an earlier
+   *  position in the same mint, or to one that a fork removed and restored; a new timer is then set. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return
@@ -237,8 +238,8 @@ export class Exits {
     else this.held(position)
   }
 
-  /** Sells a position whose token was silent for too long. While the feed is not live, trades may be missing, so a
-   *  token does not count as idle. */
+  /** Handles the timer for silent tokens: sells the position if its token had no print or no price for too long. While
+   *  the feed is not live, prints may be missing, so the token does not count as idle. */
   #quietEnded(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
     const { now, feed } = this.#state
@@ -253,8 +254,8 @@ export class Exits {
     }
   }
 
-  /** Returns the time of the next check; undefined if no exit depends on silence. A check that was undecided because
-   *  the feed was not live is repeated after the same interval. */
+  /** Returns the time of the next check for silence; undefined if no exit depends on silence. If the check could not
+   *  decide because the feed was not live, it is repeated after the same interval. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#state
     const { exits } = position
@@ -269,7 +270,7 @@ export class Exits {
     this.#set('retry', position, this.#state.now + retryMs * 2 ** doublings(position.exitTries))
   }
 
-  /** Sets the retry to `ms` from now, unless it is due earlier. */
+  /** Makes the retry due at most `ms` from now. */
   #retryWithin(position: Position, ms: number): void {
     const at = this.#state.now + ms
     const retry = this.#state.timers.findExit(position, 'retry')
@@ -289,7 +290,7 @@ export class Exits {
   }
 }
 
-/** Returns the number of doublings of the wait after this many tries. */
+/** Returns how often the wait has doubled after this many tries. */
 function doublings(tries: number): number {
   const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
@@ -299,8 +300,8 @@ function shareOf(tokens: bigint, percent: number): bigint {
   return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
 }
 
-/** Returns the due share of the held tokens in percent. The order names a share, because a service could misread the
- *  unit of an amount of tokens. */
+/** Returns the part of the held tokens that is due for sale, as a percentage. The order names a percentage, because a
+ *  service could misread the unit of an amount of tokens. */
 function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
   // A step of 100 % must leave no remainder, because such a small amount could not be sold.

@@ -3,8 +3,8 @@ import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { EngineState } from '../engine-state.ts'
 
-/** Tolerance for prints that arrive out of order: a print that is older than the newest one by less than this is not a
- *  repeat. */
+/** Tolerance for prints that arrive out of order, ms. A print counts as a repeat only if it is older than the newest
+ *  timestamp by more than this. */
 const OUT_OF_ORDER_MS = 10000
 /** If every print of a token has been older than its newest timestamp for this long, that timestamp was wrong, and the
  *  prints are not repeats. */
@@ -25,8 +25,8 @@ export class Repeats {
     this.#state = state
   }
 
-  /** Begins to watch a token. Its later prints are repeats if they are older than the newest row seen so far, of any
-   *  token. */
+  /** Starts watching a token. A later print of the token is a repeat if it is older than the newest row of any token so
+   *  far. */
   watch(token: TokenId): void {
     this.#note()
     setByToken(this.#seen, token, { newest: this.#newest, repeatsSince: Number.POSITIVE_INFINITY })
@@ -36,7 +36,7 @@ export class Repeats {
     setByToken(this.#seen, token, undefined)
   }
 
-  /** Notes the timestamp of the current row, a row of the warm-up. */
+  /** Records the timestamp of the current row, which belongs to the warm-up. */
   warm(): void {
     this.#note()
     this.#warmedTo = this.#newest
@@ -67,7 +67,6 @@ export class Repeats {
 
 interface Seen {
   newest: Millis
-  /** Time of the first of the repeats that followed each other without a new print; Infinity if the last print was
-   *  new. */
+  /** Time of the first repeat since the last new print; Infinity if the last print was new. */
   repeatsSince: Millis
 }

@@ -5,38 +5,42 @@ import type { AddedBars } from './indicator-memory.ts'
 import { NumberIndicator } from './number-indicator.ts'
 import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from './window.ts'
 
-/** Simple moving average of the last `bars` bars (a number of 1 to 10,000). `of`: the figure of the bar; default
- *  `close`. Throws RangeError for another number. */
+/** Simple moving average of a figure over the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `close`.
+ *  Throws RangeError for any other number of bars or figure. */
 export function sma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Mean({ width, bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') })
 }
 
-/** Average of the last `bars` bars (a number of 1 to 10,000), with weights that rise linearly to the newest bar. Throws
- *  RangeError for another number. */
+/** Weighted moving average of a figure over the last `bars` bars; the weights rise linearly from the oldest bar to the
+ *  newest. `bars`: 1 to 10,000. `of`: the figure; default `close`. Throws RangeError for any other number of bars or
+ *  figure. */
 export function wma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new WindowFunction({ width, bars: readBars(bars, 'wma'), figure: readFigure(of, 'wma') }, weightedMeanOf)
 }
 
-/** Highest high of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
+/** Highest value of a figure in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `high`. Throws
+ *  RangeError for any other number of bars or figure. */
 export function highest(width: Width, bars: number, of: BarFigure = 'high'): Indicator<number> {
   return new WindowFunction({ width, bars: readBars(bars, 'highest'), figure: readFigure(of, 'highest') }, highestOf)
 }
 
-/** Lowest low of the last `bars` bars (a number of 1 to 10,000). Throws RangeError for another number. */
+/** Lowest value of a figure in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `low`. Throws
+ *  RangeError for any other number of bars or figure. */
 export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indicator<number> {
   return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
 }
 
-/** What an indicator over a window reads: the width and number of its bars, and the figure of a bar, such as the
- *  close. */
+/** Options of an indicator over the last bars: the width and the number of these bars, and the figure of a bar that it
+ *  reads, such as the close. */
 interface WindowOptions {
   readonly width: Width
   readonly bars: number
   readonly figure: number
 }
 
-/** An indicator of the last values of a figure. The first number of its state is 1 if the other numbers have been
- *  computed for the last bar, and 0 otherwise. */
+/** An indicator over the last values of one figure. The state of a token consists of `numbers` numbers, followed by the
+ *  window of values. The first number is 1 if the other numbers have been computed since the last bar, and 0
+ *  otherwise. */
 abstract class WindowIndicator<V> extends NumberIndicator<V> {
   protected readonly bars: number
   protected readonly figure: number
@@ -59,10 +63,10 @@ abstract class WindowIndicator<V> extends NumberIndicator<V> {
   }
 }
 
-/** A function of a window. `oldest`: index of the oldest value in the window. */
+/** Computes a number from a window of values. `oldest`: index of the oldest value in the window. */
 type OfWindow = (memory: Float64Array, at: number, length: number, oldest: number) => number
 
-/** A function of the last values. It is computed when the strategy reads it, and kept until the next bar. */
+/** The result of a function of the window. It is computed when the strategy reads it, and kept until the next bar. */
 class WindowFunction extends WindowIndicator<number> {
   readonly #compute: OfWindow
 
@@ -82,9 +86,10 @@ class WindowFunction extends WindowIndicator<number> {
   }
 }
 
-/** Offsets of the numbers in the state of a mean. IS_KNOWN: whether MEAN is computed for the last bar. SUM: a running
- *  sum of the window. LARGEST: the largest running sum since SUM was last replaced by an exact sum. HEAD: the sum of
- *  the window from its first place to the place of the last bar. */
+/** Offsets of the numbers in the state of a mean. IS_KNOWN: 1 if MEAN has been computed since the last bar. SUM: an
+ *  approximate sum of the window, to which each bar adds the newest value and from which it subtracts the oldest.
+ *  LARGEST: the largest value of SUM since an exact sum last replaced it. HEAD: the sum of the values from the first
+ *  place of the window to the place of the last bar. */
 const IS_KNOWN = 0
 const MEAN = 1
 const SUM = 2
@@ -92,16 +97,17 @@ const LARGEST = 3
 const HEAD = 4
 const MEAN_NUMBERS = 5
 
-/** Largest relative error of one addition. */
+/** Largest relative error of one addition of doubles. */
 const ROUNDING = 2 ** -53
 
-/** The mean of the last values, which are never negative. The exact mean adds up the window from its first place to its
- *  last one. The sum up to the place of the last bar is stored, so a read only adds the values after this place. A
- *  comparison seldom needs all bits of the mean, so the mean is also estimated from a running sum. When a bar fills the
- *  last place of the window, an exact sum replaces the running sum. Until the next replacement, each bar makes at most
- *  two additions to the running sum. Each addition has an error of at most `ROUNDING` times the largest sum. The exact
- *  sum and the exact mean make one addition for each value. So there are at most 4 errors for each value of the window.
- *  The estimate allows for 4 times as many. */
+/** The mean of the last values, which are never negative. There is an exact and an estimated mean.
+ *  Exact mean: the sum of the window, added from its first place to its last, divided by its length. HEAD already
+ *  contains the sum up to the place of the last bar, so a read only adds the values after that place.
+ *  Estimated mean: SUM divided by the length of the window. Most comparisons need no more precision. When a bar fills
+ *  the last place of the window, the exact sum replaces SUM. Until then, each bar makes two additions to SUM, each with
+ *  an error of at most `ROUNDING` times LARGEST. The exact sum and the exact mean make one addition for each value. So
+ *  the difference between both means is at most 4 such errors for each value of the window; `estimate` reports 4 times
+ *  as much. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 
@@ -160,8 +166,9 @@ export interface Bands {
   readonly upper: number
 }
 
-/** Bollinger bands: the average of the last `bars` bars (a number of 1 to 10,000), and `deviations` standard deviations
- *  (above 0) on both sides of it. Throws RangeError for other numbers. */
+/** Bollinger bands over the last `bars` bars (1 to 10,000): the average of a figure, and a band of `deviations`
+ *  standard deviations (above 0) on each side of it. `of`: the figure; default `close`. Throws RangeError for other
+ *  values. */
 export function bollinger(width: Width, bars: number, deviations = 2, of: BarFigure = 'close'): Indicator<Bands> {
   const options = { width, bars: readBars(bars, 'bollinger'), figure: readFigure(of, 'bollinger') }
   if (!(deviations > 0)) throw new RangeError(`bollinger: expected deviations above 0, got ${String(deviations)}`)
@@ -201,8 +208,9 @@ class BollingerBands extends WindowIndicator<Bands> {
   }
 }
 
-/** Exponential moving average with the factor 2 / (`bars` + 1); `bars` is a number of 1 to 10,000. It starts from the
- *  first bar, and has a value after `bars` bars. Throws RangeError for another number. */
+/** Exponential moving average of a figure with the factor 2 / (`bars` + 1). `bars`: 1 to 10,000. `of`: the figure;
+ *  default `close`. The first bar starts the average, and it has a value after `bars` bars. Throws RangeError for any
+ *  other number of bars or figure. */
 export function ema(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Ema(width, readBars(bars, 'ema'), readFigure(of, 'ema'))
 }
@@ -232,29 +240,30 @@ class Ema extends NumberIndicator<number> {
   }
 }
 
-/** Updates the exponential average at `at` with a value; the first value starts the average. `count`: number of values
- *  before it. */
+/** Adds a value to the exponential average that is stored at `at`. `count`: the number of values before this one. The
+ *  first value starts the average. */
 export function addToExponential(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
   const factor = 2 / (bars + 1)
   memory[at] = count === 0 ? value : value * factor + (memory[at] as number) * (1 - factor)
 }
 
-/** Updates Wilder's average at `at` with a value. The average of the first `bars` values is their mean. Each later
- *  value moves the average by 1 / `bars` of its distance to the value. `count`: number of values before this one. */
+/** Adds a value to the average by Wilder's method that is stored at `at`. `count`: the number of values before this
+ *  one. After `bars` values, the average is their mean. Each later value moves the average towards itself by 1 / `bars`
+ *  of the distance. */
 export function addToWilder(memory: Float64Array, at: number, count: number, bars: number, value: number): void {
   const average = memory[at] as number
   if (count >= bars) memory[at] = average + (value - average) / bars
   else memory[at] = count + 1 === bars ? (average + value) / bars : average + value
 }
 
-/** Average price of the last `bars` bars (a number of 1 to 10,000), weighted by volume, SOL a token. The price of a bar
- *  is the mean of its high, its low and its close. undefined if none of these bars has volume. Throws RangeError for
- *  another number. */
+/** Average price of the last `bars` bars, weighted by volume, SOL a token. `bars`: 1 to 10,000. The price of a bar is
+ *  the mean of its high, low and close. undefined if none of the bars has volume. Throws RangeError for any other
+ *  number of bars. */
 export function vwap(width: Width, bars: number): Indicator<number> {
   return new Vwap(width, readBars(bars, 'vwap'))
 }
 
-/** The state has two windows: turnovers and volumes. */
+/** The state has two windows: one of price times volume, and one of volume. */
 class Vwap extends NumberIndicator<number> {
   readonly #bars: number
 

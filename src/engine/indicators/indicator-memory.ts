@@ -1,12 +1,12 @@
 import type { TokenId } from '../../market/block.ts'
 
-/** Bars of different tokens that are added at once, each to the states of its token. */
+/** Bars of several tokens that are added in one step. Each bar is added to the states of its own token. */
 export interface AddedBars {
   length: number
-  /** For each bar: the offset of the token's states, and the number of bars before it. */
+  /** For each bar: the offset of its token's states, and the number of earlier bars of the token. */
   readonly states: Uint32Array
   readonly counts: Uint32Array
-  /** The memory that contains the bars, and the offset of each bar in it. */
+  /** The memory that contains the bars, and for each bar its offset there. */
   bars: Float64Array
   readonly froms: Uint32Array
 }
@@ -16,56 +16,57 @@ function addedBars(most: number): AddedBars {
   return { length: 0, states, counts, bars: new Float64Array(0), froms }
 }
 
-/** Number of bars that are added at once. Their states are in the processor's fastest cache for all indicators. */
+/** Number of bars that are added in one step. It is so small that the states of all their tokens stay in the
+ *  processor's fastest cache while each indicator is updated. */
 const BARS_AT_ONCE = 64
 
-/** An indicator whose state is only numbers. The state for a token consists of `numbers` values, initially 0, followed
- *  by its windows of last values. A window longer than `room` has space for `room` values only, which is enough for the
- *  bars so far. */
+/** An indicator whose state consists only of numbers. The state of a token has `numbers` numbers, initially 0, followed
+ *  by its windows of last values. A window that is longer than `room` has space for `room` values only, because the
+ *  token has no more bars yet. */
 export interface StateInMemory {
-  /** Number of numbers in a state, without those in its windows. */
+  /** Number of numbers in a state, without the values in its windows. */
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
-  /** Adds bars to the states of their tokens. `offset`: the offset of this indicator's state within the states of a
-   *  token. The loop over the tokens is in this function, so that V8 compiles one for each indicator. */
+  /** Adds bars to the states of their tokens. `offset`: where the state of this indicator begins within the states of a
+   *  token. Each indicator has its own loop over the tokens, so that V8 optimizes each loop separately. */
   add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
-  /** Returns the value after `count` bars; undefined if these are not enough. */
+  /** Returns the value after `count` bars; undefined if the indicator needs more bars. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
-  /** Whether `estimate` writes estimates. */
+  /** Whether the indicator has a fast estimate of its value; see `estimate`. */
   readonly isEstimated: boolean
-  /** Writes an estimate of a value that is a single number to `to[place]`, in less time than the exact number takes;
-   *  NaN if there are not enough bars. Writes the largest possible difference from the exact number to the next
-   *  place. */
+  /** Writes an estimate of the value, which must be a single number, to `to[place]`; NaN if the indicator needs more
+   *  bars. Writes the largest possible difference between the estimate and the exact value to `to[place + 1]`. An
+   *  estimate takes less time than the exact value. */
   estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void
-  /** Returns a number of the value, by the index of its field; NaN if there are not enough bars. */
+  /** Returns one number of the value, by the index of its field; NaN if the indicator needs more bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
-/** Number of doubles of a token's line, which is one cache line. The first four are not used here: the series that owns
- *  this memory stores the token's cursor there. */
+/** Number of doubles in the line of a token, which is one cache line. The first four contain the token's cursor; the
+ *  series that owns this memory stores it there. */
 const LINE_DOUBLES = 8
-/** Number of 32-bit words of a line, and offsets in them: the number of bars so far, the number of the token's pool
- *  (counted from 1; 0: none), and the offset of its states in the pool. They are integers, because the remainder of a
- *  double takes several times as long. */
+/** Number of 32-bit words in a line, and the offsets of three words: the number of the token's bars, the number of its
+ *  pool (counted from 1; 0 means none), and the offset of its states in that pool. They are integers, because the
+ *  remainder of a double takes several times as long. */
 const LINE_WORDS = 16
 const COUNT = 8
 const POOL = 9
 const AT = 10
 
-/** Number of values for which the windows of a token have space at first, and the factor by which this space then
- *  grows. Most tokens have few bars. */
+/** The windows of a token first have space for `LEAST_ROOM` values, because most tokens have few bars. When the space
+ *  is used up, it grows by `ROOM_FACTOR`. */
 const LEAST_ROOM = 16
 const ROOM_FACTOR = 4
 
-/** The states of some indicators for all tokens. The states of one token are contiguous. When bars fill their windows,
- *  the states move to a pool with more room. */
+/** Stores the states of several indicators for all tokens. The states of one token are contiguous. When a token has
+ *  more bars than its windows have space for, its states move to a pool with larger windows. */
 export class IndicatorMemory {
-  /** A line for each token, by token number. */
+  /** The lines of all tokens, by token number. */
   lines = new Float64Array(0)
-  /** The memory of `lines` as integers. */
+  /** The same memory as `lines`, read as integers. */
   #words = new Uint32Array(this.lines.buffer)
-  /** Pools by room, ascending; the first one has the number 1. */
+  /** The pools, ascending by the room of their windows. The first one has the number 1. */
   readonly #pools: readonly (StatePool | undefined)[]
 
   constructor(indicators: readonly StateInMemory[]) {
@@ -87,14 +88,14 @@ export class IndicatorMemory {
     return line
   }
 
-  /** Adds the bar at `from` in `bars` to the states of a token. */
+  /** Adds the bar at `from` in `bars` to the states of a token now. */
   add(token: TokenId, bars: Float64Array, from: number): void {
     const pool = this.#poolFor(token)
     const word = token * LINE_WORDS
     pool.add(this.#words[word + AT] as number, (this.#words[word + COUNT] as number) - 1, bars, from)
   }
 
-  /** Adds the bar at `from` in `bars` to the states of a token, at the latest when `addStaged` is called. */
+  /** Adds the bar at `from` in `bars` to the states of a token later: at the latest when `addStaged` is called. */
   stage(token: TokenId, bars: Float64Array, from: number): void {
     const pool = this.#poolFor(token)
     const word = token * LINE_WORDS
@@ -105,7 +106,7 @@ export class IndicatorMemory {
     for (let index = 1; index < this.#pools.length; index++) this.#pools[index]?.addStaged()
   }
 
-  /** Counts a bar of a token. Returns the pool with the token's states, which has room for the bar. */
+  /** Counts one more bar of a token. Returns the pool of the token's states, which has room for this bar. */
   #poolFor(token: TokenId): StatePool {
     this.lineOf(token)
     const words = this.#words
@@ -117,8 +118,8 @@ export class IndicatorMemory {
     return pool
   }
 
-  /** Current value of an indicator of a token, by its index in the list of indicators; undefined before there are
-   *  enough bars. */
+  /** Returns the current value of an indicator of a token, by the indicator's index; undefined if the indicator needs
+   *  more bars. */
   valueOf(token: TokenId, index: number): unknown {
     const words = this.#words
     const word = token * LINE_WORDS
@@ -127,8 +128,8 @@ export class IndicatorMemory {
     return pool.valueOf(index, words[word + AT] as number, words[word + COUNT] as number)
   }
 
-  /** Writes the current number of an indicator of a token to `to[place]`, by the indexes of indicator and field; NaN
-   *  before there are enough bars. */
+  /** Writes one number of an indicator's current value to `to[place]`, by the indexes of the indicator and of the
+   *  field; NaN if the indicator needs more bars. */
   load(token: TokenId, index: number, field: number, to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS
@@ -137,8 +138,7 @@ export class IndicatorMemory {
     else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Writes an estimate of an indicator's number, and the largest error of the estimate; see
-   *  `StateInMemory.estimate`. */
+  /** Writes an estimate of an indicator's value, and its largest error; see `StateInMemory.estimate`. */
   estimate(token: TokenId, index: number, to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS
@@ -156,7 +156,7 @@ export class IndicatorMemory {
     this.lines.fill(0, line, line + LINE_DOUBLES)
   }
 
-  /** Moves the states of a token to the next pool. */
+  /** Moves the states of a token to the pool with the next larger windows. */
   #move(word: number, from: StatePool | undefined): StatePool {
     const words = this.#words
     const place = (words[word + POOL] as number) + 1
@@ -169,13 +169,14 @@ export class IndicatorMemory {
   }
 }
 
-/** States of tokens whose windows have the same room. */
+/** The states of all tokens whose windows have the same room. */
 class StatePool {
   readonly room: number
-  /** Whether the room is enough for any number of bars. */
+  /** Whether the room is enough for the longest window. */
   readonly isLast: boolean
   readonly #indicators: readonly StateInMemory[]
-  /** Offsets of the indicators within the states of a token, and the number of doubles that the states take. */
+  /** For each indicator, the offset of its state within the states of a token. `#size` is the number of doubles of all
+   *  these states. */
   readonly #places: readonly number[]
   readonly #size: number
   #doubles = new Float64Array(0)
@@ -211,7 +212,8 @@ class StatePool {
     return at
   }
 
-  /** Copies the states at `fromAt` in a smaller pool to the offset `at` of this one. */
+  /** Copies the states of a token from the offset `fromAt` of a pool with smaller windows to the offset `at` of this
+   *  one. */
   fill(at: number, from: StatePool, fromAt: number): void {
     for (const [index, { numbers, windows }] of this.#indicators.entries()) {
       let to = at + (this.#places[index] as number)
@@ -237,7 +239,7 @@ class StatePool {
     this.#addAll(this.#lone)
   }
 
-  /** Notes a bar, which `addStaged` adds. */
+  /** Stores a bar, which `addStaged` adds later. */
   stage(at: number, count: number, bars: Float64Array, from: number): void {
     this.#note(this.#staged, at, count, bars, from)
     if (this.#staged.length === BARS_AT_ONCE) this.#addAll(this.#staged)
@@ -279,7 +281,7 @@ class StatePool {
   }
 }
 
-/** Number of doubles that a state takes. */
+/** Returns the number of doubles of one indicator's state. */
 function sizeOf({ numbers, windows }: StateInMemory, room: number): number {
   return windows.reduce((size, length) => size + Math.min(length, room), numbers)
 }

@@ -29,7 +29,7 @@ export type IndicatorValues<I extends Indicators> = {
 /** The indicators of a strategy that declares none. */
 export type NoIndicators = Record<never, never>
 
-/** Figure of a bar that an indicator reads. */
+/** A figure of a bar, which an indicator can read. */
 export type BarFigure = 'open' | 'high' | 'low' | 'close' | 'volumeSol' | 'trades' | 'buys' | 'sells'
 
 /** Reads a figure of a bar. A switch is several times as fast as `bar[figure]` if indicators read different figures. */
@@ -54,14 +54,14 @@ export function figureOf(bar: Bar, figure: BarFigure): number {
   }
 }
 
-/** Numbers of the figures for `figureAt`. For the prices and the volume, the number is the offset in the memory of a
- *  bar. `trades`, `buys` and `sells` share one offset, so they have other numbers. */
+/** Numbers by which `figureAt` identifies the figures. For prices and the volume, the number is the offset in the
+ *  memory of a bar. `trades`, `buys` and `sells` are stored at one offset together, so they have other numbers. */
 const FIGURES: Readonly<Record<BarFigure, number>> = {
   ...{ open: OPEN, high: HIGH, low: LOW, close: CLOSE, volumeSol: VOLUME },
   ...{ buys: 5, sells: 6, trades: 7 },
 }
 
-/** Returns the number of a figure for `figureAt`. Throws RangeError for another text. */
+/** Returns the number by which `figureAt` identifies a figure. Throws RangeError for a text that is not a figure. */
 export function readFigure(figure: BarFigure, name: string): number {
   const number = FIGURES[figure]
   if (number !== undefined) return number
@@ -70,7 +70,7 @@ export function readFigure(figure: BarFigure, name: string): number {
   )
 }
 
-/** Reads a figure of the bar at `at` in `bars`, by the number of the figure. */
+/** Reads a figure of the bar at `at` in `bars`; `figure` is its number. */
 export function figureAt(bars: Float64Array, at: number, figure: number): number {
   if (figure <= VOLUME) return bars[at + figure] as number
   const counts = bars[at + COUNTS] as number
@@ -78,7 +78,7 @@ export function figureAt(bars: Float64Array, at: number, figure: number): number
   return figure === FIGURES.sells ? sellsIn(counts) : tradesIn(counts)
 }
 
-/** Returns a number of bars. Throws RangeError if it is not a whole number in the range. */
+/** Returns `count`. Throws RangeError if it is not a whole number of bars in the allowed range. */
 export function readBars(count: number, name: string, least = 1): number {
   if (Number.isInteger(count) && count >= least && count <= MOST_BARS) return count
   throw new RangeError(`${name}: expected a whole number of bars from ${least} to ${MOST_BARS}, got ${String(count)}`)

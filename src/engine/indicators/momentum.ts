@@ -6,13 +6,13 @@ import type { AddedBars } from './indicator-memory.ts'
 import { NumberIndicator } from './number-indicator.ts'
 import { highestOf, lowestOf, meanOf } from './window.ts'
 
-/** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: number of bars, 2 to 10,000. It
- *  needs `bars` + 1 bars. Throws RangeError for another number. */
+/** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: 2 to 10,000. `of`: the figure;
+ *  default `close`. It has a value after `bars` + 1 bars. Throws RangeError for any other number of bars or figure. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
   return new Rsi(width, readBars(bars, 'rsi', 2), readFigure(of, 'rsi'))
 }
 
-/** The state: the last value, and the averages of gains and of losses. */
+/** The state of a token: the last value, the average gain and the average loss. */
 class Rsi extends NumberIndicator<number> {
   readonly #bars: number
   readonly #figure: number
@@ -53,16 +53,16 @@ export interface Macd {
   readonly histogram: number
 }
 
-/** Difference of two exponential averages of `fast` and `slow` bars, and its exponential average over `signal` bars
- *  (numbers of 1 to 10,000). It needs `slow` + `signal` - 1 bars. Throws RangeError for other numbers, or if `slow` is
- *  not above `fast`. */
+/** MACD: the exponential average over `fast` bars minus the one over `slow` bars, and the exponential average of this
+ *  difference over `signal` bars. Each number is 1 to 10,000. It has a value after `slow` + `signal` - 1 bars. Throws
+ *  RangeError for other numbers, or if `slow` is not above `fast`. */
 export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigure = 'close'): Indicator<Macd> {
   readBars(fast, 'macd')
   readBars(slow, 'macd', fast + 1)
   return new MacdIndicator(width, { fast, slow, signal: readBars(signal, 'macd') }, readFigure(of, 'macd'))
 }
 
-/** The state: the fast average, the slow one, and the signal. */
+/** The state of a token: the fast average, the slow average and the signal. */
 class MacdIndicator extends NumberIndicator<Macd> {
   readonly #bars: { readonly fast: number; readonly slow: number; readonly signal: number }
   readonly #figure: number
@@ -105,7 +105,7 @@ class MacdIndicator extends NumberIndicator<Macd> {
     return field === 0 ? macd : field === 1 ? average : macd - average
   }
 
-  /** Number of bars that the indicator needs. */
+  /** Number of bars after which the indicator has a value. */
   get #least(): number {
     return this.#bars.slow + this.#bars.signal - 1
   }
@@ -123,14 +123,14 @@ export interface Stochastic {
   readonly d: number
 }
 
-/** Stochastic oscillator over `bars` bars. `smooth`: number of bars of the average `d`. Both are 1 to 10,000. It needs
- *  `bars` + `smooth` - 1 bars. `k` is 0 if the highest high equals the lowest low. Throws RangeError for other
- *  numbers. */
+/** Stochastic oscillator over `bars` bars. `smooth`: the number of bars in the average `d`. Both numbers are 1 to
+ *  10,000. It has a value after `bars` + `smooth` - 1 bars. `k` is 0 if the highest high equals the lowest low. Throws
+ *  RangeError for other numbers. */
 export function stochastic(width: Width, bars = 14, smooth = 3): Indicator<Stochastic> {
   return new StochasticIndicator(width, readBars(bars, 'stochastic'), readBars(smooth, 'stochastic'))
 }
 
-/** The state: the last `k`, and windows of the highs, the lows and the last values of `k`. */
+/** The state of a token: the last `k`, and windows of the highs, the lows and the last values of `k`. */
 class StochasticIndicator extends NumberIndicator<Stochastic> {
   readonly #bars: number
   readonly #smooth: number
@@ -175,14 +175,14 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
     return field === 0 ? (memory[at] as number) : meanOf(memory, at + 1 + 2 * this.#bars, this.#smooth)
   }
 
-  /** Number of bars that the indicator needs. */
+  /** Number of bars after which the indicator has a value. */
   get #least(): number {
     return this.#bars + this.#smooth - 1
   }
 }
 
-/** Rate of change over `bars` bars (a number of 1 to 10,000), percent. It needs `bars` + 1 bars. Throws RangeError for
- *  another number. */
+/** Rate of change of a figure over `bars` bars, percent. `bars`: 1 to 10,000. `of`: the figure; default `close`. It has
+ *  a value after `bars` + 1 bars. Throws RangeError for any other number of bars or figure. */
 export function roc(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Roc(width, readBars(bars, 'roc'), readFigure(of, 'roc'))
 }
@@ -215,13 +215,14 @@ class Roc extends NumberIndicator<number> {
   }
 }
 
-/** Average true range by Wilder, SOL a token. `bars`: number of bars, 1 to 10,000. The range of a bar includes the
- *  distance from the previous close. Throws RangeError for another number. */
+/** Average true range by Wilder, SOL a token. `bars`: 1 to 10,000. The true range of a bar reaches from the lower of
+ *  its low and the previous close to the higher of its high and that close. Throws RangeError for any other number of
+ *  bars. */
 export function atr(width: Width, bars = 14): Indicator<number> {
   return new Atr(width, readBars(bars, 'atr'))
 }
 
-/** The state: the last close, and the average. */
+/** The state of a token: the last close, and the average. */
 class Atr extends NumberIndicator<number> {
   readonly #bars: number
 

@@ -3,7 +3,7 @@ import type { Width } from '../../market/bar-width.ts'
 import type { Indicator, IndicatorState } from './indicator.ts'
 import { type AddedBars, IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
 
-/** An indicator whose state is only numbers, so that one array can contain the states of many tokens. */
+/** An indicator whose state consists only of numbers, so that one array can store the states of many tokens. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
   readonly width: Width
   readonly numbers: number
@@ -20,12 +20,13 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
 
   abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
 
-  /** Names of the numbers that a value has; none if the value is a number. */
+  /** Names of the fields of a value; empty if a value is a single number. */
   get fields(): readonly string[] {
     return []
   }
 
-  /** Returns a number of the value after `count` bars, by the index of its field; NaN if there are not enough bars. */
+  /** Returns one number of the value after `count` bars, by the index of its field; NaN if the indicator needs more
+   *  bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
   }
@@ -39,7 +40,7 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   }
 }
 
-/** A state in an array of its own, for an author's indicator that is built from other indicators. */
+/** A state in its own array. It is used if a strategy builds an indicator of its own from this one. */
 class SingleState<V> implements IndicatorState<V> {
   readonly #memory: IndicatorMemory
   readonly #bar = new Float64Array(BAR_DOUBLES)

@@ -2,8 +2,8 @@ import type { Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureOf, type Indicator, type IndicatorState } from './indicator.ts'
 
-/** A bar in the form that the indicators of `trading-signals` expect: `open`, `high`, `low` and `close` in SOL a token,
- *  `volume` in SOL. */
+/** A bar as the package `trading-signals` expects it: `open`, `high`, `low` and `close` in SOL a token, `volume` in
+ *  SOL. */
 export interface Candle {
   readonly open: number
   readonly high: number
@@ -12,7 +12,7 @@ export interface Candle {
   readonly volume: number
 }
 
-/** An indicator in the form of the package `trading-signals`. */
+/** An indicator with the interface of the package `trading-signals`. */
 export interface Signal<In, V> {
   /** Adds the next input. Returns the value so far; null if there is none. */
   add(input: In): V | null
@@ -20,9 +20,10 @@ export interface Signal<In, V> {
   readonly isStable: boolean
 }
 
-/** An indicator of the package `trading-signals` that takes candles: `signal('1m', () => new ADX(14))`. */
+/** Wraps an indicator of the package `trading-signals` that takes candles: `signal('1m', () => new ADX(14))`. */
 export function signal<V>(width: Width, create: () => Signal<Candle, V>): Indicator<V>
-/** An indicator of the package `trading-signals` that takes numbers: `signal('1m', () => new DEMA(10), 'close')`. */
+/** Wraps an indicator of the package `trading-signals` that takes numbers: `signal('1m', () => new DEMA(10),
+ *  'close')`. */
 export function signal<V>(width: Width, create: () => Signal<number, V>, of: BarFigure): Indicator<V>
 export function signal<V>(width: Width, create: () => Signal<never, V>, of?: BarFigure): Indicator<V> {
   return { width, create: () => new SignalState(create(), of) }

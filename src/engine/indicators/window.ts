@@ -1,5 +1,5 @@
-// Functions over windows of last values. A window is a ring in the memory of a state, which begins at `at`. The
-// functions read a full ring of `length` values.
+// These functions read windows of last values. A window is a ring of `length` values in the state of an indicator; it
+// begins at `at` and must be full.
 
 export function sumOf(memory: Float64Array, at: number, length: number): number {
   let sum = 0
@@ -11,7 +11,7 @@ export function meanOf(memory: Float64Array, at: number, length: number): number
   return sumOf(memory, at, length) / length
 }
 
-/** Standard deviation of the values as a whole population, not of a sample. */
+/** Returns the standard deviation of the values as a population (divided by `length`, not by `length` - 1). */
 export function deviationOf(memory: Float64Array, at: number, length: number, mean: number): number {
   let squares = 0
   for (let index = at; index < at + length; index++) {
@@ -33,8 +33,8 @@ export function lowestOf(memory: Float64Array, at: number, length: number): numb
   return lowest
 }
 
-/** Mean with the weights 1 for the oldest value, 2 for the next, and so on. `oldest`: index of the oldest value in the
- *  ring. */
+/** Returns the mean with weight 1 for the oldest value, 2 for the next, and so on. `oldest`: index of the oldest value
+ *  in the ring. */
 export function weightedMeanOf(memory: Float64Array, at: number, length: number, oldest: number): number {
   let sum = 0
   for (let index = 0; index < length; index++) sum += (memory[at + ((oldest + index) % length)] as number) * (index + 1)

@@ -5,10 +5,10 @@ import type { EngineState } from '../engine-state.ts'
 import type { ResultSums } from '../recovered-money.ts'
 import type { LimitScope } from './limit-scope.ts'
 
-/** Results of bots and wallets: the result of the UTC day, the result in total, and the number of losses in a row. The
- *  result of a day is the realized profit plus the change of the liquidation value of open positions since the day
- *  began. A position of unknown value counts pessimistically: as worthless in the present result, and at its cost in
- *  the baselines from which later losses are measured. */
+/** Computes the results of bots and wallets: the result of the UTC day, the total result, and the number of losses in a
+ *  row. The result of a day is the realized profit plus the change in the liquidation value of open positions since the
+ *  day began. If the value of a position is unknown, the position counts as worthless in the current result, and at its
+ *  cost in the baselines from which later losses are measured. Both choices are pessimistic. */
 export class BotResults {
   readonly #state: EngineState
   readonly #liquidation: Liquidation
@@ -18,12 +18,12 @@ export class BotResults {
     this.#liquidation = liquidation
   }
 
-  /** Returns the profit of a position at liquidation value, lamports. */
+  /** Returns the liquidation value of a position minus its cost, lamports. */
   profitOf(position: Position): number {
     return this.#now(position) - position.costLamports
   }
 
-  /** Returns the profit of the open positions at liquidation value, lamports. */
+  /** Returns the liquidation value of the open positions minus their cost, lamports. */
   unrealized(scope: LimitScope): number {
     return this.#unrealized(scope, this.#now)
   }
@@ -43,7 +43,7 @@ export class BotResults {
     return Math.max(0, sums.peakLamports - marked)
   }
 
-  /** Returns the number of positions of unknown value. */
+  /** Returns the number of positions whose value is unknown. */
   unknown(scope: LimitScope): number {
     return this.#positionsOf(scope).filter((position) => this.#liquidation.of(position) === undefined).length
   }
@@ -87,8 +87,8 @@ export class BotResults {
     scope.emit()
   }
 
-  /** Ends a pause, and measures the drawdown from the present result (`sluice resume`). A position of unknown value
-   *  counts at its cost. If it counted as lost here, and its price became known again later, the limit would allow
+  /** Ends a pause, and lets the drawdown begin again at the current result (`sluice resume`). A position of unknown
+   *  value counts at its cost. If it counted as lost, and its price became known again later, the limit would allow
    *  another loss of this size. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
@@ -127,14 +127,14 @@ export class BotResults {
   }
 }
 
-/** Returns a sum of profits, but at most `MOST_VALUE`, because broken prints could make the sum arbitrarily large. */
+/** Returns a sum of profits, capped at `MOST_VALUE`, because broken prints could make the sum arbitrarily large. */
 export function capped(sum: number): Lamports {
   return lamports(Math.min(sum, MOST_VALUE))
 }
 
-/** Raises the highest result, from which the drawdown is measured. `forgive` may have lowered it below the realized
- *  result, by the losses of open positions. When these positions recover, the highest result rises again, so that the
- *  same loss is not forgiven twice. */
+/** Raises the peak, which is the result from which the drawdown is measured. `forgive` may have lowered the peak below
+ *  the realized result, by the losses of open positions. When these positions recover, the peak rises again, so that
+ *  the same loss is not forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

@@ -11,15 +11,16 @@ import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 export interface EntryFilters {
   readonly denyMints: string | null
   readonly allowMints: string | null
-  /** Decision on tokens whose announcement was not seen; used if a list of creators is set. */
+  /** Decision about a token whose announcement was not seen. It is used if a list of creators is set. */
   readonly unknownCreators: 'refuse' | 'allow'
   readonly denyCreators: string | null
   readonly allowCreators: string | null
-  /** Least age of a token since its announcement or, if that was not seen, since the bot first saw the token. */
+  /** Minimum age of a token, counted from its announcement or, if that was not seen, from the first time that the bot
+   *  saw the token. */
   readonly minAgeMs: Millis | null
-  /** Least SOL in the pool, estimated from the price. */
+  /** Minimum SOL in the pool, estimated from the price. */
   readonly minLiquidityLamports: Lamports | null
-  /** Largest share of a buy in the SOL of the pool. */
+  /** Largest size of a buy, as a percentage of the SOL in the pool. */
   readonly maxPoolSharePercent: number | null
 }
 
@@ -72,7 +73,8 @@ export const FILTERS = {
         : { code: 'MINT_UNLISTED', reason: `${path} does not list the mint` },
   },
   unknownCreators: {
-    about: 'Whether a list of creators refuses a token whose announcement was not seen.',
+    about:
+      'Whether a list of creators refuses a token whose creator is unknown, because its announcement was not seen.',
     ...{ key: 'unknownCreators', unit: 'choice', schema: z.enum(['refuse', 'allow']), default: 'refuse' },
     refuse: (policy, { creator }, _lists, { allowCreators, denyCreators }) =>
       policy === 'allow' || creator !== '' || (allowCreators === null && denyCreators === null)
@@ -103,7 +105,8 @@ export const FILTERS = {
         : { code: 'CREATOR_UNLISTED', reason: `${path} does not list the creator ${creator}` },
   },
   minAgeMs: {
-    about: 'Least age of a token since its announcement or, if that was not seen, since the bot first saw the token.',
+    about:
+      'Minimum age of a token. It counts from the announcement of the token or, if that was not seen, from the first time that the bot saw the token.',
     absent: 'no such filter',
     ...{ key: 'minAgeSeconds', unit: 'seconds', default: null, needsLaunches: true },
     schema: z.number().min(LEAST_SECONDS).max(86_400),
@@ -133,7 +136,7 @@ export const FILTERS = {
     },
   },
   maxPoolSharePercent: {
-    about: 'Largest share of a buy in the liquidity of the pool.',
+    about: 'Largest size of a buy, as a percentage of the liquidity of the pool.',
     absent: 'no such filter',
     ...{ key: 'maxPoolSharePercent', unit: 'percent', default: null },
     schema: z.number().min(LEAST_PERCENT).max(100),

@@ -10,7 +10,7 @@ import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } fro
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
 import { hourFreesAt } from './recent-buys.ts'
 
-/** A bot that asks to buy, with the limit scopes of the bot and of its wallet. */
+/** A bot that requests a buy, with the limit scopes of the bot and of its wallet. */
 export interface Buyer {
   readonly settings: BotSettings
   readonly scope: LimitScope
@@ -37,7 +37,7 @@ export class LimitCheck {
     )
   }
 
-  /** Checks the limits on losses again, for an accepted buy that waits for its next attempt. */
+  /** Checks the limits on losses again for an accepted buy that waits for its next attempt. */
   vetoAgain({ scope, wallet }: Pick<Buyer, 'scope' | 'wallet'>): Veto | undefined {
     for (const one of [scope, wallet]) {
       const veto = one.isBound ? checkLosses(one.limits, this.#lossesNow(one)) : undefined
@@ -50,7 +50,7 @@ export class LimitCheck {
     return this.#losses(scope, areLossesBound(scope.limits) ? this.#results.unrealized(scope) : 0)
   }
 
-  /** `unrealized`: profit of the open positions at liquidation value; any number if no limit uses it. */
+  /** `unrealized`: liquidation value of the open positions minus their cost; any number if no limit uses it. */
   #losses(scope: LimitScope, unrealized: number): Losses {
     const { limits, section, sums } = scope
     return {
@@ -89,10 +89,10 @@ export class LimitCheck {
     }
   }
 
-  /** Returns the use of the limits on exposure, and the profit of the open positions, in one pass over the positions.
-   *  Open positions count with their SOL at risk. Open buys, and buys with an unknown outcome, count with the SOL that
-   *  they ask for. A written-off position counts only if the buy would add to it, because otherwise no limit would
-   *  bound the buys that add to it. The figures are 0 if no limit uses them. */
+  /** Returns the exposure that the limits compare, and the profit of the open positions, in one pass over the
+   *  positions. An open position counts with its SOL at risk. An open buy, and a buy with an unknown outcome, counts
+   *  with the SOL that it asks for. A written-off position counts only if the buy would add to it, because otherwise no
+   *  limit would restrict buys that add to it. A figure is 0 if no limit uses it. */
   #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
     const isMarked = areLossesBound(limits)
@@ -119,7 +119,7 @@ export class LimitCheck {
     return use
   }
 
-  /** Refuses a buy unless the free balance covers its worst cost and leaves enough to sell every position. */
+  /** Refuses a buy unless the free balance covers its worst-case cost and leaves enough SOL to sell every position. */
   #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
     const { account, walletLimits } = settings
     const { book } = this.#state
@@ -130,19 +130,19 @@ export class LimitCheck {
     if (free < cost)
       return {
         code: 'BALANCE_LOW',
-        reason: `the order may cost ${formatSol(cost)} SOL, and ${formatSol(free)} SOL are free`,
+        reason: `the order may cost ${formatSol(cost)} SOL, but only ${formatSol(free)} SOL are free`,
       }
     const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings, free - cost)
     if (free - cost >= floor) return undefined
     return {
       code: 'BALANCE_FLOOR',
-      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, and ${formatSol(floor)} must stay for the fees of exits (${walletSection(settings)}.minBalanceSol)`,
+      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, but ${formatSol(floor)} SOL must remain for the fees of exits (${walletSection(settings)}.minBalanceSol)`,
     }
   }
 
-  /** Returns the fees of one sale of each position, lamports, including the position that the buy opens. The fee of a
-   *  position that is being sold is reserved already. Returns 0 if `left`, the balance after the buy, covers these fees
-   *  in any case. */
+  /** Returns the fees of one sale of each position, lamports, including the position that the buy opens. A position
+   *  that is being sold is left out, because its fee is already reserved. Returns 0 if `left`, the balance after the
+   *  buy, covers these fees in any case. */
   #exitFees(
     account: string,
     mint: string,
@@ -159,7 +159,7 @@ export class LimitCheck {
 }
 
 interface Survey extends Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
-  /** Profit of the open positions at liquidation value, lamports. */
+  /** Liquidation value of the open positions minus their cost, lamports. */
   readonly unrealized: number
 }
 

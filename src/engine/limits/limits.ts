@@ -4,39 +4,40 @@ import { endOfDay, formatInstant, type Lamports, type Millis, formatSol as sol }
 import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../setting-bounds.ts'
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
-// The table of all limits. Each limit has an entry with its key in the YAML, schema, unit, default, checks, sentence,
-// error code and decision.
+// The table of all limits. The entry of a limit has its key in the YAML, its schema, unit, default and checks, its
+// sentence for `sluice check`, its error code and its decision.
 
-/** Bounds that a strategy cannot exceed. JSON has no Infinity, so a bound that is not set is null. */
+/** Limits that a strategy cannot exceed; null means no limit, because JSON has no Infinity. */
 export interface Limits {
   readonly maxLamportsPerOrder: Lamports | null
-  /** Smallest buy. The bound exists because fees are a larger share of a small buy. */
+  /** Smallest allowed buy. Fees are a larger share of a small buy. */
   readonly minLamportsPerOrder: Lamports | null
-  /** Upper bound of the slippage that a buy may accept. */
+  /** Largest slippage that a buy may accept. */
   readonly maxSlippagePercent: number | null
-  /** Number of positions in a row that closed at a loss, after fees and rent. When it is reached, entries pause for
+  /** Number of consecutive positions that closed at a loss, after fees and rent. When it is reached, entries pause for
    *  `streakPauseMs`. */
   readonly maxLosingStreak: number | null
   readonly streakPauseMs: Millis
-  /** SOL that the buys of any 60 minutes ask for. Open buys and buys with an unknown outcome count too. */
+  /** Most SOL that the buys of any 60 minutes may ask for. Open buys and buys with an unknown outcome count too. */
   readonly maxLamportsPerHour: Lamports | null
-  /** SOL that buys have asked for since 00:00 UTC. */
+  /** Most SOL that buys may ask for since 00:00 UTC. */
   readonly maxLamportsPerDay: Lamports | null
   readonly maxOpenPositions: number | null
-  /** SOL at risk in one mint: the cost of the position, or its value if that is higher. */
+  /** Most SOL at risk in one mint. At risk is the cost of the position, or its value if that is higher. */
   readonly maxLamportsPerMint: Lamports | null
-  /** SOL at risk in the tokens of one creator, including open buys. All unknown creators count as one creator. */
+  /** Most SOL at risk in the tokens of one creator, including open buys. All unknown creators count as one creator. */
   readonly maxLamportsPerCreator: Lamports | null
-  /** SOL at risk in all tokens, including open buys. */
+  /** Most SOL at risk in all tokens, including open buys. */
   readonly maxExposureLamports: Lamports | null
-  /** Realized and unrealized loss since 00:00 UTC. An open position counts at its liquidation value. */
+  /** Largest realized and unrealized loss since 00:00 UTC. An open position counts at its liquidation value. */
   readonly maxDailyLossLamports: Lamports | null
-  /** Distance of the result below its highest realized value. An open position counts at its liquidation value. */
+  /** Largest allowed drawdown: the highest realized result minus the current result. An open position counts at its
+   *  liquidation value. */
   readonly maxDrawdownLamports: Lamports | null
 }
 
 export interface WalletLimits extends Limits {
-  /** SOL that must be left in the wallet after a buy at its worst cost; null: the fees of one sale of every
+  /** SOL that must remain in the wallet after a buy with its worst-case cost; null: the fees of one sale of every
    *  position. */
   readonly minBalanceLamports: Lamports | null
 }
@@ -56,7 +57,7 @@ export interface Losses {
   readonly pausedUntil: Millis
 }
 
-/** A buy, and the present use of the limits. A figure is 0 if no limit uses it. */
+/** A buy, and how much of each limit is already used. A figure is 0 if no limit uses it. */
 export interface LimitUse extends Losses {
   readonly amount: Lamports
   /** Slippage that the buy accepts. */
@@ -64,8 +65,8 @@ export interface LimitUse extends Losses {
   readonly openPositions: number
   /** Whether the buy would open a position. */
   readonly newPosition: boolean
-  /** SOL at risk in this mint. The mint has no open buy, because this buy would then have been refused before
-   *  (LANE_BUSY). */
+  /** SOL at risk in this mint. There is no other open buy of the mint, because this buy would then have been refused
+   *  before (LANE_BUSY). */
   readonly mintLamports: number
   /** SOL at risk in tokens of the same creator, plus the SOL that open buys and buys with an unknown outcome ask
    *  for. */
@@ -95,9 +96,11 @@ export interface LimitProblem {
 
 interface LimitRow<Value> extends SettingRow<Value, Limits> {
   readonly schema: z.ZodNumber
-  /** Decides on a buy. Returns a refusal or undefined. `name` is the path of the limit in the YAML. */
+  /** Returns the refusal of a buy that breaks the limit `bound`; undefined if the buy does not break it. `name` is the
+   *  path of the limit in the YAML. */
   readonly refuse?: (bound: NonNullable<Value>, use: LimitUse, name: string) => Refusal | undefined
-  /** Decides on a buy, and again before each retry of an accepted buy. Returns a refusal or undefined. */
+  /** Returns a refusal if the losses have reached the limit `bound`. Called for each buy, and again before each retry
+   *  of an accepted buy. */
   readonly stop?: (bound: NonNullable<Value>, losses: Losses, name: string) => Refusal | undefined
   /** Finds a contradiction with another limit or with the slippage of the bot's buys. */
   readonly problem?: (
@@ -108,8 +111,8 @@ interface LimitRow<Value> extends SettingRow<Value, Limits> {
   ) => LimitProblem | undefined
 }
 
-/** Range of a limit on the SOL of buys. The service accepts no smaller buy, so a lower limit would silently stop all
- *  entries. */
+/** Allowed values of a limit on the SOL of buys. The service accepts no buy below this range, so a lower limit would
+ *  silently stop all entries. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
 const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
 
@@ -152,7 +155,7 @@ export const LIMITS = {
   },
   maxLosingStreak: {
     about:
-      'Number of positions closed at a loss in a row, after fees and rent, that pauses entries for `streakPauseSeconds`.',
+      'Entries pause for `streakPauseSeconds` if this many positions in a row close at a loss, after fees and rent.',
     absent: 'no limit',
     ...{ key: 'maxLosingStreak', unit: 'count', schema: z.int().min(1).max(1_000), default: null },
     text: (shown, { streakPauseMs }) => `a pause of ${streakPauseMs / 1000} s after ${shown} losses in a row`,
@@ -172,7 +175,7 @@ export const LIMITS = {
       .max(30 * 86_400),
   },
   maxLamportsPerHour: {
-    about: 'Largest sum that the buys of any 60 minutes may ask for.',
+    about: 'Most SOL that the buys of any 60 minutes may ask for.',
     absent: 'no limit',
     ...{ key: 'maxSolPerHour', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per hour`,
@@ -186,7 +189,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerDay: {
-    about: 'Largest sum that buys may ask for since 00:00 UTC.',
+    about: 'Most SOL that buys may ask for since 00:00 UTC.',
     absent: 'no limit',
     ...{ key: 'maxSolPerDay', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per day`,
@@ -219,7 +222,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerCreator: {
-    about: 'Largest sum at risk in the tokens of one creator. All unknown creators count as one.',
+    about: 'Most SOL at risk in the tokens of one creator. All unknown creators count as one.',
     absent: 'no limit',
     ...{ key: 'maxSolPerCreator', unit: 'sol', schema: buySol, default: null, needsLaunches: true },
     text: (shown) => `${shown} SOL per creator`,
@@ -228,7 +231,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxExposureLamports: {
-    about: 'Largest sum at risk in all tokens at once.',
+    about: 'Most SOL at risk in all tokens at once.',
     absent: 'no limit',
     ...{ key: 'maxExposureSol', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL at risk at once`,
@@ -237,7 +240,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxDailyLossLamports: {
-    about: 'Realized and unrealized loss since 00:00 UTC that stops entries.',
+    about: 'Entries stop if the realized and unrealized loss since 00:00 UTC reaches this sum.',
     absent: 'no limit',
     ...{ key: 'maxDailyLossSol', unit: 'sol', schema: lossSol, default: null },
     text: (shown) => `a loss of ${shown} SOL per day`,
@@ -249,7 +252,7 @@ export const LIMITS = {
     },
   },
   maxDrawdownLamports: {
-    about: 'Distance of the result below its highest realized value that stops entries.',
+    about: 'Entries stop if the result falls below its highest realized value by this sum.',
     absent: 'no limit',
     ...{ key: 'maxDrawdownSol', unit: 'sol', schema: lossSol, default: null },
     text: (shown) => `a drawdown of ${shown} SOL`,
@@ -267,7 +270,7 @@ export const LIMITS = {
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {
-    about: 'Least balance that a buy must leave in the wallet, at its worst cost.',
+    about: 'SOL that must remain in the wallet after a buy with its worst-case cost.',
     absent: 'the fees of one sale of every position',
     ...{ key: 'minBalanceSol', unit: 'sol', schema: z.number().min(0).max(MOST_SOL), default: null },
     text: (shown) => `at least ${shown} SOL left in the wallet`,
@@ -297,8 +300,8 @@ export function checkLimits(limits: Limits, use: LimitUse): Refusal | undefined 
   return undefined
 }
 
-/** Returns the refusal of the first limit on losses that stops a buy which was accepted earlier and waits for its
- *  retry. */
+/** Returns the refusal of the first limit on losses that is reached. Called before the retry of a buy that was accepted
+ *  earlier. */
 export function checkLosses(limits: Limits, losses: Losses): Refusal | undefined {
   for (const [field, { key, stop }] of DECIDING) {
     const bound = limits[field]
@@ -334,7 +337,7 @@ function exposed(
   return { code, reason }
 }
 
-/** Refuses a bound below the largest allowed buy, because that buy could never be made. */
+/** Returns a problem if a limit is lower than the largest allowed buy, because that buy would always be refused. */
 function oneBuyFits(bound: Lamports, { maxLamportsPerOrder: buy }: Limits, name: string): LimitProblem | undefined {
   if (buy === null || buy <= bound) return undefined
   const message = `exceeds ${name} (${sol(bound)}): a buy of ${sol(buy)} SOL would always be refused`
@@ -345,7 +348,8 @@ function resetOf(now: Millis): string {
   return formatInstant(endOfDay(now), now)
 }
 
-/** Returns a text about losses that a new price may reverse, and about losses that count again every day. */
+/** Returns a text about positions that count as worthless: those whose price may become known again, and those whose
+ *  loss counts again every day. */
 function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
   const [unknown, dead] = [unknownPositions(), deadPositions()]
   const tokens = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`

@@ -5,7 +5,7 @@ import { MOST_ROUNDING } from '../../solana/rounding.ts'
 import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../setting-bounds.ts'
 import type { OrderSettings, Plan } from '../settings.ts'
 
-/** Upper bound of the priority fee `auto`: the maximum in the service's document. */
+/** Highest priority fee that the service can choose for `auto`: the maximum in the service's document. */
 export const MOST_PRIORITY_FEE = solToLamports(0.01)
 /** Assumed share of a trade that the service keeps. The service's document names no fee; comparable services take 0.5
  *  to 1 percent. */
@@ -17,25 +17,25 @@ export const LEAST_BUY = solToLamports(0.001)
 
 export type Veto = Refusal
 
-/** Returns the upper bound of the lamports that a buy takes out of the wallet. */
+/** Returns the most lamports that a buy can take out of the wallet. */
 export function worstCost(amount: Lamports, slippagePercent: number, priorityFee: Lamports | null): Lamports {
   const most = Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE))
   return lamports(most + (priorityFee ?? MOST_PRIORITY_FEE) + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING)
 }
 
-/** Returns the upper bound of the lamports that `buys` buys take out together, at the highest priority fee. */
+/** Returns the most lamports that `buys` buys can take out of the wallet together, at the highest priority fee. */
 export function worstCostOf(amount: number, slippagePercent: number, buys: number): Lamports {
   const fees = MOST_PRIORITY_FEE + BASE_FEE + TOKEN_ACCOUNT_RENT
   const rounding = buys * (1 + MOST_ROUNDING) // each buy is rounded up here, and possibly once more by its builder
   return lamports(Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE)) + buys * fees + rounding)
 }
 
-/** Returns the upper bound of the fees of a sale, lamports. */
+/** Returns the highest possible fees of a sale, lamports. */
 export function sellCost(priorityFee: Lamports | null): Lamports {
   return lamports((priorityFee ?? MOST_PRIORITY_FEE) + BASE_FEE + MOST_ROUNDING)
 }
 
-/** Refuses amounts, slippages and fees outside the ranges of the service's document. */
+/** Refuses an amount, a slippage or a fee outside the range that the service's document allows. */
 export function checkRanges(
   amount: Lamports,
   orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>,
@@ -51,14 +51,14 @@ export function checkRanges(
   if (!Number.isFinite(slippage) || slippage < LEAST_SLIPPAGE || slippage > MOST_SLIPPAGE) {
     return {
       code: 'SLIPPAGE_RANGE',
-      reason: `slippage ${slippage} % is outside the range of ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE} %`,
+      reason: `the slippage of ${slippage} % is outside the range of ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE} %`,
     }
   }
   const fee = orders.priorityFeeLamports
   if (fee !== null && (fee < LEAST_PRIORITY_FEE || fee > MOST_PRIORITY_FEE)) {
     return {
       code: 'FEE_RANGE',
-      reason: `priority fee ${formatSol(fee)} SOL is outside the range of ${formatSol(LEAST_PRIORITY_FEE)} to ${formatSol(MOST_PRIORITY_FEE)} SOL`,
+      reason: `the priority fee of ${formatSol(fee)} SOL is outside the range of ${formatSol(LEAST_PRIORITY_FEE)} to ${formatSol(MOST_PRIORITY_FEE)} SOL`,
     }
   }
   return undefined

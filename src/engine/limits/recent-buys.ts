@@ -1,11 +1,11 @@
 import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { isOpen, type Order, type OrderState } from '../order.ts'
 
-/** Expired entries are removed once there are this many of them, and at least as many as current entries. */
+/** Expired entries are removed once there are at least this many of them, and they are at least half of all entries. */
 const PLACES_KEPT = 1_024
 
-/** SOL that a buy of the last hour asked for. It counts from the acceptance of the order until the hour ends, unless it
- *  is proved that the order did not execute. */
+/** SOL that one buy of the last hour asked for. It counts from the acceptance of the order until an hour has passed, or
+ *  until it is proved that the order did not execute. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -15,7 +15,7 @@ export interface Spend {
   counts: boolean
 }
 
-/** SOL that a bot's buys asked for on a UTC day, without buys that did not execute. `day`: days since 1970. */
+/** SOL that a bot's buys asked for on one UTC day, without buys that did not execute. `day`: days since 1970-01-01. */
 export interface DaySpend {
   readonly account: string
   readonly bot: string
@@ -23,7 +23,7 @@ export interface DaySpend {
   readonly lamports: Lamports
 }
 
-/** Spending of one bot. */
+/** The SOL that the buys of one bot asked for. */
 export class BotSpending {
   /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
   readonly #spends: Spend[] = []
@@ -96,7 +96,7 @@ export class BotSpending {
   }
 }
 
-/** SOL that the buys of every bot asked for. A restart restores these amounts from the recorded orders and their
+/** The SOL that the buys of each bot asked for. A restart restores the sums from the recorded orders and their
  *  states. */
 export class Spending {
   /** Spending by account, then by bot. A joined text key would have to be built and hashed for every order. */

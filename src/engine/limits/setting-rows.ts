@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
 import { described, type KeyText } from '../key-text.ts'
 
-// Tables of settings that a configuration sets key by key. The entry of a setting gives its schema, its default, its
-// conversion to the engine's units, its sentence in `check`, and its messages.
+// A table of settings describes each key of a section of the configuration: its schema, its default, its conversion to
+// the engine's units, its sentence in `sluice check`, and its messages.
 
 /** Unit in the YAML. The engine uses lamports for `sol` and milliseconds for `seconds`. */
 export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
@@ -21,15 +21,15 @@ export interface SettingRow<Value, Settings> {
   readonly unit: SettingUnit
   /** Description for people, in one sentence. */
   readonly about: string
-  /** Meaning of an absent key whose `default` is null. */
+  /** Effect of leaving out a key whose `default` is null. */
   readonly absent?: string
   /** Accepts the value as written, in the unit of the YAML. */
   readonly schema: z.ZodType
-  /** Default in the unit of the engine; null means no bound. */
+  /** Default in the unit of the engine; null means no limit. */
   readonly default: Value
   /** Returns the sentence of this setting for `check`. `shown` is the value in the unit of the YAML. */
   readonly text?: (shown: string, settings: Settings) => string
-  /** Present if the rule cannot be checked without the announcements of new tokens. */
+  /** Present if the setting can only be checked with the announcements of new tokens. */
   readonly needsLaunches?: true
 }
 
@@ -63,7 +63,7 @@ export function settingsFrom<S extends object>(rows: SettingRows<S>, written: ob
   return Object.fromEntries(entries) as S
 }
 
-/** Returns the settings by the keys and in the units of the YAML; null for a setting without a bound. */
+/** Returns the settings with the keys and the units of the YAML; null for a setting without a limit. */
 export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S): Record<string, unknown> {
   const entries = rowsOf(rows).map(([field, row]) => {
     const value: unknown = settings[field]
@@ -72,7 +72,7 @@ export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S)
   return Object.fromEntries(entries) as Record<string, unknown>
 }
 
-/** Returns one sentence for each setting that bounds something, in the order of the table. */
+/** Returns one sentence for each setting that is not null, in the order of the table. */
 export function sentencesOf<S extends object>(rows: SettingRows<S>, settings: S): string[] {
   return rowsOf(rows).flatMap(([field, { unit, text }]) => {
     const value: unknown = settings[field]

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../base/errors.ts'
 import { MINT_TRAITS, type MintFacts, type MintTrait } from '../../solana/mint.ts'
 
-/** Settings for the checks of a mint at its first buy. */
+/** Settings for the checks of a mint when it is first bought. */
 export interface TokenChecks {
   /** `before`: a buy waits for the result. `after`: the buy is sent at once, and the tokens of a mint that fails are
    *  sold. */

@@ -7,15 +7,16 @@ import { Engine } from '../engine.ts'
 import { type Input, isRecorded, type Output } from '../messages.ts'
 import type { Strategy } from '../strategy.ts'
 
-/** An entry of a recorded segment (the record of one start of a process). Entries are ordered by seq; outputs follow
- *  the entry that caused them. */
+/** An entry of a recorded segment (the record of one process from its start to its end). Entries are ordered by seq;
+ *  outputs follow the entry that caused them. */
 export type Entry =
   | { readonly kind: 'warm'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number; readonly firstSeq: Seq }
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
   | { readonly kind: 'output'; readonly seq: Seq; readonly time: Millis; readonly output: Output }
 
-/** First difference between a replay and its recording. `expected` and `got` are JSON; '' if the output is missing. */
+/** The first difference between a replay and the recording. `expected` and `got` are JSON; one of them is '' if that
+ *  side has no output. */
 export interface Divergence {
   readonly seq: Seq
   /** Path of the first field that differs; '' if one output is missing, or if the outputs have different kinds. */
@@ -30,8 +31,8 @@ export interface Verification {
   readonly divergence: Divergence | null
 }
 
-/** Replays the record of one start of a process (a segment). A new engine gets the same rows and inputs, reports
- *  included, and must cause the same outputs, byte for byte. Returns the first difference. */
+/** Replays a segment (the record of one process from its start to its end). A new engine gets the same rows and inputs,
+ *  reports included, and must make the same outputs, byte for byte. Returns the first difference. */
 export function verifySegment(
   entries: Iterable<Entry>,
   mints: Mints,

@@ -9,7 +9,7 @@ import type { Entry } from './compare-decisions.ts'
 
 /** A bot's view of one token at a certain time. */
 export interface BotSnapshot {
-  /** Number of rows of the token that the strategy saw in this segment, including the warm-up. */
+  /** Number of rows of the token that the strategy received in this segment, including the warm-up. */
   readonly shown: number
   /** Subscription keys of the strategy. */
   readonly keys: readonly string[]
@@ -24,15 +24,15 @@ export interface Snapshot {
   readonly feed: FeedStatus
   /** The robust price, SOL a token; undefined if there is none. */
   readonly price: number | undefined
-  /** Age of the token's last row beyond the usual delay, ms; undefined without a row. */
+  /** Age of the token's last row minus the usual delay of rows, ms; undefined if there was no row. */
   readonly eventAgeMs: number | undefined
   /** Views of the bots, by name of the bot. */
   readonly bots: ReadonlyMap<string, BotSnapshot>
 }
 
-/** Replays a recorded segment (the record of one start of a process) up to `time`, and inspects one token. Decisions
- *  are discarded. `strategies` must be those of the recording; if silent strategies replace them, the bots' state is
- *  unknown. */
+/** Replays a segment (the record of one process from its start to its end) up to `time`, and inspects one token.
+ *  Decisions are discarded. `strategies` must be the recorded ones; if silent strategies replace them, the state of the
+ *  bots is unknown. */
 export function snapshotAt(
   entries: Iterable<Entry>,
   mints: Mints,
@@ -131,7 +131,7 @@ interface Observation {
   readonly shown: () => number
 }
 
-/** Wraps a strategy: records which bot runs it, and counts the rows of the token. */
+/** Wraps a strategy, to record which bot runs it and to count the rows of the token. */
 function watchedStrategy(strategy: Strategy, mint: string, observations: Map<string, Observation>): Strategy {
   return {
     ...strategy,
