@@ -106,9 +106,9 @@ export interface StoppedBot {
  *  connection. refused: the service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
-/** A command of the operator. `sell` has the `mint`; `buy` has also the `bot` and the amount in SOL; `cancel` has the
- *  id of the `order`; `signal` has the name of the `signal` and its `data`; `accept` has the `signature` of a foreign
- *  transaction. If `account` is set, the command concerns only this account. */
+/** A command of the operator, identified by its `name`. `sell` has the `mint`; `buy` has also the `bot` and the amount
+ *  in SOL; `cancel` has the id of the `order`; `signal` has the name of the `signal` and its `data`; `accept` has the
+ *  `signature` of a foreign transaction. If `account` is set, the command concerns only this account. */
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten'; account?: string }
   | { name: 'sell'; mint: string; account?: string }

@@ -166,9 +166,9 @@ export interface Bands {
   readonly upper: number
 }
 
-/** Bollinger bands over the last `bars` bars (1 to 10,000): the average of a figure, and a band of `deviations`
- *  standard deviations (above 0) on each side of it. `of`: the figure; default `close`. Throws RangeError for other
- *  values. */
+/** Bollinger bands over the last `bars` bars (1 to 10,000), in the unit of the figure: the average of the figure, and a
+ *  band of `deviations` standard deviations (above 0) on each side of it. `of`: the figure; default `close`, SOL a
+ *  token. Throws RangeError for other values. */
 export function bollinger(width: Width, bars: number, deviations = 2, of: BarFigure = 'close'): Indicator<Bands> {
   const options = { width, bars: readBars(bars, 'bollinger'), figure: readFigure(of, 'bollinger') }
   if (!(deviations > 0)) throw new RangeError(`bollinger: expected deviations above 0, got ${String(deviations)}`)

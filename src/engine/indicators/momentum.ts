@@ -54,8 +54,8 @@ export interface Macd {
 }
 
 /** MACD: the exponential average over `fast` bars minus the one over `slow` bars, and the exponential average of this
- *  difference over `signal` bars. Each number is 1 to 10,000. It has a value after `slow` + `signal` - 1 bars. Throws
- *  RangeError for other numbers, or if `slow` is not above `fast`. */
+ *  difference over `signal` bars. Each number of bars is 1 to 10,000. It has a value after `slow` + `signal` - 1 bars.
+ *  Throws RangeError for other numbers, or if `slow` is not above `fast`. */
 export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigure = 'close'): Indicator<Macd> {
   readBars(fast, 'macd')
   readBars(slow, 'macd', fast + 1)
