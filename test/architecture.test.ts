@@ -35,21 +35,36 @@ test('every folder of src/ belongs to a layer', () => {
 const imports = (...specifiers: string[]) => specifiers.map((one) => `import '${one}'`).join('\n')
 
 test.each([
-  ['an import from a layer above', 'src/engine/a.ts', '../orders/b.ts', 'orders stands in a row above'],
-  ['an import from the same layer', 'src/journal/a.ts', '../chain/b.ts', 'chain stands in the same row'],
-  ['live importing backtest', 'src/live/a.ts', '../backtest/b.ts', 'backtest stands in the same row'],
-  ['market importing solana', 'src/market/a.ts', '../solana/b.ts', 'solana stands in the same row'],
-  ['base importing anything', 'src/base/a.ts', '../market/b.ts', 'market stands in a row above'],
-  ['an adapter importing the runtime', 'src/venues/token-service/a.ts', '../../runtime/b.ts', 'in a row above'],
-  ['a command that another layer imports', 'src/backtest/report/a.ts', '../../commands/b.ts', 'in a row above'],
-  ['the public entry imported from below', 'src/engine/a.ts', '../index.ts', 'index.ts stands in a row above'],
-  ['a file that belongs to no layer', 'src/helpers.ts', './base/a.ts', 'helpers.ts has no row'],
-  ['a folder that belongs to no layer', 'src/engine/a.ts', '../misc/b.ts', 'misc has no row'],
+  ['an import from a layer above', 'src/engine/a.ts', '../orders/b.ts', 'orders belongs to a layer above'],
+  ['an import from the same layer', 'src/journal/a.ts', '../chain/b.ts', 'chain belongs to the same layer'],
+  ['an import of backtest/ by live/', 'src/live/a.ts', '../backtest/b.ts', 'backtest belongs to the same layer'],
+  ['market importing solana', 'src/market/a.ts', '../solana/b.ts', 'solana belongs to the same layer'],
+  ['any import by base/', 'src/base/a.ts', '../market/b.ts', 'market belongs to a layer above'],
+  [
+    'an import of runtime/ by an adapter',
+    'src/venues/token-service/a.ts',
+    '../../runtime/b.ts',
+    'belongs to a layer above',
+  ],
+  [
+    'an import of a command by another layer',
+    'src/backtest/report/a.ts',
+    '../../commands/b.ts',
+    'belongs to a layer above',
+  ],
+  [
+    'an import of the public entry by a layer below',
+    'src/engine/a.ts',
+    '../index.ts',
+    'index.ts belongs to a layer above',
+  ],
+  ['a file that belongs to no layer', 'src/helpers.ts', './base/a.ts', 'helpers.ts belongs to no layer'],
+  ['a folder that belongs to no layer', 'src/engine/a.ts', '../misc/b.ts', 'misc belongs to no layer'],
   ['a Node module in a pure layer', 'src/orders/a.ts', 'node:fs', 'orders/ uses no package'],
   ['an unlisted package in a pure layer', 'src/engine/bots/a.ts', 'ws', 'engine/ uses only zod'],
-  ['src/ importing itself by name', 'src/journal/a.ts', 'sluice', 'import the file'],
-  ['a strategy importing the sources', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
-  ['an unlisted package in a strategy', 'strategies/a.ts', 'ws', 'strategies use only sluice'],
+  ['an import of the package by its name within src/', 'src/journal/a.ts', 'sluice', 'import the file'],
+  ['an import of the sources by a strategy', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
+  ['an import of an unlisted package by a strategy', 'strategies/a.ts', 'ws', 'strategies use only sluice'],
 ])('the rule about layers refuses %s', (_name, path, specifier, because) => {
   expect(rowRule([source(path, imports(specifier))])).toEqual([expect.stringContaining(because)])
 })

@@ -69,7 +69,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'doctor',
       arguments: '<file...>',
-      about: 'test everything that a run needs: key, plan, units, RPC, wallet, clock, files',
+      about: 'test everything that a run needs: API key, plan, units, RPC, wallet, clock, files',
       load: () => import('./trade/doctor.ts'),
     },
     {
@@ -128,7 +128,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'sweep',
       arguments: '<file>',
-      about: 'backtest one bot with many values of its params, and test the best on a hold-out',
+      about: 'backtest one bot with many sets of params, and test the best ones on the last part of the tape',
       load: () => import('./research/sweep.ts'),
     },
     {
@@ -147,7 +147,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'plan-advise',
       arguments: '<file>',
-      about: 'backtest under each plan and name the cheapest under which no exit waits',
+      about: 'backtest under each plan of the service, and name the cheapest plan under which no exit waits',
       load: () => import('./research/plan-advise.ts'),
     },
     {
@@ -264,7 +264,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'signal',
       arguments: '<name> [json]',
-      about: 'send a signal to the onSignal callback of every strategy',
+      about: 'send a signal to every strategy (its onSignal callback)',
       load: async () => ({ command: (await import('./trade/control.ts')).signal }),
     },
     {

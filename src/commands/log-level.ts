@@ -22,7 +22,10 @@ export function levelOf(option: string, name: string): LogLevel {
   )
 }
 
-/** Returns a function that prints the log lines of a backtest's strategies from a level on, and their messages. */
+/**
+ * Returns a function that prints the messages of a backtest's strategies, and their log lines of the level `from` and
+ * above.
+ */
 export function linePrinter(from: LogLevel, print: (text: string) => void) {
   return (line: LogLine | Message, seq: Seq, time: Millis): void => {
     if (line.kind === 'log' && LEVELS.indexOf(line.level) < LEVELS.indexOf(from)) return

@@ -10,8 +10,10 @@ export interface Option<Value> {
   readonly about: string
   /** Value if the option is not given. */
   readonly fallback: Value
-  /** Converts the text that follows one occurrence of the option. `before`: result of the earlier occurrences. Throws
-   *  InvalidArgumentError. */
+  /**
+   * Converts the text after the option to a value. If the option is given several times, `before` is the value so far.
+   * Throws InvalidArgumentError.
+   */
   read?(text: string, before: Value): Value
 }
 
@@ -64,8 +66,10 @@ export function number(
   return { placeholder, about, fallback, read: (value) => numberIn(range, value) }
 }
 
-/** Returns the value of an option. Throws if it begins with `--`: the user has then forgotten the value, and the parser
- *  has used the next option instead. */
+/**
+ * Returns the value of an option. Throws if the value begins with `--`, because the user has then forgotten the value,
+ * and the parser has taken the next option for it.
+ */
 function notAnOption(value: string): string {
   if (!value.startsWith('--')) return value
   throw new InvalidArgumentError(`Expected a value before the next option (write ./${value} for a file of that name).`)
@@ -85,7 +89,7 @@ export const DEFAULT_JOURNAL = 'data/sluice.db'
 export const JSON_LINE = flag('print one line of JSON, the last line of stdout')
 export const JOURNAL = text('<db>', 'read this journal', DEFAULT_JOURNAL)
 export const TAPES = texts('<db>', 'read this journal; repeat to join several (default: journal.path of the file)')
-export const PARTIAL = flag('continue if the tape lacks data that the bots need')
+export const PARTIAL = flag('run even if the tape lacks data that the bots need')
 const SECONDS = number('<n>', 'stop after this many seconds', { min: 0.001 })
 export const SEED: NumberRange = { integer: true, min: 0 }
 export const POLICY = text('<file>', 'apply this builder policy (builder-policy.yaml)')

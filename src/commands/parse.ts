@@ -12,7 +12,7 @@ export async function parse(args: readonly string[]): Promise<number> {
     .showHelpAfterError('(sluice --help lists the commands)')
     .exitOverride()
   program.helpInformation = () => helpText()
-  // The other commands are declared without their options, so that the parser can suggest a name for a misspelled
+  // All other commands are declared without their options, so that the parser can suggest a name for a misspelled
   // command.
   for (const entry of Object.values(catalogue).flat()) {
     const declared = declare(program, entry)

@@ -152,8 +152,10 @@ export class Progress {
     this.#label = label === '' ? '' : `${label}: `
   }
 
-  /** Shows the progress, at most five times per second. `done`: number of units that are done; `of`: number of all
-   *  units, if it was not known before. */
+  /**
+   * Shows the progress, at most five times per second. `done`: number of finished units; `of`: number of all units, if
+   * it has changed.
+   */
   at(done: number, of = this.#of): void {
     const now = performance.now()
     if (now - this.#shownAt < EVERY_MS) return
@@ -194,8 +196,10 @@ export function progressLine(done: number, of: number, elapsedMs: number, unit: 
   return `${percent}, ${rate}, ${leftSeconds} s left`
 }
 
-/** Runs a task that reports its number of rows itself, with a line of progress on stderr. Returns the result of the
- *  task. */
+/**
+ * Runs a task with a line of progress on stderr. The task calls `progress` with its number of rows. Returns the result
+ * of the task.
+ */
 export function withRowsProgress<T>(run: (progress: (rows: number, of: number) => void) => T): T {
   return withProgress(0, (line) => run((rows, of) => line.at(rows, of)))
 }

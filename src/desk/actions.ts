@@ -6,16 +6,20 @@ import { type Preview, REMOTE_COMMANDS, type RemoteCommand } from '../live/contr
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
-/** Previews actions and carries them out in the main thread. Both functions reject with a Refusal if the process
- *  refuses. */
+/**
+ * Carries out the actions of the desk in the main thread, and previews them. Both functions reject with a Refusal if
+ * the process refuses the action.
+ */
 export interface Actor {
   preview(command: RemoteCommand): Promise<Preview>
-  /** `by`: name of the session, for the journal. */
+  /** `by`: name of the session; the journal records it. */
   carryOut(command: RemoteCommand, by: string): Promise<string>
 }
 
-/** Routes of actions: a preview describes the effect of an action, and a confirmation with the preview's nonce carries
- *  it out. `actor`: undefined if the desk is read-only. */
+/**
+ * Routes of the actions. A preview describes the effect of an action; a confirmation with the preview's nonce (a code
+ * that is valid once) carries it out. `actor`: undefined if the desk is read-only.
+ */
 export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<DeskEnv> {
   const nonces = new Nonces<RemoteCommand>(now)
   const routes = new Hono<DeskEnv>()
@@ -36,7 +40,7 @@ export function actionRoutes(actor: Actor | undefined, now: () => number): Hono<
 
 function confirmed(taken: Taken<RemoteCommand>): RemoteCommand {
   if (taken.kind === 'valid') return taken.action
-  const why = taken.kind === 'expired' ? 'has expired' : 'was used already or is not yours'
+  const why = taken.kind === 'expired' ? 'has expired' : 'was already used or belongs to another session'
   throw new Refusal(409, 'NONCE_INVALID', `this confirmation ${why}: open the preview again`)
 }
 

@@ -8,7 +8,7 @@ const ANSWER_MS = 10_000
 type Answer = Extract<ToDesk, { kind: 'answer' }>
 type Call = Extract<FromDesk, { kind: 'call' }>
 
-/** Calls of the desk's thread to the main thread. */
+/** Requests of the desk's thread to the main thread, which previews actions and carries them out. */
 export class Calls implements Actor {
   readonly #say: (message: Call) => void
   readonly #waiting = new Map<number, (answer: Answer) => void>()
@@ -39,7 +39,7 @@ export class Calls implements Actor {
           new Refusal(
             504,
             'FAILED',
-            'the process has not answered, and may still carry out the action: look at the log and the orders',
+            'the process has not answered, and may still carry out the action: check the log and the orders before you repeat it',
           ),
         ),
       ANSWER_MS,

@@ -2,16 +2,20 @@ import type { Change, View, ViewSource } from '../runtime/view/view.ts'
 
 /** Maximum number of clients at the same time. */
 const MOST_CLIENTS = 128
-/** A client is dropped if more bytes than this wait for it. After its reconnect it receives the changes that it missed,
- *  or a new view if there are too many. */
+/**
+ * A client that has not yet read more than this number of bytes is disconnected. When it reconnects, it receives the
+ * changes that it missed, or the whole view if it missed too many.
+ */
 const MOST_WAITING_BYTES = 1 << 20
-/** Maximum number and total size (bytes) of the changes that are kept for clients that missed them. A client that
- *  missed more receives the whole view again. */
+/**
+ * Maximum number and total size (bytes) of the changes that are kept for clients that reconnect. A client that missed
+ * more changes receives the whole view.
+ */
 const MOST_KEPT = 300
 const MOST_KEPT_BYTES = 4 << 20
 /** Time without a message after which a client receives a comment, so that proxies do not close a silent stream. */
 const SILENT_MS = 15_000
-/** Time after which a browser connects again. */
+/** Time after which a browser reconnects when its stream ends. */
 const RETRY_MS = 2_000
 
 const HEADERS = {
@@ -42,7 +46,7 @@ export class EventStreams {
   readonly #unlisten: () => void
   readonly #timer: NodeJS.Timeout
 
-  /** `watched`: called when the first client comes and when the last one leaves. */
+  /** `watched`: called when the first client connects and when the last one disconnects. */
   constructor(source: ViewSource, watched: (isWatched: boolean) => void = () => {}) {
     this.#source = source
     this.#watched = watched
@@ -85,7 +89,7 @@ export class EventStreams {
     for (const client of this.#clients) this.#end(client)
   }
 
-  /** The first bytes for a client that has received everything up to this id; a null id means a new client. */
+  /** The first bytes for a client. `lastId`: id of the last change that the client received; null for a new client. */
   #beginning(lastId: string | null): readonly Uint8Array[] {
     const hello = encoded(`retry: ${RETRY_MS}\n\n`)
     const { view } = this.#source
@@ -109,8 +113,8 @@ export class EventStreams {
   }
 
   #keep(kept: Kept): void {
-    // A client can apply changes only without a gap. If this change does not follow the last one, the earlier changes
-    // are dropped.
+    // A client can only apply changes that follow each other. If this change does not follow the last one, the earlier
+    // changes are useless and are dropped.
     if (this.#kept.at(-1)?.id !== kept.from) this.#kept = []
     if (this.#kept.length === 0) this.#keptBytes = 0
     this.#kept.push(kept)
@@ -119,7 +123,7 @@ export class EventStreams {
       this.#keptBytes -= this.#kept.shift()?.bytes.length ?? 0
   }
 
-  /** Sends bytes to a client, or ends its stream if it does not read. */
+  /** Sends bytes to a client, or ends its stream if the client does not read them. */
   #send(client: Client, bytes: Uint8Array): void {
     if ((client.desiredSize ?? 0) >= bytes.length) client.enqueue(bytes)
     else this.#end(client)

@@ -2,9 +2,9 @@ import type { Cancel, Clock } from '../base/machine.ts'
 import { changeBetween } from '../runtime/view/changes.ts'
 import type { Change, View, ViewSource } from '../runtime/view/view.ts'
 
-/** Time between two looks at the journal. */
+/** Interval at which the journal is checked for new writes. */
 const LOOK_MS = 1_000
-/** The pause after each reading of the journal is at least this many times as long as the reading took. */
+/** The pause after each reading of the journal is at least this many times as long as that reading. */
 const REST = 10
 
 export interface FollowedParts {
@@ -13,7 +13,10 @@ export interface FollowedParts {
   readonly read: (n: number) => View
   /** A number that changes whenever the journal is written. */
   readonly version: () => number
-  /** Called when the journal cannot be read. The last view stays, and the next look tries again. */
+  /**
+   * Called when the journal cannot be read. The desk then keeps the last view, and reads the journal again at the next
+   * check.
+   */
   readonly failed: (error: unknown) => void
 }
 
@@ -59,7 +62,8 @@ export class FollowedJournal implements ViewSource {
       const now = version()
       if (now !== this.#version) {
         const view = read(++this.#n)
-        // The version is set only after the reading. If the reading fails, the next look reads the view again.
+        // The version is stored only after a successful reading, so that the next check reads the view again after a
+        // failure.
         this.#version = now
         this.#take(view)
       }

@@ -12,12 +12,16 @@ import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 /** Memory limits of the desk's thread. A thread that needs more is ended, and trading continues. */
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
-/** Delays after which a desk that failed is restarted; after the last one it stays down. If a desk has run for
- *  `SETTLED_MS`, the list starts again with the first delay. */
+/**
+ * Delays before the restarts of a desk that failed. After the last one it stays down. If a restarted desk has run for
+ * `SETTLED_MS`, the next failure is followed by the first delay again.
+ */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
-/** Time that the thread has for an orderly end. A query of the thread cannot be interrupted, so the stop does not wait
- *  longer. */
+/**
+ * Time that the thread has to end in an orderly way. A query of the thread cannot be interrupted, so the stop does not
+ * wait for it.
+ */
 const CLOSE_MS = 400
 const ALIVE_EVERY_MS = 1_000
 
@@ -44,8 +48,10 @@ export interface DeskOperator {
   handle(command: RemoteCommand, by: string): object | Promise<object>
 }
 
-/** The main thread's side of the desk: starts its thread, and starts it again if it ends. Failures of the thread never
- *  reach the caller. */
+/**
+ * The main thread's side of the desk: it starts the desk's thread, and restarts it if it fails. A failure of the desk's
+ * thread never affects the caller.
+ */
 export class Desk {
   readonly #parts: DeskParts
   #worker: Worker | undefined
@@ -82,7 +88,7 @@ export class Desk {
     return this.#ready.promise
   }
 
-  /** Creates a link that begins one session within 5 minutes. */
+  /** Creates a login link that is valid once, within 5 minutes. */
   async link(readOnly: boolean, name?: string): Promise<string> {
     if (this.#origin === undefined) throw new SluiceError('the desk is down at present: the log contains the reason')
     const id = this.#nextLink++

@@ -5,8 +5,8 @@ import type { SecureContextOptions } from 'node:tls'
 import type { Admitted, RequestHead } from './access/gate.ts'
 import { Refusal } from './refusal.ts'
 
-// Node's HTTP server, with limits on all data and connections of clients, in front of an app that answers a `Request`
-// with a `Response`.
+// Node's HTTP server with limits on the data and the connections of clients. It passes each request to an app, which
+// answers a `Request` with a `Response`.
 
 const MOST_BODY = 4_096
 const MOST_CONNECTIONS = 512
@@ -37,11 +37,14 @@ export interface HttpParts {
   /** Checks a request before its body is read. Throws a Refusal. */
   readonly admit: (head: RequestHead) => Admitted
   readonly answer: (request: Request, admitted: Admitted) => Response | Promise<Response>
-  /** Whether this address may have any number of connections. The limit of all connections together still applies. */
+  /**
+   * Returns whether this address may have any number of connections. The limit on all connections together still
+   * applies.
+   */
   readonly isNear: (peer: string) => boolean
   /** Called for each request that is refused. */
   readonly refused: (refused: RefusedRequest) => void
-  /** Called with an error that is a bug. */
+  /** Called with an error that only a bug can cause. */
   readonly failed: (error: unknown) => void
 }
 
@@ -60,7 +63,7 @@ const HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // `no-referrer` cannot be used: with it, a browser would send `Origin: null` with the form of the login.
+  // A browser that follows `no-referrer` would send `Origin: null` with the form of the login.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -69,8 +72,10 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 const ONE_YEAR = 31_536_000
 
-/** Connections whose last request was refused before all of it had arrived. Such a connection is closed, and its end
- *  would otherwise be logged as a second refusal. */
+/**
+ * Connections whose last request was refused before all of it had arrived. Such a connection is closed. Without
+ * this set, its early end would be logged as a second refusal.
+ */
 const unfinished = new WeakSet<Socket>()
 
 export function createHttp(parts: HttpParts): Server {
@@ -147,7 +152,7 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
     if (!(error instanceof Refusal)) parts.failed(error)
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'FAILED', 'the desk failed: see the log')
     response = refusal.toResponse()
-    // The connection is closed after the answer, so the rest of the body is not read.
+    // The connection is closed after the answer, because the rest of the request's body is not read.
     if (hasBody(incoming) && !incoming.complete) {
       response.headers.set('connection', 'close')
       if (unfinished.has(incoming.socket)) return
@@ -158,7 +163,10 @@ async function serve(parts: HttpParts, incoming: IncomingMessage, outgoing: Serv
   await send(response, outgoing, admitted)
 }
 
-/** Refuses a request with several Host headers: Node uses the first one, but a proxy may have checked the last one. */
+/**
+ * Refuses a request with several Host headers, because Node uses the first one, while a proxy may have checked the last
+ * one.
+ */
 function requireOneHost({ rawHeaders }: IncomingMessage): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length > 1) throw new Refusal(400, 'REQUEST_INVALID', 'the request has several Host headers')
@@ -196,7 +204,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
       chunks.push(chunk)
     }
   } catch (error) {
-    // The client has left, or took too long.
+    // If the body is not too large, the client has disconnected or took too long.
     throw error === tooLarge ? error : new Refusal(400, 'REQUEST_INVALID', 'the request ended before its body')
   }
   try {

@@ -6,8 +6,10 @@ const BUDGET = { burst: 50, perSecond: 5 }
 
 export type WriteLog = (level: DeskLevel, text: string, fields: LogFields) => void
 
-/** Writes at most a few lines a second, because a client could otherwise fill the log and keep the main thread busy.
- *  Counts the dropped lines. */
+/**
+ * Writes at most a few lines per second to the log, because a client could otherwise fill the log and keep the main
+ * thread busy. Counts the lines that are dropped.
+ */
 export class LogBudget {
   readonly #write: WriteLog
   readonly #rate: Rate
@@ -23,10 +25,12 @@ export class LogBudget {
     else this.#dropped++
   }
 
-  /** Writes one line about the dropped lines; called regularly. */
+  /** Writes one line with the number of dropped lines. The owner calls this at regular intervals. */
   flush(): void {
     if (this.#dropped === 0) return
-    this.#write('warn', 'desk: more requests were refused than the log shows', { dropped: this.#dropped })
+    this.#write('warn', 'desk: some refused requests are not in the log, because there were too many', {
+      dropped: this.#dropped,
+    })
     this.#dropped = 0
   }
 }

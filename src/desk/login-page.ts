@@ -1,4 +1,4 @@
-// The only page that is served without a session. It has no script, and contains nothing about the run.
+// The only page that is served without a session. It has no script, and contains no data about the run.
 
 export const LOGIN_CSS = `:root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 12vh auto; padding: 0 1rem; }
@@ -6,8 +6,10 @@ button { font: inherit; padding: 0.6rem 1.4rem; cursor: pointer; }
 code { font-family: ui-monospace, monospace; }
 `
 
-/** `link`: secret of the link that the person has opened; undefined if there is none. Only the button invalidates the
- *  link: programs that show a preview of a link also open the page. */
+/**
+ * `link`: secret of the login link that the person has opened; undefined if there is none. Only the button on the page
+ * uses up the link, because programs that show a preview of a link also open this page.
+ */
 export function loginPage(link: string | undefined): string {
   const main =
     link === undefined

@@ -6,9 +6,9 @@ import type { View } from '../runtime/view/view.ts'
 import type { Update } from '../runtime/view/view-updates.ts'
 import type { SessionRecord } from './access/logins.ts'
 
-// Messages between the main thread and the desk's thread, which has no other source of data about the run than these
-// messages and the journal. The thread receives only the desk's part of the configuration, no key, and of the
-// environment only the folder of compiled code.
+// Messages between the main thread and the desk's thread. The desk's thread receives data about the run only from these
+// messages and from the journal. It has only the desk's part of the configuration, and no key. From the environment it
+// has only the folder of compiled code.
 
 /** Start parameters of the thread. */
 export interface DeskStart {
@@ -19,7 +19,7 @@ export interface DeskStart {
   readonly results?: string | undefined
   /** Whether the main thread carries out actions. */
   readonly acts: boolean
-  /** Sessions of an earlier thread. */
+  /** Sessions that an earlier thread of the desk began. */
   readonly sessions: readonly Hashed<SessionRecord>[]
   /** Whether bots run in this process. The main thread then reports at regular intervals that it is alive. */
   readonly isRun: boolean
@@ -29,7 +29,7 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
-  /** The view of the running bots, to which the following changes apply. `news`: its positions. */
+  /** The whole view of the running bots, which later messages change. `news`: the positions of the view. */
   | { readonly kind: 'view'; readonly view: View; readonly news?: PositionNews | undefined }
   | { readonly kind: 'change'; readonly change: Update }
   /** The main thread is alive. */
@@ -45,7 +45,10 @@ export type ToDesk =
   | { readonly kind: 'close' }
 
 export type FromDesk =
-  /** The desk is served. `origin`: address of the page, without a path. */
+  /**
+   * The desk is served. `origin`: address of the page, without a path. `isOtherPort`: whether the configured port was
+   * in use.
+   */
   | { readonly kind: 'ready'; readonly origin: string; readonly isOtherPort: boolean }
   | { readonly kind: 'link'; readonly id: number; readonly url: string }
   /** Requests a preview of a command, or its execution. `by`: name of the session. */
@@ -56,11 +59,11 @@ export type FromDesk =
       readonly command: RemoteCommand
       readonly by: string
     }
-  /** The first browser follows the view, or the last one has left. */
+  /** The first browser has connected to the view, or the last one has disconnected. */
   | { readonly kind: 'watched'; readonly isWatched: boolean }
   | { readonly kind: 'sessions'; readonly sessions: readonly Hashed<SessionRecord>[] }
   | { readonly kind: 'log'; readonly level: DeskLevel; readonly text: string; readonly fields: LogFields }
-  /** Something that the operator must see while the desk is served. */
+  /** A message for the operator while the desk is served. */
   | { readonly kind: 'alert'; readonly text: string }
   /** The desk cannot be served. */
   | { readonly kind: 'failed'; readonly reason: string }

@@ -9,7 +9,7 @@ const bundle = await rolldown({
   platform: 'browser',
   logLevel: 'silent',
 })
-// The names change with the content, so that a browser may keep a file forever.
+// A file name contains a hash of the file's content, so that a browser may keep the file forever.
 const names = '[name]-[hash:20].js'
 const { output } = await bundle.generate({ format: 'esm', minify: true, entryFileNames: names, chunkFileNames: names })
 const files = output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source])

@@ -1,5 +1,6 @@
-// The files of the page, with the types removed from its modules and with the libraries that it uses. A clone needs no
-// build step. The package contains the same files, written by scripts/build.ts.
+// The files of the page. In a clone of the repository, the modules and libraries are joined and their types are removed
+// when the desk starts, so no build step is needed. The published package contains the same files, written by
+// scripts/build.ts.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +15,10 @@ export interface PageFile {
   readonly body: Buffer
   readonly gzip: Buffer
   readonly etag: string
-  /** Whether the name changes with the content. */
+  /**
+   * Whether the file's name contains a hash of its content. Such a file never changes, so a browser may keep it
+   * forever.
+   */
   readonly isFixed: boolean
 }
 
@@ -30,8 +34,10 @@ const MOST_BYTES = 10_000_000
 const built = fileURLToPath(new URL('./page/', import.meta.url))
 let files: Promise<ReadonlyMap<string, PageFile>> | undefined
 
-/** All files of the page by the path of their URL. They are read at the first call and kept; after a failure the next
- *  call reads them again. */
+/**
+ * All files of the page by the path of their URL. The first call reads them, and later calls return the same files.
+ * After a failure, the next call reads them again.
+ */
 export function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   files ??= readFiles().catch((error) => {
     files = undefined
@@ -89,7 +95,9 @@ function inPackage(name: string, file: string): string {
   return join(packageFolder(name), file)
 }
 
-/** A package that exports modules only cannot be resolved by `require`, so its folder is searched for. */
+/**
+ * The folder of the package is searched for, because `require` cannot resolve a package that exports only ES modules.
+ */
 function packageFolder(name: string): string {
   const places = createRequire(import.meta.url).resolve.paths(name) ?? []
   const folder = places.map((place) => join(place, name)).find((place) => existsSync(place))

@@ -19,7 +19,7 @@ export interface DeskParts {
   readonly shown: Pick<ShownView, 'view' | 'events'>
   /** Answers a GET request of the API. `path`: the part after `/api/`. Throws a SluiceError if there is no journal. */
   readonly api: (path: string, query: Iterable<readonly [string, string]>) => ApiAnswer
-  /** Path of the page of a backtest or a sweep; undefined if there is none of this name. */
+  /** Path of the file with the report of a backtest or a sweep; undefined if there is none of this name. */
   readonly resultPage: (name: string) => string | undefined
   /** Carries out actions; undefined if the desk is read-only. */
   readonly actor: Actor | undefined
@@ -70,8 +70,10 @@ export function deskApp(parts: DeskParts): Hono<DeskEnv> {
   return app
 }
 
-/** The page of a backtest contains its own script. Because of the sandbox directive its origin differs from that of the
- *  desk, so it cannot use the session. */
+/**
+ * The report of a backtest contains its own script. The sandbox directive gives the report an origin of its own, so its
+ * script cannot use the session of the desk.
+ */
 const RESULT_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -87,7 +89,7 @@ function resultPage(path: string | undefined): Response {
 /** The health of the process, for a watcher without a session. The answer contains nothing else. */
 function healthAnswer(health: ReturnType<DeskParts['health']>): Response {
   if (health === 'stalled') throw new Refusal(503, 'STALLED', 'the thread that trades does not respond')
-  if (health === 'recorded') throw new Refusal(503, 'NOT_RUNNING', 'this desk shows a journal, and no bots run')
+  if (health === 'recorded') throw new Refusal(503, 'NOT_RUNNING', 'no bots run: this desk shows a recorded journal')
   return Response.json({ ok: true })
 }
 
@@ -96,7 +98,7 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
   app.get('/login.css', () => new Response(LOGIN_CSS, { headers: { 'content-type': 'text/css; charset=utf-8' } }))
   app.get('/login', ({ req }) => {
     const link = req.query('link')
-    // Builds the page in advance, so that it is ready when the user has pressed the button.
+    // The page is read in advance, so that it is ready when the user presses the login button.
     page().catch(() => {})
     return html(loginPage(link !== undefined && LINK.test(link) ? link : undefined))
   })
@@ -108,11 +110,12 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
     const browser = (req.header('user-agent') ?? '').slice(0, 200)
     try {
       const { session, cookie } = logins.begin(link, address, browser)
-      // Ends the session that this browser had before, even if a third party has planted it.
+      // Ends the session that this browser had before, because a third party could have set its cookie.
       if (env.session !== undefined) logins.end(env.session)
       told('login', { session: session.name, from: address, readOnly: session.readOnly })
       const answer = redirect('/', cookieText(cookieName, cookie, isSecure))
-      // Another program may have had this port before, and left pages, scripts or a service worker in the browser.
+      // Another program may have used this port before, and may have left pages, scripts or a service worker in the
+      // browser.
       answer.headers.set('clear-site-data', '"cache", "storage"')
       return answer
     } catch (error) {
@@ -154,8 +157,10 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
   })
 }
 
-/** The browser keeps files whose names change with their content. For other files it asks each time whether they have
- *  changed. */
+/**
+ * A browser keeps files whose names contain a hash of their content. For other files it asks each time whether they
+ * have changed.
+ */
 function pageFile({ req }: Context<DeskEnv>, page: ReadonlyMap<string, PageFile>): Response {
   const file = page.get(req.path)
   if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is nothing at this path')

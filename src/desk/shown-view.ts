@@ -11,10 +11,12 @@ import { Refusal } from './refusal.ts'
 export interface ShownViewParts {
   /** Reader of the journal that the desk shows. Throws a SluiceError if there is none. */
   readonly reader: () => JournalReader
-  /** Opens the view of a desk without running bots; undefined if the main thread sends the view. */
+  /**
+   * Opens the view of a desk without running bots. undefined if bots run, because the main thread then sends the view.
+   */
   readonly open: (() => OpenedSource) | undefined
   readonly now: () => number
-  /** Called when the first browser follows the view, and when the last one leaves. */
+  /** Called when the first browser connects to the view, and when the last one disconnects. */
   readonly watched?: (isWatched: boolean) => void
 }
 
@@ -43,12 +45,12 @@ export class ShownView {
     this.#streams = new EventStreams(this.#mirror, this.#parts.watched)
   }
 
-  /** Applies the next change of the view. Throws RangeError if the change before it was not received. */
+  /** Applies the next change to the view. Throws RangeError if an earlier change is missing. */
   take(update: Update): void {
     this.#mirror?.take(update)
   }
 
-  /** The view now. Throws a Refusal while there is none. */
+  /** The present view. Throws a Refusal if there is none yet. */
   get view(): View {
     return this.#sourceNow().view
   }
@@ -67,12 +69,12 @@ export class ShownView {
   #sourceNow(): ViewSource {
     this.#opened ??= this.#parts.open?.()
     this.#source ??= this.#opened
-    if (this.#source === undefined) throw new Refusal(503, 'STALLED', 'the process has sent no state yet')
+    if (this.#source === undefined)
+      throw new Refusal(503, 'STALLED', 'the process has not sent its state yet: try again')
     return this.#source
   }
 
-  /** A page without symbols is better than no page, so if the journal cannot be read at present, there are no
-   *  symbols. */
+  /** If the journal cannot be read at present, the page is shown without the symbols of the tokens. */
   #symbolsOf(mints: ReadonlySet<string>): ReadonlyMap<string, string> {
     try {
       return symbolsIn(this.#parts.reader(), mints)

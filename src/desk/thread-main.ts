@@ -17,8 +17,10 @@ async function serve(): Promise<ServedDesk | undefined> {
   }
 }
 
-/** The priority of this thread is lower by this number, so that the threads that trade come first if there are too few
- *  processors. Only Linux has a priority for each thread. */
+/**
+ * The priority of this thread is lower by this number. If there are too few processors, the trading threads then run
+ * first. Only Linux has a priority for each thread.
+ */
 const LOWER_PRIORITY = 5
 if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + LOWER_PRIORITY))
 

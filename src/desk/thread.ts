@@ -27,10 +27,10 @@ import { Refusal } from './refusal.ts'
 import { type DeskParts, deskApp } from './server.ts'
 import { type OpenedSource, ShownView } from './shown-view.ts'
 
-/** Number of ports that are tried if the first one is in use and no file sets the port. */
+/** Number of ports that are tried if the default port is in use and the configuration does not set a port. */
 const PORTS_TRIED = 20
 const SWEEP_MS = 10_000
-/** Time without a message of the main thread, ms, after which the main thread counts as stalled. */
+/** The main thread counts as stalled after this time without a message from it, ms. */
 const STALLED_MS = 10_000
 
 /** A desk that is served. */
@@ -143,10 +143,10 @@ function sourceOf(
   return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
 }
 
-/** Pause between two steps of the warm-up, ms, in which the thread handles requests and changes. */
+/** Pause between two steps of the warm-up, ms. In it, the thread handles requests and changes of the view. */
 const REST_MS = 5
 
-/** Reads the data of the first requests in advance, step by step. Returns a function that stops the reading. */
+/** Reads the data that the first requests will need, step by step. Returns a function that stops the reading. */
 function warmUp(readView: (() => View) | undefined, api: LazyApi): Cancel {
   const steps = stepsOf(readView, api)
   const step = (): Cancel =>
@@ -154,7 +154,7 @@ function warmUp(readView: (() => View) | undefined, api: LazyApi): Cancel {
       try {
         if (steps.next().done !== true) cancel = step()
       } catch (error) {
-        // The journal does not exist yet, or cannot be read: the first request says why.
+        // The journal does not exist yet, or cannot be read. The answer to the first request will contain the reason.
         if (!(error instanceof SluiceError || error instanceof Refusal)) throw error
       }
     })
@@ -170,7 +170,7 @@ function* stepsOf(readView: (() => View) | undefined, api: LazyApi): Generator<v
   yield* journal.warmUp()
 }
 
-/** A timer that does not keep the thread alive. */
+/** Starts a timer that does not keep the thread alive. */
 function timerOf(ms: number, run: () => void): Cancel {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
@@ -206,8 +206,10 @@ async function listen(server: Server, first: number, tries: number, bind: string
   }
 }
 
-/** The API on the journal or on a folder of results, opened at its first use: the desk may start before the journal
- *  exists. */
+/**
+ * The API of a journal or of a folder of results. It is opened at its first use, because the desk may start before the
+ * journal exists.
+ */
 class LazyApi {
   readonly #path: string
   readonly #results: string | undefined

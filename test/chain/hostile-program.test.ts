@@ -20,8 +20,8 @@ import { decodeMessage } from '../../src/solana/transaction.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 
-// The service builds with an opaque program (Sluice cannot read its instructions). It trades honestly in every
-// simulation, and steals once the signed transaction is sent.
+// The service builds with an opaque program, whose instructions Sluice cannot read. The program trades honestly in
+// every simulation, and steals when the signed transaction executes.
 
 const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   ...BUILT_IN_POLICY,
@@ -38,7 +38,7 @@ const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   guard,
 })
 
-/** Returns the calls of the trade, with the hostile program in place of the pool's program. */
+/** Returns the calls of the trade. The hostile program takes the place of the pool's program. */
 function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call[] {
   const [loot, prey] = [THIEF, rig.user].map((owner) => tokenAccountAddress(owner, MINT)) as [string, string]
   return rig.trade(attempt).flatMap((call) => {
@@ -125,7 +125,9 @@ function account(rig: LocalRig, address: string): Buffer | undefined {
   return found && Buffer.from(found.data)
 }
 
-/** Amounts that exceed the slippage and the bound, the most SOL that the order may cost. */
+/**
+ * Amounts that the attacks take. They exceed the slippage and the cost limit of the order. Other attacks take 1 SOL.
+ */
 const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
   'take tokens': 2_000_000_000_000n,
   'burn tokens': 2_000_000_000_000n,
@@ -145,7 +147,7 @@ test('an honest opaque program trades with guards', async () => {
   expect(rig.held()).toBe(0n)
 })
 
-test('orders that use an opaque program are sent one at a time, sales first, so that no order breaks the balance floor of the next', async () => {
+test('orders that use an opaque program are sent one at a time, sales first, so that no order reduces the balance below the floor of the next', async () => {
   const rig = await ambushed('required')
   rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0, headroomLamports: 0 }
   const [first, second, sale] = [rig.buy(0.1), rig.buy(0.12), rig.sell()]
@@ -154,7 +156,7 @@ test('orders that use an opaque program are sent one at a time, sales first, so 
   for (const order of [first, second, sale]) expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
 })
 
-test('the cost bound in the request to the signer is the full loss that the balance floor allows', async () => {
+test('the cost limit in the request to the signer is the largest loss that the balance floor allows', async () => {
   const rig = await ambushed('required')
   rig.reserved = {
     boundLamports: solToLamports(BOUND),
@@ -181,23 +183,24 @@ test('the cost bound in the request to the signer is the full loss that the bala
   expect(boundLamports).toBe(BigInt(solToLamports(BOUND)))
 })
 
-describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (side) => {
-  // After a buy the account holds tokens and cannot be closed. After a full sale no tokens are left to take or burn.
+describe.each(['buy', 'sell'] as const)('an attack when a signed %s executes', (side) => {
+  // After a buy, the account cannot be closed, because it holds tokens. After a full sale, no tokens are left that
+  // could be taken or burned.
   const possible = ATTACKS.filter((attack) =>
     side === 'buy' ? attack !== 'close the account' : attack !== 'take tokens' && attack !== 'burn tokens',
   )
 
-  test.each(possible)('the attack "%s" succeeds without guards', async (attack) => {
+  test.each(possible)('without guards, the attack "%s" succeeds', async (attack) => {
     const rig = await ambushed('off')
     expect((await trade(rig, side, attack, lootOf(attack))).harm).not.toEqual([])
   })
 
-  test.each(ATTACKS)('the attack "%s" takes no more than the order may cost if there are guards', async (attack) => {
+  test.each(ATTACKS)('with guards, the attack "%s" takes no more than the order may cost', async (attack) => {
     const rig = await ambushed('required')
     const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
     expect(harm).toEqual([])
     if (kinds.includes('filled')) {
-      // The guards reverted the theft, or nothing was stolen.
+      // The order was filled within its limits: the attack took nothing, or no more than the order may cost.
       expect(lamports).toBeGreaterThanOrEqual(side === 'buy' ? -solToLamports(BOUND) : 0)
       if (side === 'buy') expect(tokens).toBeGreaterThanOrEqual(LEAST)
     } else {
@@ -214,9 +217,10 @@ describe.each(['buy', 'sell'] as const)('an attack after the send of a %s', (sid
     expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
   })
 
-  // Within its bound, a buy leaves a thief 0.05 SOL minus rent and fees, and a sale 0.01 SOL plus the slippage.
+  // Above the cost of the trade, the cost limit leaves a thief 0.05 SOL minus rent and fees for a buy, and 0.01 SOL
+  // plus the slippage for a sale.
   test.each([1n, 1_000_000n, 10_000_000n, 40_000_000n, 60_000_000n, 9_000_000_000n])(
-    'a theft of %d lamports succeeds only if the order costs no more than its bound allows',
+    'if a program tries to steal %d lamports, the order costs no more than its cost limit',
     async (amount) => {
       const rig = await ambushed('required')
       const { lamports } = await trade(rig, side, 'take lamports', amount)

@@ -10,11 +10,11 @@ export const POOL = keyOf(20)
 const TOKEN_ACCOUNT = keyOf(21)
 export const SIGNATURE = signatureOf(3)
 
-/** An account that a transaction uses: its lamports before and after, and its tokens if it is a token account. */
+/** An account that a transaction uses, with its lamports before and after. A token account also has its tokens. */
 export interface Use {
   key: string
   lamports: [number, number]
-  /** Base units of the token before and after; undefined while the account does not exist. */
+  /** Tokens in base units before and after the transaction; undefined while the account does not exist. */
   tokens?: [bigint | undefined, bigint | undefined]
   mint?: string
   owner?: string
@@ -22,7 +22,7 @@ export interface Use {
 }
 
 export const wallet = (before: number, after: number): Use => ({ key: WALLET, lamports: [before, after] })
-/** Returns the wallet's account of the traded token, as a transaction uses it. */
+/** Returns the use of the wallet's account of the traded token. */
 export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'], more: Partial<Use> = {}): Use => ({
   key: TOKEN_ACCOUNT,
   lamports,

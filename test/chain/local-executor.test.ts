@@ -33,7 +33,7 @@ describe('an order that the engine signs itself', () => {
     expect(rig.held()).toBe(0n)
   })
 
-  test('an order needs five calls to the chain before it is sent, one of them for the rent', async () => {
+  test('an order needs five RPC calls before it is sent, one of them to read the rent', async () => {
     const rig = await LocalRig.open()
     rig.calls.length = 0
     rig.execute(rig.buy())
@@ -62,7 +62,7 @@ describe('an order that the engine signs itself', () => {
     expect(rig.late).toEqual([])
   })
 
-  test('the same bytes are sent again after a fork until they land', async () => {
+  test('after a fork, the bytes of the transaction are sent again until they land', async () => {
     const rig = await LocalRig.open()
     const one = rig.buy()
     rig.execute(one)
@@ -83,12 +83,17 @@ describe('a built transaction that does not match its order is not signed', () =
       (rig, one) => rig.built(one, { calls: (calls) => [...calls, transferCall(rig.user, THIEF, 1n)] }),
     ],
     [
-      'the amount is above the order',
+      'the amount is above that of the order',
       'AMOUNT_OVER',
       'never',
       (rig, one) => ({ ...rig.built(rig.buy(0.2)), asked: rig.asked(one) }),
     ],
-    ['it sells', 'WRONG_SIDE', 'never', (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) })],
+    [
+      'it sells instead of buying',
+      'WRONG_SIDE',
+      'never',
+      (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) }),
+    ],
     ['the expiry is too far away', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
     ['the transaction is expired', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
     [
@@ -98,7 +103,7 @@ describe('a built transaction that does not match its order is not signed', () =
       (rig, one) => rig.built(one, { bytes: (bytes) => Buffer.concat([bytes, Uint8Array.of(0)]) }),
     ],
     [
-      'if the price moved beyond the slippage',
+      'the price has moved by more than the slippage',
       'SLIPPAGE_EXCEEDED',
       'slippage',
       (rig, one) => {
@@ -123,7 +128,7 @@ describe('a built transaction that does not match its order is not signed', () =
     expect(rig.lamports).toBe(before)
   })
 
-  test('an unknown blockhash is waited for, and after that the transaction is built again', async () => {
+  test('if a node does not know the blockhash, the executor waits for it, and then has the transaction built again', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) =>
       method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : honest()
@@ -167,7 +172,7 @@ describe('a faulty RPC', () => {
     ],
     ['does not report its height', (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest())],
   ]
-  test.each(faults)('nothing is signed if the RPC %s, and the order can be built again', async (_what, fault) => {
+  test.each(faults)('if the RPC %s, nothing is signed, and the order can be built again', async (_what, fault) => {
     const rig = await LocalRig.open()
     rig.fault = fault
     const one = rig.buy()
@@ -214,7 +219,7 @@ describe('an RPC with slow calls', () => {
     (_method, _params, honest) =>
       new Promise((resolve) => void rig.clock.after(ms, () => resolve(honest())))
 
-  test('an RPC has 5 s for all checks. After that the next RPC checks the transaction, and late answers of the first cause no signature', async () => {
+  test('an RPC has 5 s for all checks; then the order is refused, the next order is checked at the next RPC, and late answers cause no signature', async () => {
     const rig = await LocalRig.open(2)
     rig.execute(rig.buy())
     await rig.slots(40)
@@ -234,8 +239,8 @@ describe('an RPC with slow calls', () => {
   })
 
   test.each([
-    ['9.9 s: it signs after all checks', 9_900, 'signed'],
-    ['31 s: it refuses the order after a minute, because the transaction has expired', 31_000, ''],
+    ['9.9 s, and signs after all checks', 9_900, 'signed'],
+    ['31 s, and refuses the order after a minute, because the transaction has expired', 31_000, ''],
   ])('the executor waits if each call of its only RPC takes %s', async (_what, ms, signed) => {
     const rig = await LocalRig.open()
     rig.fault = slow(rig, ms)
@@ -249,7 +254,7 @@ describe('an RPC with slow calls', () => {
   })
 })
 
-test('an RPC that answers that a transaction was already processed has not failed', async () => {
+test('an RPC that reports a transaction as already processed has not failed', async () => {
   const rig = await LocalRig.open()
   rig.fault = (method, _params, honest) => {
     if (method !== 'sendTransaction') return honest()
@@ -268,16 +273,19 @@ describe('the signer', () => {
     ['SIGNER_DOWN', 'wait'],
     ['SIGNER_CAP', 'never'],
     ['SIGNER_REFUSED', 'never'],
-  ] as const)('an answer of %s by the signer prevents the send, with retry %s', async (code, retry) => {
-    const rig = await LocalRig.open()
-    rig.sign = async () => ({ ok: false, code, reason: 'a test' })
-    const one = rig.buy()
-    rig.execute(one)
-    await rig.slots(2)
-    expect(rig.kinds(one)).toBe('verified refused')
-    expect(rig.last(one)).toMatchObject({ code, retry })
-    expect(rig.steps).toEqual([])
-  })
+  ] as const)(
+    'the answer %s of the signer prevents the send, and the retry of the order is "%s"',
+    async (code, retry) => {
+      const rig = await LocalRig.open()
+      rig.sign = async () => ({ ok: false, code, reason: 'a test' })
+      const one = rig.buy()
+      rig.execute(one)
+      await rig.slots(2)
+      expect(rig.kinds(one)).toBe('verified refused')
+      expect(rig.last(one)).toMatchObject({ code, retry })
+      expect(rig.steps).toEqual([])
+    },
+  )
 
   test('the request to the signer contains the most SOL that the order may cost, and says that guards are appended', async () => {
     const rig = await LocalRig.open()
@@ -306,18 +314,21 @@ describe('an order that the engine withdraws', () => {
     [2, 'EXIT_UNPROVED'],
     [1, 'HALTED'],
     [2, 'HALTED'],
-  ] as const)('an order is not sent if check %s before the send refuses it with %s', async (times, code) => {
-    const rig = await LocalRig.open()
-    let asked = 0
-    rig.refusalOf = () => (++asked < times ? undefined : code)
-    const one = rig.buy()
-    rig.execute(one)
-    await rig.slots(2)
-    expect(rig.last(one)).toMatchObject({ kind: 'refused', code, retry: 'wait' })
-    expect(rig.steps).not.toContain('sent')
-    await rig.slots(30)
-    expect(rig.held()).toBe(0n)
-  })
+  ] as const)(
+    'an order is not sent if the engine withdraws it at check %s before the send, with the code %s',
+    async (times, code) => {
+      const rig = await LocalRig.open()
+      let asked = 0
+      rig.refusalOf = () => (++asked < times ? undefined : code)
+      const one = rig.buy()
+      rig.execute(one)
+      await rig.slots(2)
+      expect(rig.last(one)).toMatchObject({ kind: 'refused', code, retry: 'wait' })
+      expect(rig.steps).not.toContain('sent')
+      await rig.slots(30)
+      expect(rig.held()).toBe(0n)
+    },
+  )
 })
 
 test('an order whose commit to the journal took longer than its lifetime is not sent, and is proved to have expired', async () => {
@@ -371,13 +382,13 @@ describe('a crash of the process', () => {
   })
 
   test.each([
-    ['a sale, restarted a minute later', 'sell', 60_000, true, undefined],
-    ['a buy, restarted at once', 'buy', 0, true, undefined],
-    ['a buy, restarted four seconds later', 'buy', 4_000, false, undefined],
-    ['a buy, restarted at once, after a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
-    ['a buy, restarted at once, after a halt', 'buy', 0, false, 'HALTED'],
+    ['a sale after a restart one minute later', 'sell', 60_000, true, undefined],
+    ['a buy after an immediate restart', 'buy', 0, true, undefined],
+    ['a buy after a restart four seconds later', 'buy', 4_000, false, undefined],
+    ['a buy after an immediate restart, with a full exit before it', 'buy', 0, false, 'EXIT_UNPROVED'],
+    ['a buy after an immediate restart, with a halt before it', 'buy', 0, false, 'HALTED'],
   ] as const)(
-    'an order that was signed but not sent before the crash is sent after the restart only if it is still allowed: %s, sent: %s, refusal: %s',
+    'an order that was signed but not sent before a crash is sent after the restart only if it is still allowed: %s',
     async (_what, side, ms, isSentOn, refusal) => {
       const rig = await LocalRig.open()
       if (side === 'sell') {
@@ -402,7 +413,7 @@ describe('a crash of the process', () => {
   )
 })
 
-test('the balance floors that two transactions of one wallet enforce leave room for each other', async () => {
+test('each of two transactions of one wallet enforces a balance floor that allows the other one to land', async () => {
   const rig = await LocalRig.open()
   rig.reserved = { ...rig.reserved, reservedLamports: 250_000_000 }
   const [one, two] = [rig.buy(0.1), rig.buy(0.2)]
@@ -412,7 +423,7 @@ test('the balance floors that two transactions of one wallet enforce leave room 
   expect([rig.kinds(one), rig.kinds(two)]).toEqual(Array(2).fill('verified signed sent filled? filled!'))
 })
 
-test('the balance floor of an order leaves room for a later order that lands first', async () => {
+test('the balance floor of an order allows a later order to land first', async () => {
   for (const headroomLamports of [0, 500_000_000]) {
     const rig = await LocalRig.open()
     rig.reserved = { ...rig.reserved, headroomLamports }

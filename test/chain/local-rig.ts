@@ -40,11 +40,13 @@ const POLICY: BuilderPolicy = {
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
 }
 
-/** A fault of the node: it replaces an answer, throws an error code, or delays the answer by a promise. */
+/** A fault of the node. It replaces an answer, throws an error code, or delays the answer with a promise. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
-/** A wallet with the local executor on its own Solana runtime, in process and on simulated time. The test replaces
- *  the builder service by `build` and the signer by `sign`. */
+/**
+ * A wallet with the local executor on a Solana runtime of its own, in this process and on simulated time. The test
+ * replaces the builder service by `build` and the signer by `sign`.
+ */
 export class LocalRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})
@@ -53,7 +55,7 @@ export class LocalRig {
   readonly late: Fill[] = []
   readonly kept: string[] = []
   readonly alarms: string[] = []
-  /** The steps signed, durable and sent, in their order. */
+  /** The steps `signed`, `durable` and `sent` in the order in which they happened. */
   readonly steps: string[] = []
   readonly calls: string[] = []
   fault: Fault | undefined
@@ -61,7 +63,7 @@ export class LocalRig {
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
-  /** Lamports that other orders reserve; the test does not execute these orders. */
+  /** Lamports that other orders reserve. The rig does not execute these orders. */
   reservedByOthers = 0
   refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
@@ -117,7 +119,7 @@ export class LocalRig {
     this.executor.execute(attempt, this.#hear(attempt))
   }
 
-  /** Crashes the process. The next process resumes these attempts, read from the journal. */
+  /** Crashes the process. The next process resumes the given attempts as if it had read them from the journal. */
   async crash(...attempts: Attempt[]): Promise<void> {
     const watches = new Map<string, Watch>()
     for (const record of this.records) {

@@ -2,7 +2,7 @@ import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 
 type Method = (params: readonly unknown[]) => unknown
 
-/** A node whose answers a test defines. A thrown number is an error code. */
+/** A node with answers that a test defines. If the test throws a number, the node answers with it as an error code. */
 export class ScriptedChain {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly methods: Record<string, Method> = {}

@@ -3,13 +3,13 @@ import { signatureOf } from './landed.ts'
 import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 
 /**
- * To the wallet, a transaction of another process that trades with the same wallet looks like a transaction of the
- * service. Here, `rig.trade()` makes it.
+ * A second process that trades with the same wallet is simulated by `rig.trade()`, which acts as the service does. The
+ * wallet cannot distinguish the two.
  */
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 const MINUTE_SLOTS = 150
 
-describe('a buy of another process with our wallet', () => {
+describe('a buy that another process makes with our wallet', () => {
   test('a foreign buy of a token that we have just bought is reported within seconds, long before it is final', async () => {
     const rig = await open()
     const one = rig.buy()
@@ -70,11 +70,16 @@ describe('a buy of another process with our wallet', () => {
   })
 })
 
-describe('before the first order', () => {
+describe('transactions before the first order', () => {
   test.each([
-    ['a trade of our wallet a minute ago suggests another process', 'trade', 1, 1],
-    ['a trade of our wallet three minutes ago suggests no other process', 'trade', 3, 0],
-    ['a transfer of SOL is not a trade', 'transfer', 1, 0],
+    [
+      'a trade of our wallet one minute before the start is reported, because another process may use the wallet',
+      'trade',
+      1,
+      1,
+    ],
+    ['a trade of our wallet three minutes before the start is not reported', 'trade', 3, 0],
+    ['a transfer of SOL before the start is not reported', 'transfer', 1, 0],
   ] as const)('%s', async (_what, did, minutes, told) => {
     const rig = new WalletRig()
     if (did === 'trade') rig.trade()
@@ -103,7 +108,7 @@ describe('before the first order', () => {
 })
 
 describe('the first buy after a start', () => {
-  test('the first buy is the only open buy until a second after its transaction was seen', async () => {
+  test('no other buy may be open until a second after the transaction of the first buy was seen', async () => {
     const rig = await open()
     expect(rig.isSingle).toBe(true)
     await rig.pass(60_000)
@@ -114,7 +119,7 @@ describe('the first buy after a start', () => {
     await rig.pass(5_000)
     expect(rig.isSingle).toBe(false)
   })
-  test('the first buy is the only open buy for 10 s if its transaction is not seen, even if its answer is lost', async () => {
+  test('no other buy may be open for 10 s if the transaction of the first buy is not seen, even if its answer is lost', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     await rig.pass(9_000)

@@ -32,7 +32,7 @@ function rig(answersMs: readonly (number | undefined)[]) {
   return { sent, pass, alarms, sender: new Sender({ providers, clock, alarm: (text) => alarms.push(text) }) }
 }
 
-test('a transaction goes to every provider at once, and is repeated at one provider after another, after 0.5, 1, 2 and 2 s', async () => {
+test('a transaction is sent to every provider at once, then again to one provider after another, after 0.5, 1, 2 and 2 s', async () => {
   const { sent, pass, sender } = rig([10, 10])
   sender.send('bytes', 'x')
   await pass(8_000)
@@ -49,7 +49,7 @@ test('a transaction goes to every provider at once, and is repeated at one provi
   ])
 })
 
-test('repeats end when the caller stops one transaction, and when the sender is stopped', async () => {
+test('a transaction is not sent again after the caller has stopped it, or after the sender was stopped', async () => {
   const { sent, pass, sender } = rig([10])
   const stop = sender.send('one', 'x')
   sender.send('two', 'x')
@@ -60,7 +60,7 @@ test('repeats end when the caller stops one transaction, and when the sender is 
   expect(sent.map(({ at, bytes }) => `${at} ${bytes}`)).toEqual(['0 one', '0 two', '500 two'])
 })
 
-test('a provider that does not answer gets at most one repeat at a time', async () => {
+test('a provider that has not answered yet gets the transaction at most once more', async () => {
   const { sent, pass, sender } = rig([undefined])
   for (let order = 0; order < 20; order++) sender.send(`order ${order}`, 'x')
   await pass(10_000)
@@ -68,7 +68,7 @@ test('a provider that does not answer gets at most one repeat at a time', async 
   expect(sent.filter(({ at }) => at > 0)).toHaveLength(1)
 })
 
-test('if a node answers with another signature, this is reported once, and our own signature counts', async () => {
+test('if a node answers with another signature, this is reported once, and our own signature remains valid', async () => {
   const { alarms, pass, sender } = rig([10, 10])
   sender.send('bytes', 'another')
   await pass(3_000)

@@ -16,7 +16,7 @@ function signAndSend(rig: WalletRig, attempt: Attempt, signature: string): void 
 }
 
 describe('attempts that the engine signs itself', () => {
-  test('the fill of an attempt is provisional moments after its transaction lands, and final with the chain', async () => {
+  test('the fill of an attempt is provisional soon after its transaction lands, and final once the transaction is finalized', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, rig.trade())
@@ -35,7 +35,7 @@ describe('attempts that the engine signs itself', () => {
     expect(rig.kinds(one)).toBe('signed sent reverted? reverted!')
   })
 
-  test('an attempt is expired once the chain is final past its last valid block, and no block earlier', async () => {
+  test('an attempt expires when the chain is final past its last valid block, and not one block earlier', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)
     signAndSend(rig, one, signatureOf(9))

@@ -6,15 +6,20 @@ import { JITO_TIPS } from '../../src/orders/builder-policy.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { keyOf, landed, MINT, POOL, type RawCall, type Use, WALLET, WSOL } from './landed.ts'
 
-/** The parts of a landed trade, in lamports and base units. `answerOf` makes the answer of a node from them. */
+/** The parts of a trade that landed, in lamports and base units. `answerOf` makes a node's answer from them. */
 export interface Shape {
   readonly side: TradeSide
   readonly alone: number
-  /** The fee of each venue account. The first is random, and each next one is half of the one before. */
+  /**
+   * The venue's fees, one for each account that receives a part. The first is random; each other one is half of the one
+   * before.
+   */
   readonly venueFees: readonly number[]
   readonly service: number
-  /** How the service takes its fee: by a transfer in the message, by its own program that calls the venue, or in
-   *  wrapped SOL. */
+  /**
+   * How the service takes its fee: by a transfer in the message, through its own program that calls the venue, or in
+   * wrapped SOL.
+   */
   readonly taken: 'transfer' | 'router' | 'wrapped'
   readonly tip: number
   readonly priority: number
@@ -23,9 +28,12 @@ export interface Shape {
   readonly account: 'opened' | 'kept' | 'closed'
   /** The rent of a record account that the venue opens at the wallet's cost. */
   readonly record: number
-  /** `direct`: the program moves its own SOL without an instruction, as bonding curves do when they buy tokens back. */
+  /**
+   * `direct`: the program changes balances without a transfer instruction, as bonding curves do when they buy tokens
+   * back.
+   */
   readonly moves: 'transfers' | 'direct' | 'wrapped'
-  /** Whether the account of wrapped SOL also exists before and after the transaction, or only within it. */
+  /** Whether the account of wrapped SOL is kept, or exists only within the transaction. */
   readonly wrapped: 'kept' | 'transient'
   readonly tokens: number
   readonly withheld: number
@@ -58,7 +66,7 @@ export const shapes: fc.Arbitrary<Shape> = fc
     tokens: fc.integer({ min: 1_000, max: 1_000_000_000 }),
     withheld: fc.integer({ min: 0, max: 900 }),
   })
-  // Only possible combinations are made: a buy opens accounts, a sale closes them, and only instructions move the
+  // Shapes that cannot occur are changed: a buy opens accounts, a sale closes them, and only instructions move the
   // wallet's SOL.
   .map((shape) => ({
     ...shape,
@@ -72,7 +80,7 @@ export const shapes: fc.Arbitrary<Shape> = fc
     taken: shape.taken === 'wrapped' && shape.moves !== 'wrapped' ? 'transfer' : shape.taken,
   }))
 
-/** Returns the costs that the reader of fills must find in this shape. */
+/** Returns the costs that must be read from a trade of this shape. */
 export function costsOf(shape: Shape): FillCosts {
   const { alone, venueFees, service, priority, tip, account, record, withheld } = shape
   return {
@@ -231,8 +239,8 @@ function callsOf(shape: Shape): RawCall[] {
 }
 
 /**
- * Returns instructions that set the price of a compute unit and, optionally, the limit of units. With both, price times
- * limit is the priority fee.
+ * Returns instructions that set the price of a compute unit and, if `hasLimit`, the number of units. With both, price
+ * times number is the priority fee.
  */
 function budget(priority: number, hasLimit: boolean): RawCall[] {
   if (priority === 0) return []

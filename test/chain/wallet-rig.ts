@@ -38,8 +38,8 @@ export interface Late {
 }
 
 /**
- * A watched wallet on a chain of its own: the real ledger and its RPC, in this process and on simulated time. After a
- * crash, a new process resumes from the records of the old one.
+ * A watched wallet on a chain of its own, with the sandbox's ledger and RPC, in this process and on simulated time.
+ * After a crash, a new process resumes from the records of the old one.
  */
 export class WalletRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
@@ -48,14 +48,14 @@ export class WalletRig {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly records: JournalRecord[] = []
   readonly late: Late[] = []
-  /** The fees of failed transactions, with the attempt to which each fee was assigned. */
+  /** The fees of failed transactions. Each has the attempt to which the resolver assigned it. */
   readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
   /** Attempts that were created for executions whose own attempt is unknown. */
   readonly standIns: Attempt[] = []
   readonly foreign: Foreign[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
   readonly gate: boolean[] = []
-  /** Whether only one buy may be open now. */
+  /** Whether at most one buy may be open at present. */
   isSingle = false
   readonly notices: string[] = []
   readonly alarms: string[] = []
@@ -63,7 +63,7 @@ export class WalletRig {
   faults: (Fault | undefined)[] = []
   booked = new Map<string, TokenAmount>()
   boot = 'boot 1'
-  /** How far the monotonic clock is ahead of the wall clock, ms. */
+  /** How far the monotonic clock has run ahead of the wall clock, ms. */
   monotonicAhead = 0
   wallet!: LiveWallet
   readonly #outcomes = new Map<string, Outcome[]>()
@@ -81,7 +81,7 @@ export class WalletRig {
     this.open()
   }
 
-  /** Starts a process on the records of the earlier processes. */
+  /** Starts a process that reads the records of the earlier processes. */
   open(): void {
     const life = ++this.#life
     const methods = rpcMethods(this.ledger)
@@ -118,7 +118,7 @@ export class WalletRig {
     })
   }
 
-  /** Returns the state of the wallet that the journal would contain. */
+  /** Returns the state of the wallet as it would be read from the journal. */
   past(): { cursor: WalletCursor | undefined; transactions: WalletTransaction[]; watches: Watch[] } {
     const watches = new Map<string, Watch>()
     const transactions = new Map<string, WalletTransaction>()
@@ -133,7 +133,7 @@ export class WalletRig {
     return { cursor, transactions: [...transactions.values()], watches: [...watches.values()] }
   }
 
-  /** Crashes the process. The next process resumes these attempts. */
+  /** Crashes the process. The next process resumes the given attempts. */
   async crash(...attempts: Attempt[]): Promise<void> {
     this.wallet.stop()
     this.open()
@@ -165,7 +165,7 @@ export class WalletRig {
     return this.pass(count * SLOT_MS)
   }
 
-  /** Lets slots pass until the condition is true, and returns their number. */
+  /** Lets Solana slots pass until the condition is true. Returns the number of slots that passed. */
   async until(isTrue: () => boolean, most: number): Promise<number> {
     for (let count = 0; count <= most; count++) {
       if (isTrue()) return count
@@ -182,7 +182,7 @@ export class WalletRig {
     return sellAttempt(MINT, this.#armed(more))
   }
 
-  /** Gives an attempt to the resolver. `kinds` lists the outcomes that the resolver reports. */
+  /** Sends an attempt, whose outcome the resolver then determines. `kinds` lists the outcomes that it reports. */
   send(attempt: Attempt): Resolution {
     const outcomes: Outcome[] = []
     this.#outcomes.set(attempt.id, outcomes)
@@ -270,8 +270,8 @@ export class WalletRig {
 }
 
 /**
- * Returns a fault that answers with the state of the chain some slots ago. Create it before the events that it must
- * show.
+ * Returns a fault with which a node answers with the state of the chain some Solana slots ago. Create the fault before
+ * the events that the node must show.
  */
 export function lagging(rig: WalletRig, slots: () => number): Fault {
   const heights = new Map<number, number>()

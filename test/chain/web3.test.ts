@@ -9,7 +9,7 @@ import { honest, SHAPES } from './verifier/honest.ts'
 import { tableAccount } from './verifier/scripted-node.ts'
 
 const shapes = Object.keys(SHAPES)
-const LOOKED_UP = 'pump buy of SOL, lookup table'
+const LOOKED_UP = 'pump buy for an amount of SOL, with a lookup table'
 
 interface Sample {
   readonly bytes: Uint8Array
@@ -63,7 +63,7 @@ describe('the second reader', () => {
     ['the number of lookup tables', () => ({ lookups: [] })],
     ['lookup table 1', ({ lookups }) => ({ lookups: lookups.map((one) => ({ ...one, table: other })) })],
     ['lookup table 1', ({ lookups }) => ({ lookups: lookups.map((one) => ({ ...one, writable: [0] })) })],
-  ])('the second reader detects that our reader misread %s', (difference, misread) => {
+  ])('the second reader detects it if our reader misreads %s', (difference, misread) => {
     const { transaction, accounts, tables } = sample
     const message = { ...transaction.message, ...misread(transaction.message) }
     expect(disagreement({ ...transaction, message }, accounts, tables)).toEqual({
@@ -94,7 +94,7 @@ describe('the second reader', () => {
 
 const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => sampleOf(honest(shape, seed))))
 
-/** The bytes of an honest transaction with up to four bytes changed. */
+/** Honest transactions, each with up to four changed bytes. */
 const mutants = fc
   .tuple(
     fc.constantFrom(...samples),
@@ -116,14 +116,14 @@ describe('for any bytes', () => {
     expect(Buffer.compare(VersionedTransaction.deserialize(bytes).serialize(), bytes)).toBe(0)
   }
 
-  test('for an honest transaction with changed bytes, both readers agree or ours refuses', () => {
+  test('for an honest transaction with changed bytes, the readers agree, or ours refuses the bytes', () => {
     fc.assert(fc.property(mutants, agreeOrRefuse), { numRuns: 3_000 })
   })
 
-  test('for random bytes, both readers agree or ours refuses', () => {
+  test('for random bytes, the readers agree, or ours refuses the bytes', () => {
     const anywhere = fc.oneof(
       fc.uint8Array({ maxLength: 1_300 }),
-      // These bytes begin with one empty signature. In some cases, the readers therefore get as far as the message.
+      // The bytes begin with one empty signature, so that the readers sometimes get as far as the message.
       fc.uint8Array({ maxLength: 600 }).map((rest) => Uint8Array.from([1, ...new Uint8Array(64), ...rest])),
     )
     fc.assert(fc.property(anywhere, agreeOrRefuse), { numRuns: 3_000 })

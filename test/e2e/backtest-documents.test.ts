@@ -27,7 +27,7 @@ test('the commands of docs/backtest.md run', async () => {
   )
   const [causal, , , compared, advice] = ended.map(({ stdout }) => stdout)
   expect(causal).toMatch(
-    /^later rows were hidden at each of \d+ rows, .* \(--seed 1\): all \d+ decisions and fills are equal$/m,
+    /^no look-ahead found: .* each of \d+ rows .* \(--seed 1\); all \d+ compared decisions and fills are equal$/m,
   )
   expect(advice).toContain('Standard is the cheapest plan under which no exit waits')
   expect(compared).toMatch(/^different inputs:\n {2}configuration .*\n {2}dips params dropPercent +15 +25$/m)

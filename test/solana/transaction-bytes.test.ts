@@ -65,7 +65,7 @@ test('reading beyond the end throws', () => {
     expect(run).toThrow(Malformed)
 })
 
-const looked = compile(honest('pump buy of SOL, lookup table', 1)).bytes
+const looked = compile(honest('pump buy for an amount of SOL, with a lookup table', 1)).bytes
 type Parts = { message: Message; signatures: readonly Uint8Array[] }
 
 /** Messages that a validator's `sanitize` refuses, each with our reason. */

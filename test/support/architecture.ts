@@ -49,9 +49,9 @@ const LONGEST_FUNCTION = 70
 /** Names that the determinism bans forbid, with the replacement. */
 const fromTheRunner = 'time comes from the runner: take `now`, or the time of the row or input, as an argument'
 const seeded = 'use the seeded generator (base/random, `bot.random()` in a strategy)'
-const synchronous = 'pure rows and strategies are synchronous: return an output or an effect, and let an adapter wait'
+const synchronous = 'pure layers and strategies are synchronous: return an output or an effect, and let an adapter wait'
 const timers = 'ask for a timer as an output (`bot.every`, `bot.after` in a strategy); it comes back as an input'
-const noWorld = 'a pure row knows no machine: take the value as an argument, or a function through a port'
+const noWorld = 'a pure layer does not use the machine: take the value as an argument, or call a function of a port'
 const noLocale = 'locales differ between machines: compare with < and >, format in commands/'
 const bannedNames: Record<string, string> = {
   Date: fromTheRunner,
@@ -112,11 +112,11 @@ function relativeImport(path: string, target: string): string | undefined {
   if (from === to) return undefined
   if (from === 'strategies') return "a strategy imports 'sluice', as a user's own strategy would"
   const [above, below] = [rowOf(from), rowOf(to)]
-  if (above === undefined) return `${from} has no row: put the file into a folder of the table ROWS`
-  if (below === undefined) return `${to} has no row: put the file into a folder of the table ROWS`
+  if (above === undefined) return `${from} belongs to no layer: put the file into a folder of the table ROWS`
+  if (below === undefined) return `${to} belongs to no layer: put the file into a folder of the table ROWS`
   if (above < below) return undefined
-  const why = above === below ? `${to} stands in the same row` : `${to} stands in a row above`
-  return `${why}: move what both need into a row below, or take it as a value or a function from above`
+  const why = above === below ? `${to} belongs to the same layer` : `${to} belongs to a layer above ${from}`
+  return `${why}: move what both need into a layer below, or let the caller pass it in as a value or a function`
 }
 
 /** Returns the index of the layer, from the top; undefined for a folder without a layer. */

@@ -5,7 +5,7 @@ import strategy from './my-strategy.ts'
 
 const params = { risePercent: 25, sizeSol: 0.1 }
 
-test('a rise from the low is bought once, and the stop-loss sells it', () => {
+test('a rise from the low is bought once, and the stop-loss sells the position', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7) // trades until this is the robust price, SOL per token
   rig.settle(1.3e-7)

@@ -3,13 +3,13 @@ import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'my-strategy',
   about: 'Buys a token that rose from its low; the exits sell it.',
-  // This schema defines types and defaults, checks the YAML, and bounds what `sluice sweep` may vary.
+  // This schema defines types and defaults, checks the YAML, and limits the values that `sluice sweep` tests.
   params: z.object({
     risePercent: z.number().min(1).max(500).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
   keys: ['trades'],
-  // Used unless the order or the bot's YAML sets other exits.
+  // Exits of each position, unless the order or the bot's YAML sets others.
   exits: { stopLossPercent: 20, trailingPercent: 25, maxHoldSeconds: 900 },
   // State of each token; freed together with the token.
   token: () => ({ low: Number.POSITIVE_INFINITY }),

@@ -122,7 +122,7 @@ ${pairs([
 ])}`
 }
 
-/** Rows that show the range of the estimated depths, and its effect on the result. */
+/** Rows with the number of fills whose pool depth is estimated, and the effect of greater depths on the result. */
 function depthRows({ depth }: BotReport): [Part, Part][] {
   const { curveFills, assumedFills, estimatedFills, spread, upperSol } = depth
   const fills = curveFills + assumedFills + estimatedFills
@@ -130,7 +130,10 @@ function depthRows({ depth }: BotReport): [Part, Part][] {
   if (estimatedFills === 0) return [estimated]
   return [
     estimated,
-    [`at the upper quarter of the estimates (${plain(spread, 1)} times the lower one): extra proceeds`, sol(upperSol)],
+    [
+      `extra proceeds if these pools had the upper quartile of the estimated depths, ${plain(spread, 1)} times the lower quartile`,
+      sol(upperSol),
+    ],
   ]
 }
 

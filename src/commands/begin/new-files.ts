@@ -11,7 +11,9 @@ export interface Written {
   readonly kept: readonly string[]
 }
 
-/** Writes the files that do not exist yet, with this mode. Throws SluiceError if a file cannot be written. */
+/**
+ * Writes the files that do not exist yet, with the permissions `mode`. Throws SluiceError if a file cannot be written.
+ */
 export function writeNew(folder: string, files: NewFiles, mode = 0o666): Written {
   const written: string[] = []
   const kept: string[] = []

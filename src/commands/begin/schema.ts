@@ -15,7 +15,7 @@ export const command = defineCommand({
   async run(files, { out }) {
     const { text, broken } = await configSchema(files, process.cwd())
     for (const { name, why } of broken)
-      console.error(`sluice: the schema does not contain the params of ${name}: ${why}`)
+      console.error(`sluice: the schema lacks the params of the strategy ${name}: ${why}`)
     if (out === undefined) console.log(text)
     else writeGenerated(out, `${text}\n`, SCHEMA_TITLE)
     return 0

@@ -57,13 +57,13 @@ export function strategyText(name: string): string {
 export default defineStrategy({
   name: '${name}',
   about: 'Buys a token that rose from its low; the exits sell it.',
-  // This schema defines types and defaults, checks the YAML, and bounds what \`sluice sweep\` may vary.
+  // This schema defines types and defaults, checks the YAML, and limits the values that \`sluice sweep\` tests.
   params: z.object({
     risePercent: z.number().min(1).max(500).default(20),
     sizeSol: z.number().min(0.001).max(10).default(0.05),
   }),
   keys: ['trades'],
-  // Used unless the order or the bot's YAML sets other exits.
+  // Exits of each position, unless the order or the bot's YAML sets others.
   exits: { stopLossPercent: 20, trailingPercent: 25, maxHoldSeconds: 900 },
   // State of each token; freed together with the token.
   token: () => ({ low: Number.POSITIVE_INFINITY }),
@@ -95,7 +95,7 @@ export function strategyTestText(file: string, runner: 'node:test' | 'vitest'): 
 
 const params = { risePercent: 25, sizeSol: 0.1 }
 
-test('a rise from the low is bought once, and the stop-loss sells it', () => {
+test('a rise from the low is bought once, and the stop-loss sells the position', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7) // trades until this is the robust price, SOL per token
   rig.settle(1.3e-7)

@@ -20,9 +20,11 @@ const NAMES: Readonly<Record<string, string>> = {
   L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95: 'Lighthouse',
 }
 
-/** One line for each sample: its request, its transaction, and whether the transaction was simulated. A text in
- *  `samples` is the problem of a sample without a readable transaction. `asked`: the requests as text, in the same
- *  order. */
+/**
+ * One line for each sample: its request, its transaction, and whether the transaction was simulated. If a sample has no
+ * readable transaction, its entry in `samples` is a text with the problem. `asked`: the requests as text, in the same
+ * order.
+ */
 export function samplesText(samples: readonly (Sample | string)[], asked: readonly string[]): string[] {
   return samples.map((sample, index) => {
     const what = `${index + 1}. ${asked[index]}`
@@ -121,8 +123,8 @@ function programText(finding: ProgramFinding, times: (count: number) => string):
       ? ''
       : `; ${unreadBytes.least === unreadBytes.most ? '' : `${unreadBytes.least} to `}${unreadBytes.most} unexplained bytes`
   return [
-    `${named(id)} ${times(samples)}${repeated ? ', several times in one transaction' : ''}: ${decode === 'opaque' ? 'unknown layout' : `read as ${decode}`}`,
-    `  data begins with: ${beginnings.join('; ')}${unread}`,
+    `${named(id)} ${times(samples)}${repeated ? ', called several times in one transaction' : ''}: ${decode === 'opaque' ? 'unknown layout' : `read as ${decode}`}`,
+    `  instruction data begins with: ${beginnings.join('; ')}${unread}`,
     `  accounts: ${place('mint', mint)}, ${place('wallet', wallet)}, ${place("wallet's token account", tokenAccount)}`,
   ]
 }
@@ -137,8 +139,8 @@ function paymentText({ to, isTip, lamports, percent, isFixed }: Payment): string
     percent !== undefined
       ? `${percent} % of the amount`
       : isFixed
-        ? 'always the same'
-        : 'neither fixed nor proportional'
+        ? 'always the same amount'
+        : 'an amount that is neither fixed nor a fixed share'
   return `${isTip ? 'tip to Jito' : 'to'} ${to}: ${rangeText(lamports)} SOL, ${kind},`
 }
 

@@ -26,7 +26,7 @@ const OPTIONS = {
   mint: texts('<mint>', `request samples for this token; repeat for up to ${MAX_MINTS}`),
   sol: number('<n>', 'amount of a sample buy; nothing is bought', { min: 0.001, max: 1 }, 0.001),
   policy: text('<file>', 'write the policy to this file', 'builder-policy.yaml'),
-  accept: text('<hash>', 'turn the proposal with this hash into the policy'),
+  accept: text('<hash>', 'make the proposal with this hash the policy'),
   wallet: WALLET,
   json: JSON_LINE,
 }
@@ -44,7 +44,8 @@ export const command = defineCommand({
         `--mint needs 1 to ${MAX_MINTS} mints (base58, 32 bytes) of tokens that are traded now`,
         ExitCode.usage,
       )
-    // The configuration may refer to the policy that this command will write.
+    // The existing policy is not read, because the configuration may refer to a policy file that this command will
+    // write.
     const config = withWalletOnly(await configOf(files, { readsPolicy: false }), options.wallet)
     const wanted = {
       mints: [...new Set(mints)],
@@ -143,8 +144,10 @@ async function verdictOf(
   return { ok: examined.refusals.length === 0, lines: verdictLine(number, examined) }
 }
 
-/** Makes the proposal the policy by renaming its file. Throws a SluiceError if the file's hash is not `hash`, because
- *  the person has then read a different version. */
+/**
+ * Makes the proposal the policy by renaming its file. Throws a SluiceError if the hash of the file is not `hash`,
+ * because the operator has then read a different version.
+ */
 function accept(target: string, hash: string): number {
   const file = proposedFile(target)
   if (!existsSync(file))

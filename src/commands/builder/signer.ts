@@ -18,14 +18,16 @@ const OPTIONS = {
   socket: text('<path>', 'listen on this socket, which processes of the same user or group may use'),
   key: text('<file>', 'keypair of the wallet, as solana-keygen writes it (mode 0600)'),
   policy: POLICY,
-  maxPerTransactionSol: number('<n>', 'refuse a transaction that could spend more', CAP_SOL),
-  maxPerHourSol: number('<n>', 'refuse to spend more within an hour', CAP_SOL),
-  maxPerDaySol: number('<n>', 'refuse to spend more within a day', CAP_SOL),
-  state: text('<file>', 'keep the spent amounts in this file over a restart'),
+  maxPerTransactionSol: number('<n>', 'refuse a transaction that could spend more than this amount of SOL', CAP_SOL),
+  maxPerHourSol: number('<n>', 'refuse to spend more than this amount of SOL within an hour', CAP_SOL),
+  maxPerDaySol: number('<n>', 'refuse to spend more than this amount of SOL within a day', CAP_SOL),
+  state: text('<file>', 'store the spent amounts in this file, so that the limits hold across restarts'),
 }
 
-/** Starts the process that holds the key. The command ends together with that process or at a signal, and itself never
- *  reads the key. */
+/**
+ * Starts a process that reads the key and signs. This command itself never reads the key. It ends when that process
+ * ends, or at a signal.
+ */
 export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
 
 async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {

@@ -79,7 +79,7 @@ function wordsFor(live: boolean): string[] {
 function accountOf(system: boolean, as: string | undefined): Account {
   const { username, uid, gid } = userInfo()
   if (!system) {
-    if (as !== undefined) throw usageError('--as needs --system: a service of a user runs as that user')
+    if (as !== undefined) throw usageError('--as needs --system, because a service of a user always runs as that user')
     return { name: username, uid, gid, stateFolder: stateFolder() }
   }
   if (as === undefined) throw usageError('--system needs --as USER: the account that runs the bots, not root')
@@ -89,7 +89,7 @@ function accountOf(system: boolean, as: string | undefined): Account {
   const [name, , id, group, , home] = line?.split(':') ?? []
   if (name === undefined || home === undefined)
     throw usageError(`there is no account ${as}: \`useradd --system --create-home ${as}\` creates it`)
-  if (id === '0') throw usageError(`${as} has all rights; name an account without such rights`)
+  if (id === '0') throw usageError(`${as} is an account with the rights of root; name another account`)
   return { name, uid: Number(id), gid: Number(group), stateFolder: join(home, '.local/state/sluice') }
 }
 

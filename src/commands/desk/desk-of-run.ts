@@ -25,7 +25,7 @@ export class DeskOfRun {
     this.#config = config
   }
 
-  /** Starts the desk and, if stdout is a terminal, makes a link for it. Never rejects. */
+  /** Starts the desk and, if stdout is a terminal, makes a login link. Never rejects. */
   async open({ log, world, updates, preview, handle }: RunningBots): Promise<void> {
     const { desk: config, journal } = this.#config
     const desk = new Desk({
@@ -48,7 +48,7 @@ export class DeskOfRun {
     return desk.link(readOnly, name)
   }
 
-  /** The address of the desk, with a login link until it is used. */
+  /** The line with the address of the desk. It contains the login link until the link is used or expires. */
   line(columns: number): string {
     return deskLine(this.#desk?.origin, this.#desk?.hasSessions === true ? undefined : this.#link, columns)
   }

@@ -96,8 +96,11 @@ interface Told {
   close(): Promise<void>
 }
 
-/** The webhook and the Telegram bot of a configuration file. Its other sections are not needed, so a watcher needs no
- *  strategy and no key. The watcher's Telegram bot only sends alerts: the watched process itself answers questions. */
+/**
+ * Opens the receivers of a configuration file: its webhook and its Telegram bot. The other sections are not read, so
+ * the watcher needs no strategy and no key. The watcher's Telegram bot only sends alerts and answers no questions,
+ * because the watched process itself answers them.
+ */
 function alertsOf(file: string, http: Http, clock: Clock): Told {
   const cwd = process.cwd()
   const { file: read, errors } = readConfigFile(file, cwd)

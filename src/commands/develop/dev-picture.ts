@@ -45,7 +45,7 @@ export function failureLines(
     version === undefined
       ? 'no version runs'
       : version.number === number
-        ? 'it only closes positions'
+        ? 'its bot now only closes positions'
         : `version ${version.number} continues`
   return [
     `${styleText(['bold', 'red'], `version ${number} failed`)}; ${kept}`,

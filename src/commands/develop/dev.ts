@@ -19,7 +19,7 @@ export const command = defineCommand({
     speed: speedOption(),
     window: number(
       '<seconds>',
-      'length of the last part of the market, in seconds, that each version replays and on which versions are compared',
+      'length of the last part of the market, seconds; each version replays it, and the versions are compared on it',
       { min: 1, max: 86400 },
       600,
     ),
@@ -109,7 +109,7 @@ class TerminalOutput implements Output {
   }
 }
 
-/** Prints one line at the end: the results of the version that runs. */
+/** With --json, prints one line at the end: the results of the version that runs then. */
 class JsonOutput implements Output {
   #state: DevState | undefined
 

@@ -27,7 +27,7 @@ export const command = defineCommand({
     const files = given.length > 0 ? [...new Set(given.flatMap(testsAt))] : FOLDERS.flatMap(testsIn)
     if (files.length === 0)
       throw usage(
-        `there are no tests in ${FOLDERS.join('/ or ')}/; \`sluice new strategy NAME\` writes a strategy with a test, and \`sluice test FILE\` runs any other`,
+        `there are no tests in ${FOLDERS.join('/ or ')}/; \`sluice new strategy NAME\` writes a strategy with a test, and \`sluice test FILE\` runs a test in any folder`,
       )
     requireSluice(files[0] as string)
     const ofVitest = files.filter(importsVitest)
@@ -52,7 +52,7 @@ export const command = defineCommand({
   },
 })
 
-/** An exit code from this number on means that a signal ended the process. */
+/** An exit code above this number means that a signal ended the process. */
 const SIGNALLED = 128
 
 /** Paths of the tests that an argument names: one file, or all test files of a folder. Throws SluiceError if there is

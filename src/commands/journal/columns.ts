@@ -9,7 +9,7 @@ import { durationOf, isoOf, localDateOf } from '../../runtime/time-text.ts'
 import { changePercentOf } from '../../runtime/view/position-rows.ts'
 import type { Column } from './listing.ts'
 
-/** A row with the symbol of its token; '' if the tape does not announce the token. */
+/** A row with the symbol of its token; '' if the tape does not contain the token's launch. */
 export type Named<Row> = Row & { readonly symbol: string }
 
 const MINT_SHOWN = 8
@@ -33,7 +33,10 @@ export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
   ]
 }
 
-/** Columns of `sluice fills`. A fee of unknown amount is printed as `?`; it is then included in an earlier column. */
+/**
+ * Columns of `sluice fills`. A fee is printed as `?` if the chain does not separate it from the other amounts. It is
+ * then part of a column further left.
+ */
 export function fillColumns(now: Millis): readonly Column<Named<FillRow>>[] {
   return [
     { name: 'orderId', of: ({ orderId }) => orderId, rank: 5 },
@@ -115,7 +118,7 @@ export function roundTripColumns(now: Millis): readonly Column<Named<ListedRound
   ]
 }
 
-/** Local time in the table, to the second; UTC in the CSV. A narrow table omits the date if it is today. */
+/** A time: in the table local and to the second, in the CSV in UTC. A narrow table omits the date if it is today. */
 function timeColumn<Row>(name: string, of: (row: Row) => Millis, now: Millis, rank: number): Column<Row> {
   const text = (row: Row): string => isoOf(of(row)).replace('T', ' ')
   return {
@@ -145,7 +148,7 @@ function priceColumn<Row>(of: (row: Row) => number | null, rank: number): Column
   }
 }
 
-/** An amount in SOL: to the lamport, or in a narrow table with four decimals. */
+/** An amount in SOL. It is shown to the lamport; in a narrow table, with four decimals. */
 function solColumn<Row>(name: string, of: (row: Row) => number | string | null, rank: number): Column<Row> {
   const text = (row: Row, decimals: number): string => {
     const sol = of(row)

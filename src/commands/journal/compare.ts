@@ -92,8 +92,10 @@ function textOf({ differences, notes, bots }: Comparison, decisions: Decisions):
   ].join('\n')
 }
 
-/** Lines with the figures that both runs have. A journal has fewer figures than a report; the last line counts the
- *  figures that only one run has. */
+/**
+ * Lines with the figures that both runs have. A journal has fewer figures than a report, so a last line counts the
+ * figures that only one of the runs has.
+ */
 function resultLines(results: Comparison['bots'][number]['results']): string[] {
   const both = results.flatMap(({ what, a, b }) => (a === null || b === null ? [] : [{ what, a, b }]))
   const left = results.length - both.length
@@ -102,12 +104,13 @@ function resultLines(results: Comparison['bots'][number]['results']): string[] {
       ['', 'A', 'B', 'B - A'],
       ...both.map(({ what, a, b }) => [`  ${printable(what)}`, shown(a), shown(b), shown(b - a)]),
     ]),
-    ...(left > 0 ? [`  ${counted(left, 'figure')} that only one run has: see --json`] : []),
+    ...(left > 0 ? [`  not shown: ${counted(left, 'figure')} of only one of the runs; --json prints them`] : []),
   ]
 }
 
 function decisionLines(decisions: Decisions): string[] {
-  if (decisions === null) return ['decisions: not compared, because a run without results.db or journal has none']
+  if (decisions === null)
+    return ['decisions: not compared, because one of the runs has neither a journal nor a results.db']
   const { equal, a, b } = decisions
   if (a === null && b === null) return [`decisions: all ${equal} are equal`]
   return [`decisions: the first ${equal} are equal; the next ones differ`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]

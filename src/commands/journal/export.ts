@@ -74,7 +74,7 @@ function writeTax(journals: readonly string[], file: string, json: boolean): voi
   }
   const { disposals, notFinal, sandbox, unknownCost } = exported
   console.log(`exported ${disposals} disposals of live accounts to ${file}: first in, first out, amounts in SOL`)
-  if (notFinal > 0) console.log(`left out ${notFinal} fills that are not final yet`)
+  if (notFinal > 0) console.log(`left out ${notFinal} fills that a fork may still reverse`)
   if (sandbox > 0) console.log(`left out ${sandbox} movements on a sandbox, because its money is not real`)
   if (unknownCost > 0)
     console.log(

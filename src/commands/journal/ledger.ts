@@ -77,7 +77,7 @@ export function ledgerText(ledger: AccountLedger & { walletName?: string }, prof
 }
 
 function auditText(audit: LedgerAudit | null): string[] {
-  if (audit === null) return ['  never audited: the balance was not compared with the chain']
+  if (audit === null) return ['  not yet compared with the balance on the chain']
   const { slot, walletLamports, ledgerLamports, remainderLamports, worstLamports } = audit
   const where = slot === 0 ? 'in the engine' : `on chain at slot ${slot}`
   const verdict = remainderLamports === 0 ? 'every lamport is accounted for' : 'NOT ACCOUNTED FOR'

@@ -10,9 +10,9 @@ export interface Column<Row> {
   /** Name in --columns and in the first line of the CSV. The heading of the table shows it as words. */
   readonly name: string
   readonly of: (row: Row) => Cell
-  /** Text in a table with enough room; the value as text if absent. */
+  /** Text in a table with enough room. If absent, the table shows the value itself. */
   readonly text?: (row: Row) => string
-  /** Text in a narrower table. */
+  /** Shorter text, for a table with too little room. If absent, the table shows `text`. */
   readonly short?: (row: Row) => string
   /** Text in the CSV, if the value itself is not suitable. */
   readonly csv?: (row: Row) => Cell
@@ -49,8 +49,10 @@ export interface FittedTable {
 }
 
 const GAP = 2
-/** Smallest width, in characters, of a column that may be cut (`isElastic`), if all columns have their short texts.
- *  They have their full texts only if this column gets at least `ROOMY_ELASTIC` characters. */
+/**
+ * Smallest width, in characters, of the column that may be cut (`isElastic`) in a table with short texts. A table has
+ * full texts only if this column gets at least `ROOMY_ELASTIC` characters.
+ */
 const LEAST_ELASTIC = 16
 const ROOMY_ELASTIC = 48
 
@@ -95,7 +97,7 @@ interface Rendered {
   readonly rank: number
   readonly isNumber: boolean
   readonly isElastic: boolean
-  /** Minimum width of the column. With less, the column is left out. */
+  /** Minimum width of the column. If the table has less room, the column is left out. */
   readonly least: number
 }
 

@@ -27,7 +27,7 @@ export const command = defineCommand({
 const REASONS = 5
 const TOKENS = 3
 
-/** Symbols of the tokens that are shown, by mint; '' for a token that the tape does not announce. */
+/** Symbols of the tokens that are shown, by mint; '' if the tape does not contain the token's launch. */
 function symbolsOf(reader: JournalReader, bots: readonly BotTrades[]): ReadonlyMap<string, string> {
   const mints = new Set(bots.flatMap(({ byToken }) => largest(byToken, TOKENS).map(({ name }) => name)))
   return mints.size === 0 ? new Map() : reader.look((_history, tape) => tape.symbolsOf(mints))
@@ -44,8 +44,10 @@ export function reportText(
   return sums.length === 0 ? lines : [...lines, '', ...sums]
 }
 
-/** Net result of each wallet with a name, and for each mode the sum over its wallets with a name. Money of two modes is
- *  never added up. */
+/**
+ * Net result of each named wallet, and the sum of these results for each mode. Results of two modes are never added up,
+ * because paper money is not real.
+ */
 function walletLines(bots: readonly BotTrades[]): string[] {
   const named = bots.filter(({ wallet }) => wallet !== undefined)
   const sumOf = (label: string, own: readonly BotTrades[]): string => {
@@ -77,7 +79,7 @@ function botLines(one: BotTrades, symbols: ReadonlyMap<string, string>): string[
 
 function heldLine({ held: { count, costSol, valueSol, unpriced } }: BotTrades): string[] {
   if (count === 0) return []
-  const blind = unpriced === 0 ? '' : `; ${unpriced} without a known price count as zero`
+  const blind = unpriced === 0 ? '' : `; ${unpriced} of them have no known price and count as zero`
   return [`  held      ${count}, bought for ${sol(costSol)} SOL, worth ${sol(valueSol)} SOL if sold now${blind}`]
 }
 
@@ -103,7 +105,7 @@ function largest(all: readonly Group[], count: number): Group[] {
   return all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
 }
 
-/** Text of the `count` groups with the largest profit or loss. */
+/** Text of the `count` groups with the largest profit or loss, with their number of trades. */
 function groups(all: readonly Group[], count: number, textOf = (name: string): string => name): string {
   const most = largest(all, count)
   const shown = most.map(

@@ -131,7 +131,7 @@ async function archive({ journal, until, held, shrink, json }: Values): Promise<
 function archiveText(journal: string, { days, kept, byProcess }: Archived): string {
   const lines = days.map(({ day, rows, bytes }) => `${day}: ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB`)
   for (const { day, why } of kept) lines.push(`${day} stays in the journal: ${why}`)
-  const by = byProcess ? ' The running process moved them between its commits.' : ''
+  const by = byProcess ? ' The running process moved their rows between its commits.' : ''
   lines.push(
     days.length === 0
       ? `no day of ${journal} was archived; the last day of a tape always stays`

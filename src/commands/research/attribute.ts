@@ -58,7 +58,7 @@ function textOf(found: Attribution): string {
   const names = [
     'run',
     'backtest',
-    'run less backtest',
+    'run minus backtest',
     ...found.factors.map(({ name }) => `  ${name}`),
     '  not explained',
   ]
@@ -67,11 +67,11 @@ function textOf(found: Attribution): string {
   return [
     ...table([heads, ...lines]),
     '',
-    `The replay with all measured values also made ${matched} of the ${attempts} transactions of ${run}. For each,`,
+    `The last replay used all measured values. It made ${matched} of the ${attempts} transactions of ${run}. For each,`,
     'it uses the recorded result: whether and when the transaction landed, the swapped amounts (with the fees of venue',
     'and service), the network fees and the rent.',
     ...bots.flatMap(({ bot, apart }) => (apart === null ? [] : [apartLine(bot, apart)])),
-    ...notes.map((note) => `not exchanged: ${note}`),
+    ...notes.map((note) => `cause that was not measured: ${note}`),
   ].join('\n')
 }
 
@@ -82,7 +82,7 @@ function apartLine(bot: string, { of, time, side, mint }: Apart): string {
   )
 }
 
-/** Lamports of an attribution, in the order of its printed lines. */
+/** Amounts of an attribution in lamports, in the order of the printed lines. */
 function amountsOf({ liveLamports, backtestLamports, factors, residualLamports }: Difference): number[] {
   const gap = liveLamports - backtestLamports
   return [liveLamports, backtestLamports, gap, ...factors.map(({ lamports }) => lamports), residualLamports]

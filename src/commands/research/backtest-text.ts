@@ -105,29 +105,32 @@ function depthLine({ depth }: BotOutcome): string[] {
   const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
   const fills = curveFills + assumedFills + estimatedFills
   return [
-    `  depth     estimated for ${estimatedFills} of ${counted(fills, 'fill')}, at the lower quartile; the upper quartile is ${(spread ?? 1).toFixed(1)} times as deep and would add ${formatSol(upperLamports)} SOL`,
+    `  depth     ${estimatedFills} of ${counted(fills, 'fill')} used an estimated pool depth, the lower quartile of the estimates; the upper quartile is ${(spread ?? 1).toFixed(1)} times as deep, and with it the bot would have received ${formatSol(upperLamports)} SOL more`,
   ]
 }
 
-/** Lines with the results of the further runs, which vary costs and sizes; none without a report. */
+/** Lines with the results of the further runs (stress, sizes, random entries); none without a report. */
 function furtherLines(bot: string, report: Report | undefined): string[] {
   const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
   if (report === undefined) return []
-  if (extras === undefined) return ['  checks    no further runs were played (--runs 100 plays them)']
+  if (extras === undefined)
+    return ['  checks    stress, other sizes and random entries were not played (--runs 100 plays them)']
   const { stress, sizes, freed, random } = extras
   const missed = Object.hasOwn(report.missedSol, bot) ? report.missedSol[bot] : undefined
   const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(2)} %`)
   const runs = (some: readonly VariedRun[]): string =>
     some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
   return [
-    `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
-    `  sizes     ${runs(sizes)}`,
-    ...(missed === undefined ? [] : [`  missed    unfilled entries would have made ${missed.toFixed(4)} SOL`]),
+    `  stress    with fees and latency multiplied: ${runs(stress)}`,
+    `  sizes     with order sizes multiplied: ${runs(sizes)}`,
+    ...(missed === undefined
+      ? []
+      : [`  missed    the entries that were not filled would have had a result of ${missed.toFixed(4)} SOL`]),
     `  without   ${freed.map(({ of, buys, netSol }) => `${of} ${netSol.toFixed(4)} SOL, ${counted(buys, 'buy')}`).join('; ')}`,
     ...(random === null
       ? []
       : [
-          `  chance    random entries with the same exits, ${random.seeds} seeds: median ${percent(random.medianPercent)} of the SOL bought, 5th to 95th percentile ${percent(random.p5Percent)} to ${percent(random.p95Percent)}; the strategy's entries with these exits made ${percent(random.entriesPercent)}, more than ${random.beatenPercent.toFixed(0)} +- ${random.beatenErrorPercent.toFixed(0)} % of the seeds`,
+          `  chance    ${random.seeds} runs with random entries and the bot's exits: median result ${percent(random.medianPercent)} of the SOL spent on buys, 90 % of the runs between ${percent(random.p5Percent)} and ${percent(random.p95Percent)}; the bot's own entries with the same exits: ${percent(random.entriesPercent)}, better than ${random.beatenPercent.toFixed(0)} +- ${random.beatenErrorPercent.toFixed(0)} % of the random runs`,
         ]),
   ]
 }
@@ -161,11 +164,14 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
   ]
 }
 
-/** Line with the share of trades that lost everything, and the results before and within the last 30 % of the time. */
+/**
+ * Line with the share of trades that lost everything, and the results of the trades that opened before and within the
+ * last 30 % of the time.
+ */
 function endedLine(trips: readonly RoundTrip[], from: Millis, to: Millis): string {
   const { inSample, holdOut } = splitInTime(trips, from, to)
   const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
-  return `${(zeroShareOf(trips) * 100).toFixed(1)} % as total losses; opened in the first 70 % of the time: ${part(inSample)}, in the last 30 %: ${part(holdOut)}`
+  return `${(zeroShareOf(trips) * 100).toFixed(1)} % of the trades as total losses; trades opened in the first 70 % of the time: ${part(inSample)}, in the last 30 %: ${part(holdOut)}`
 }
 
 function modelLines(bots: readonly BotOutcome[]): string[] {
@@ -187,8 +193,8 @@ function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }
   const auto = autoPriorityFeeLamports === null ? 'too few' : `${formatSol(autoPriorityFeeLamports)} SOL`
   return [
     `Calibrated with ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} with a known outcome:`,
-    `  latency ${latency}; never landed: ${percent(landingFailurePercent)}, ${lossFactor.toFixed(2)} times the share of a single attempt at the default fee; automatic priority fee ${auto}; venue fee ${percent(venueFeePercent)}; service fee ${percent(serviceFeePercent)}`,
-    `  ${compared} of them compared${unheard === 0 ? '' : ` (${unheard} were in gaps of the tape)`}: median fill ${percent(errors.medianErrorPercent)} better than predicted, 10th to 90th percentile ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted: ${percent(errors.flatteredPercent)}`,
+    `  latency ${latency}; never landed: ${percent(landingFailurePercent)}, which the model takes as ${lossFactor.toFixed(2)} times the share in a quiet market at the default fee; automatic priority fee ${auto}; venue fee ${percent(venueFeePercent)}; service fee ${percent(serviceFeePercent)}`,
+    `  ${counted(compared, 'real fill')} compared with the prediction of the model${unheard === 0 ? '' : ` (${unheard} more were in gaps of the tape)`}: median fill ${percent(errors.medianErrorPercent)} better than predicted, 10th to 90th percentile ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted: ${percent(errors.flatteredPercent)}`,
   ]
 }
 

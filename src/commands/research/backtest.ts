@@ -31,11 +31,11 @@ const OPTIONS = {
   out: text('<folder>', 'write report.html, report.json and results.db to this folder'),
   runs: number(
     '<n>',
-    'with --out, also vary costs and sizes, and compare each bot with n runs with random entries; 0: no further runs',
+    'with --out, also vary costs and sizes, and compare each bot with n runs with random entries; 0: neither',
     { integer: true, min: 0, max: 1_000 },
     0,
   ),
-  verifyCausal: flag('hide later rows and verify that no decision changes'),
+  verifyCausal: flag('test for look-ahead: hide all later rows from the strategy, and verify that no decision changes'),
   seed: number('<n>', 'random seed of --verify-causal', SEED, 1),
   log: text('<level>', "print the strategies' log lines from this level on to stderr: debug, info, warn"),
   json: JSON_LINE,
@@ -76,8 +76,10 @@ async function calibrated(config: Config, tape: OpenTape): Promise<Calibration> 
   return withRowsProgress((progress) => calibrationOf(config, reporting(tape.market, 1, progress), tape.executions()))
 }
 
-/** Runs the backtest and prints it. With --out, writes the results to files; with --runs, plays further runs for the
- *  report, which vary costs and sizes. */
+/**
+ * Runs the backtest and prints it. With --out, writes the results to files; with --runs, plays further runs for the
+ * report (other costs, other sizes, random entries).
+ */
 async function runAndReport(
   config: Config,
   market: Market,
@@ -92,7 +94,7 @@ async function runAndReport(
       runBacktest(config, market, { partial, progress: (done) => line.at(done), journal, logged, model, said }),
     )
   if (out === undefined) return { backtest: run(), report: undefined }
-  // These modules and the writer of a journal are loaded only for a backtest that writes files.
+  // A backtest without --out does not load these modules, so it starts faster.
   const { runIntoFolder, writeReport } = await import('../../backtest/results-folder.ts')
   const { extraRows, extrasOf } = await import('../../backtest/further-runs.ts')
   const { reportOf } = await import('../../backtest/report/build-report.ts')
@@ -127,7 +129,10 @@ function countersOf({ rows, decisions, bots }: Backtest): object {
 /** Maximum length of the text about one decision, characters. */
 const LONGEST = 600
 
-/** Checks that each decision and fill depends only on rows up to its time. Returns exit code 1 if one does not. */
+/**
+ * Checks for look-ahead: each decision and each fill may depend only on rows up to its time. Returns exit code 1 if one
+ * of them depends on a later row.
+ */
 async function verifyCausal(config: Config, market: Market, { seed, partial, json }: Options): Promise<ExitCode> {
   tapeCoverage(config, market, partial)
   const { verifyCausality } = await import('../../backtest/causality/verify.ts')
@@ -156,7 +161,7 @@ function textOf({ cuts, compared, divergence, outside }: Causality, rows: number
         ]
   if (divergence === null)
     return [
-      `later rows were hidden at each of ${rows} rows, and the tape was cut after ${cuts.length} of them, directly after decisions (--seed ${seed}): all ${compared} decisions and fills are equal`,
+      `no look-ahead found: the strategy decided on each of ${rows} rows without the later rows, and on tapes that end after ${cuts.length} of these rows (--seed ${seed}); all ${compared} compared decisions and fills are equal`,
       ...outsideLines,
     ].join('\n')
   const { cause, cut, whole, cutOff } = divergence

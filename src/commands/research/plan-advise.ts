@@ -51,7 +51,7 @@ function textOf({ runs, advised, peakPerMinute }: PlanAdvice): string {
     ...table([heads, ...runs.map(cellsOf)], () => true),
     '',
     verdict,
-    'All bots of the file share one budget, as in live trading. Requests of other programs with the same key are not included.',
+    'In these backtests, all bots of the file share the requests of one plan, as in live trading. Requests of other programs with the same key are not included.',
   ].join('\n')
 }
 

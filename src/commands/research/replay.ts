@@ -13,8 +13,10 @@ const MOST_FINDINGS_JSON = 1000
 
 const VERIFY = `accepted for compatibility, without effect: a replay always compares every decision and every row. A replay cannot compute ${WALL_CLOCK.join(', ')} again, because they come from the wall clock; the checksum of the row proves them`
 
-/** Repeats every recorded segment, compares every decision, and checks every row against the other rows. Exits 1 if
- *  there is a difference or if no segment could be verified. */
+/**
+ * Repeats every recorded segment, compares every decision, and checks the rows of the journal against each other. Exits
+ * 1 if there is a difference or if no segment could be verified.
+ */
 export const command = defineCommand({
   options: {
     journal: JOURNAL,

@@ -22,27 +22,32 @@ import { configOf } from '../configuration.ts'
 import { defineCommand, JSON_LINE, number, PARTIAL, SEED, TAPES, tapesOf, text, texts } from '../options.ts'
 import { Progress, signedSol, table } from '../terminal.ts'
 
-/** Backtests one bot with many values of its params. Exits 2 if the tape lacks data that the bot needs (without
- *  --partial) or if there is nothing to sweep, and 1 if the strategy throws in every set. */
+/**
+ * Backtests one bot with many sets of params. Exits 2 if the tape lacks data that the bot needs (without --partial) or
+ * if there is nothing to sweep, and 1 if the strategy throws with every set.
+ */
 export const command = defineCommand({
   options: {
     journal: TAPES,
     bot: text('<name>', 'vary the params of this bot'),
     range: texts(
       '<name=from:to[:step]>',
-      'vary this param, or setting such as exits.stopLossPercent; name=a,b,c lists values; repeat for several',
+      'vary this param, or a setting such as exits.stopLossPercent; name=a,b,c lists the values; repeat to vary several',
     ),
-    random: number('<n>', 'draw n random points instead of the whole grid', { integer: true, min: 1, max: 100000 }),
+    random: number('<n>', 'test n random param sets instead of the whole grid', { integer: true, min: 1, max: 100000 }),
     seed: number('<n>', 'random seed of --random', SEED, 1),
     holdOut: number(
       '<percent>',
-      'keep the last part of the tape for the test of the best sets',
+      'share of the tape, at its end, that only tests the best param sets',
       { min: 0, max: 90 },
       30,
     ),
     jobs: number('<n>', 'number of threads (default: one per core)', { integer: true, min: 1, max: 256 }),
     partial: PARTIAL,
-    out: text('<folder>', 'write sweep.html and keep the finished sets, so that an interrupted sweep can continue'),
+    out: text(
+      '<folder>',
+      'write sweep.html to this folder and keep the finished param sets, so that an interrupted sweep can continue',
+    ),
     json: JSON_LINE,
   },
   async run([file = ''], options) {
@@ -106,11 +111,13 @@ function botOf({ bots }: Config, name: string | undefined): BotConfig {
   )
 }
 
-/** Returns the functions that show the progress on stderr and that end the sweep at Ctrl-C or SIGTERM. Before that,
- *  prints the number of sets that an earlier, interrupted sweep has finished. */
+/**
+ * Returns a function that shows the progress on stderr and a function that ends the sweep at Ctrl-C or SIGTERM. First
+ * prints how many param sets an earlier, interrupted sweep has finished.
+ */
 function terminal(sets: number, store: SweepStore | undefined, out: string | undefined) {
   const kept = store?.results().length ?? 0
-  if (kept > 0) process.stderr.write(`${kept} of ${sets} sets are already finished and are not computed again\n`)
+  if (kept > 0) process.stderr.write(`${kept} of ${sets} param sets are already finished and are not computed again\n`)
   return {
     showProgress: (rows: number) => new Progress(process.stderr, rows),
     watchInterrupt: () => rejectOnInterrupt(() => interruptedText(sets, store?.results().length, out)),
@@ -134,7 +141,7 @@ function rejectOnInterrupt(message: () => string): { promise: Promise<never>; re
 function interruptedText(sets: number, kept: number | undefined, out: string | undefined): string {
   if (kept === undefined || out === undefined)
     return 'interrupted; the results are lost. With --out FOLDER, the same command would continue the sweep'
-  return `interrupted; ${kept} of ${sets} sets are kept in ${join(out, SWEEP_STORE)}, and the same command computes the others`
+  return `interrupted; ${kept} of ${sets} param sets are kept in ${join(out, SWEEP_STORE)}, and the same command computes the others`
 }
 
 function jsonOf({ bot, strategy, refused, rows, unit, holdOutPercent, results }: Sweep): object {
@@ -157,7 +164,7 @@ function jsonOf({ bot, strategy, refused, rows, unit, holdOutPercent, results }:
 const SHOWN = 20
 type Column = readonly [head: string, of: (result: SetResult) => string]
 
-/** Text of the best sets of params of the in-sample part, with their results in the hold-out part. */
+/** Text of the param sets with the best results in the in-sample part, with their results in the hold-out part. */
 export function sweepText(sweep: Sweep): string {
   const { results, lacks, refused } = sweep
   const valid = results.filter(({ threw }) => threw === '')
@@ -172,11 +179,13 @@ export function sweepText(sweep: Sweep): string {
       ? [`and ${valid.length - SHOWN} more (--json prints all, --out FOLDER writes them to a page)`]
       : []),
     ...(refused > 0
-      ? [`the schema or the checks of the configuration refused ${counted(refused, 'combination')}`]
+      ? [
+          `${counted(refused, 'param set')} not tested, because the schema or the checks of the configuration refused them`,
+        ]
       : []),
     ...(thrown.length > 0
       ? [
-          `${counted(thrown.length, 'set')} without a result, because the strategy threw: ${printable(thrown[0]?.threw ?? '')}`,
+          `${counted(thrown.length, 'param set')} without a result, because the strategy threw: ${printable(thrown[0]?.threw ?? '')}`,
         ]
       : []),
     '',
@@ -190,7 +199,7 @@ function headLines({ bot, strategy, ranges, rows, unit, holdOutPercent, results 
     .join('; ')
   const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} %` : 'no hold-out'
   return [
-    `${bot} (${printable(strategy)}): ${results.length} sets over ${swept}`,
+    `${bot} (${printable(strategy)}): ${results.length} param sets over ${swept}`,
     `${rows} market rows, ${heldOut}`,
     unit.text,
   ]

@@ -100,7 +100,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ...overridden(bot),
       [
         'buys',
-        `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, events up to ${orders.maxEventAgeMs / 1000} s old, chase ${orders.maxChasePercent} %`,
+        `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, sent within ${orders.ttlMs / 1000} s, on events up to ${orders.maxEventAgeMs / 1000} s old, at most ${orders.maxChasePercent} % above the price of the decision`,
       ],
       ['sales', sales(bot)],
       ['limits', sentencesOf<Limits>(LIMITS, bot.limits).join(', ') || 'none'],
@@ -139,7 +139,7 @@ function sources({ sources = {} }: BotConfig): [string, string][] {
   return texts.length === 0 ? [] : [['sources', printable(texts.join('; '))]]
 }
 
-/** Row with the assumptions about fills on paper that differ from the defaults; no row if none differs. */
+/** Row with the settings for fills on paper that differ from the defaults; no row if none differs. */
 function paperFills({ paper }: BotConfig): [string, string][] {
   const text = changedAssumptions(paper)
   return text === '' ? [] : [['on paper', text]]
@@ -166,14 +166,16 @@ const MAX_WIDTH = 118
 const MEANING =
   'Upper bounds of the SOL that leaves the wallet, with maximum slippage, fees and rent. They assume buys of the smallest size, because then the fees are largest; limits.minSolPerOrder and limits.maxSlippagePercent lower the bounds. Fees of sales are not included. Break-even is the price rise at which a sale returns the fees and the rent of a typical buy, before slippage and price impact.'
 
-/** Worst case of all live bots, or else of all paper bots: the sum over the wallets. */
+/** Sum of the worst cases of all wallets: of the live bots, or if there are none, of the paper bots. */
 export function togetherOf(config: Config): WorstCase {
   return worstSum(config.wallets.flatMap((wallet) => worstOf(config, wallet) ?? []))
 }
 
-/** Worst case of the bots of one wallet together: of its live bots, or if the configuration has no live bot, of its
- *  paper bots. On paper, bots of a wallet without a name share nothing, so the limits of the wallet do not apply to
- *  them together. undefined if the wallet has no such bots. */
+/**
+ * Worst case of all live bots of one wallet together. If the configuration has no live bot, it is that of the paper
+ * bots of the wallet. On paper, bots without a wallet name share no money, so the limits of the wallet do not apply to
+ * them together. undefined if the wallet has no such bots.
+ */
 export function worstOf({ bots, service }: Config, { name, limits }: WalletConfig): WorstCase | undefined {
   const isLive = bots.some(({ mode }) => mode === 'live')
   const own = bots.filter(({ mode, wallet = '' }) => wallet === name && (mode === 'live') === isLive)

@@ -39,7 +39,7 @@ export function checkJson(result: LoadResult): object {
   }
 }
 
-/** The limits of a wallet without a name, or the wallets by name. */
+/** The limits as JSON: of the only wallet if it has no name, else of each wallet by its name. */
 function walletsJson(config: Config): object {
   const limitsOf = ({ limits }: WalletConfig) => {
     const written = writtenFrom<WalletLimits>(WALLET_LIMITS, limits)

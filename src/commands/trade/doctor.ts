@@ -14,15 +14,18 @@ import { defineCommand, flag, JSON_LINE, number, text, WALLET } from '../options
 import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
 import { untilInterrupted } from './run-bots.ts'
 
-/** Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
- *  --probe-live it then buys and sells a small amount, which proves details that the service's document leaves open. */
+/**
+ * Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
+ * --probe-live, it then buys and sells a small amount, which proves how the service behaves where its document is not
+ * clear.
+ */
 export const command = defineCommand({
   options: {
     mint: text(
       '<mint>',
-      'mint of the token whose record the checks request from the service; --probe-live also trades it',
+      'mint of a token whose data the checks request from the service, and which --probe-live buys and sells',
     ),
-    probeLive: number('<sol>', 'buy for this amount and sell again, to prove how the service counts amounts', {
+    probeLive: number('<sol>', 'buy for this amount of SOL and sell again, to prove how the service counts amounts', {
       min: 0.001,
       max: 1,
     }),
@@ -97,8 +100,8 @@ function probeVerdict({ problem, steps, proof }: Probed): Check {
   if (proof.sellNumber !== null) return ok('probe', done)
   return warn(
     'probe',
-    `${done}; the unit of a sale's number is not proved`,
-    'none needed: partial sales are sent as a percentage',
+    `${done}; not proved whether the service counts the amount of a sale in whole tokens or in base units`,
+    'nothing to do: Sluice sends partial sales as a percentage',
   )
 }
 
@@ -195,7 +198,7 @@ function latencies({ answer, confirmed, final }: ServiceProof['latencyMs']): str
 
 const COLOUR = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 const NAME_WIDTH = 14
-/** Smallest width of the finding. In a narrower column, a line would break after every word. */
+/** Minimum width of the column with the findings. In a narrower column, a line would break after every word. */
 const MIN_ROOM = 30
 const INDENT = ' '.repeat(2 + 4 + 2 + NAME_WIDTH + 1)
 

@@ -22,8 +22,10 @@ const DRAW_EVERY_MS = 500
 const LOW_ROWS = 30
 
 const POSITIONS_SHOWN = 10
-/** Smallest widths of a terminal for the columns MODE and ORDERS (`MODES_FROM`), and for all parts of the results since
- *  this start and of all time (`ALL_PARTS_FROM`). */
+/**
+ * Smallest widths of a terminal, in characters: with columns for mode and orders (`MODES_FROM`), and with all parts of
+ * the all-time results (`ALL_PARTS_FROM`).
+ */
 const MODES_FROM = 100
 const ALL_PARTS_FROM = 136
 const MOST_STOP_LINES = 4
@@ -107,8 +109,10 @@ function statusLine(status: View, rowsPerSecond: number | undefined): string {
   return parts.join(dim('  |  '))
 }
 
-/** Table of the results in SOL: `realised + fees + unrealised = net`, since this start and since the first start of the
- *  journal (all time). A narrow table has the parts of the all-time result only for all bots together. */
+/**
+ * Table of the results in SOL, `realised + fees + unrealised = net`, since this start and since the first start of the
+ * journal (all time). In a narrow table, only the row of all bots together shows the parts of the all-time result.
+ */
 function resultLines({ bots, startedAt, beganAt, time }: View, columns: number): string[] {
   if (bots.length === 0) return []
   const isContinued = beganAt < startedAt
@@ -259,7 +263,7 @@ function timeOf(time: Millis, now: Millis): string {
   return at.toDateString() === today.toDateString() ? clock : `${localDateOf(time)} ${clock}`
 }
 
-/** Milliseconds rounded down to whole seconds, so that the table does not flicker. */
+/** Rounds milliseconds down to whole seconds, so that the table does not flicker. */
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1000)) * 1000
 }

@@ -65,7 +65,7 @@ export async function runBots(
     clearInterval(plain)
     await desk?.close()
     await running.stop()
-    // The reason is read only now, because the last commit of the journal may have failed during the stop.
+    // The ending is read only now, because the journal may still have failed at its last commit during the stop.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
@@ -84,7 +84,7 @@ async function deskOf(config: Config): Promise<DeskOfRun> {
   return new DeskOfRun(config)
 }
 
-/** Adds the line of the desk below the title. */
+/** Adds the line with the desk's address below the title. */
 function withDesk(desk: DeskOfRun | undefined, columns: number, [title = '', ...lines]: string[]): string[] {
   return desk === undefined ? [title, ...lines] : [title, desk.line(columns), ...lines]
 }

@@ -20,11 +20,11 @@ export const command = defineCommand({
     repeat: flag('play the recorded market in a loop'),
     speed: RUNNING.speed,
     seed: number('<n>', 'random seed of the simulated market', SEED),
-    plan: text('<name>', 'print only the key of this plan'),
-    state: text('<file>', 'keep the state in this file, and continue from it after a restart'),
-    wallets: text('<names>', 'hold these further wallets, separated by commas'),
-    fund: number('<sol>', 'give each new wallet this balance', { min: 0, max: 1000000 }),
-    slotMs: number('<n>', 'duration of a slot in milliseconds', { integer: true, min: 10, max: 60000 }),
+    plan: text('<name>', 'print only the API key of this plan'),
+    state: text('<file>', 'store the state in this file, and continue from it after a restart'),
+    wallets: text('<names>', 'create these wallets too; their names are separated by commas'),
+    fund: number('<sol>', 'balance of each new wallet in SOL', { min: 0, max: 1000000 }),
+    slotMs: number('<n>', 'duration of a Solana slot in milliseconds', { integer: true, min: 10, max: 60000 }),
     child: flag('exit when stdin closes'),
   },
   async run(_args, { child, plan: planName, market, state, fund, wallets, ...rest }) {
@@ -39,7 +39,7 @@ export const command = defineCommand({
     }
     const names = wallets?.split(',')
     if (names?.some((name) => !NAME.test(name))) {
-      console.error(`--wallets ${wallets}: expected names, as in main,second`)
+      console.error(`--wallets ${wallets}: expected names that are separated by commas, such as main,second`)
       return 2
     }
     const given = { ...rest, marketFile: market, stateFile: state, fundSol: fund, wallets: names }
@@ -52,7 +52,8 @@ export const command = defineCommand({
       console.error(`the sandbox cannot start: ${startProblem(error, rest.port, state)}`)
       return 1
     }
-    // Must run before the line on stdout is printed, because the reader of that line may stop the sandbox at once.
+    // The signals are watched before the line on stdout is printed, because the reader of that line may stop the
+    // sandbox at once.
     const stopped = untilStopped(child)
     // With --child, the sandbox does not print this, because the process that started the sandbox reports the missing
     // runtime itself.
@@ -64,7 +65,7 @@ export const command = defineCommand({
   },
 })
 
-/** Addresses and keys that a client needs: all API keys, or only the key of `plan` if a plan is given. */
+/** The addresses and API keys that a client needs. With `plan`, only the key of this plan. */
 function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
   const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, wallets, genesisHash, chain, keypair, policy } = sandbox
   const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys

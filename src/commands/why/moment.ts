@@ -33,7 +33,7 @@ export interface BotMoment {
   readonly bot: string
   /** The bot's decision in one word. */
   readonly verdict: 'asked' | 'refused' | 'noted' | 'held' | 'exits-only' | 'not shown' | 'nothing'
-  /** A sentence with the decision, then lines with the evidence, the most important first. */
+  /** First a sentence with the decision, then lines with the evidence for it, the most important first. */
   readonly lines: readonly string[]
 }
 
@@ -81,8 +81,10 @@ export async function momentOf(
   }))
 }
 
-/** A segment (the records of one process) with its end. Without an end record, `end` is the time of the last record, or
- *  now if the process still runs. */
+/**
+ * The records of one process (a segment) and the time of its end. Without an end record, this is the time of the last
+ * record, or the present time if the process still runs.
+ */
 interface Run {
   readonly segment: Segment
   readonly end: Millis
@@ -127,8 +129,10 @@ function noBot({ number, start }: Segment, bot: string | undefined): SluiceError
   return new SluiceError(printable(message), ExitCode.usage)
 }
 
-/** Replays the segment up to the time with its recorded strategies. If these cannot be loaded, replays only the market
- *  part, and `doubt` explains why the state of the strategies is unknown. */
+/**
+ * Replays the segment up to the time with its recorded strategies. If these cannot be loaded, replays only the market.
+ * `doubt` then explains why the state of the strategies is unknown.
+ */
 async function repeated(
   reader: JournalReader,
   segment: Segment,
@@ -148,8 +152,9 @@ async function repeated(
   })
 }
 
-/** Yields the entries with market rows, without decisions and reports: a replay without the strategies cannot reproduce
- *  them. */
+/**
+ * Returns only the market rows of the entries. Without the strategies, a replay cannot reproduce decisions and reports.
+ */
 function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   for (const entry of entries) {
     if (entry.kind === 'warm' || entry.kind === 'rows') yield entry
@@ -228,7 +233,7 @@ function botMoment(
   if (snapshot?.shown === 0)
     return moment(
       'not shown',
-      `no decision: the strategy subscribes to ${snapshot.keys.join(', ')} and had received no row of this token in this segment`,
+      `no decision: the strategy subscribes to ${snapshot.keys.join(', ')} and had received no row of this token since the start of this segment`,
     )
   return moment('nothing', 'no decision')
 }

@@ -8,15 +8,17 @@ const EXAMPLES = 'expected 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds si
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3}))?)?$/
 const DATED = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** The first and the last millisecond of the minute, second or millisecond that the user named. */
+/** First and last millisecond of the minute, second or millisecond that the user gave. */
 export interface Instant {
   readonly from: Millis
   readonly to: Millis
 }
 
-/** Parses a time. A time without a date means the day between `first` and `last` on which it occurs. If it occurs on
- *  several days, it means the only one of these days for which `ran` returns true. A time without a zone is local.
- *  Throws SluiceError (exit 2) if the time is invalid or ambiguous. */
+/**
+ * Parses a time. A time without a date means the day between `first` and `last` on which it occurs; if there are
+ * several such days, the only one for which `ran` returns true. A time without a zone is local. Throws SluiceError
+ * (exit 2) if the time is invalid or ambiguous.
+ */
 export function readInstant(text: string, first: Millis, last: Millis, ran: (instant: Instant) => boolean): Instant {
   const instant = /^\d+$/.test(text) ? epochInstant(text) : (clockInstant(text, first, last, ran) ?? datedInstant(text))
   if (instant === undefined) throw unclear(`--at ${text} is not a time`)

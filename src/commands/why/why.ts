@@ -84,7 +84,7 @@ export function targetOf(reader: JournalReader, about: string): Target {
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 
-/** Whether `id` is that of a conditional order. The first characters of a mint may look like such an id. */
+/** Whether a conditional order has this id. The first characters of a mint may look like such an id. */
 function isConditional(reader: JournalReader, id: string): boolean {
   return reader.look((history) => history.conditionals({ id })).length > 0
 }

@@ -2,15 +2,18 @@ import { DAY, type Millis } from '../../base/units.ts'
 import { type Certificate, dateOf, readCertificate, requireValid, validCertificate } from '../../config/certificate.ts'
 import type { DeskConfig } from '../../config/config.ts'
 
-/** The operator receives a notice when the time until the expiry is below both `mostMs` and this share of the
- *  certificate's lifetime. With `mostMs` alone, a certificate that is valid for only six days would cause a notice at
- *  once. */
+/**
+ * The operator receives a notice when the remaining time is below both `mostMs` and this share of the certificate's
+ * lifetime. Without the share, a certificate that is valid for only six days would cause a notice at once.
+ */
 const NOTICES = [
   { mostMs: 14 * DAY, share: 1 / 6 },
   { mostMs: 3 * DAY, share: 1 / 20 },
 ] as const
-/** Time after which the operator is notified that the key does not belong to the certificate. A renewal replaces one
- *  file after the other, so for a moment they may not belong together. */
+/**
+ * Time for which a key may not fit its certificate before the operator is notified. A renewal replaces first one file
+ * and then the other, so the two do not fit for a moment.
+ */
 const UNFIT_MS = 60_000
 
 export interface CertificateWatchParts {
@@ -23,12 +26,14 @@ export interface CertificateWatchParts {
   readonly tell: (text: string, isUrgent: boolean) => void
 }
 
-/** Reads renewed files of the certificate without a restart, and tells the operator before it expires. Files that
- *  cannot be used change nothing: the previous certificate stays in use. */
+/**
+ * Reads renewed certificate files without a restart, and warns the operator before the certificate expires. If the new
+ * files cannot be used, the previous certificate stays in use.
+ */
 export class CertificateWatch {
   readonly #parts: CertificateWatchParts
   #used: Certificate
-  /** Number of notices of `NOTICES` that were given about the present certificate. */
+  /** Number of notices about the present certificate that were already given. */
   #told = 0
   #unfit: { readonly problem: string; readonly since: Millis; isTold: boolean } | undefined
 
@@ -42,13 +47,16 @@ export class CertificateWatch {
     return this.#used
   }
 
-  /** Tells the operator the problems of the first certificate. */
+  /** Tells the operator whether the certificate at the start has a problem or expires soon. */
   begin(): void {
     if (this.#used.warning !== undefined) this.#parts.tell(this.#used.warning, true)
     this.#tellExpiry()
   }
 
-  /** Reads the files if they have changed, and gives a notice that is due. Called regularly. */
+  /**
+   * Reads the files again if they have changed, and gives the notices that are due. The owner calls this at regular
+   * intervals.
+   */
   look(): void {
     this.#read()
     this.#tellExpiry()

@@ -5,7 +5,7 @@ import type { Logins, Session } from './logins.ts'
 import { Rate } from './rate.ts'
 import { METRICS_PATH, type Scrapers } from './scrapers.ts'
 
-/** Settings by which browsers reach the desk. */
+/** Settings that determine the addresses at which browsers reach the desk. */
 export interface Reach {
   readonly port: number
   /** Whether the desk itself serves HTTPS, with a certificate of its own. */
@@ -46,7 +46,7 @@ interface Route {
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 /** Pages that another site may link to. */
 const LINKABLE = ['/', '/login']
-/** Paths that are answered without a session. Without a session, `/` leads to the login. */
+/** Paths that are answered without a session. There, `/` redirects to the login. */
 const OPEN = ['/', '/login', '/login.css', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
@@ -62,7 +62,7 @@ export class Gate {
   readonly #ofSession: Rate
   readonly #ofStranger: Rate
 
-  /** `scrapers`: decides about requests for the metrics; absent if the desk serves no metrics. */
+  /** `scrapers` decides about requests for the metrics. It is absent if the desk serves no metrics. */
   constructor(reach: Reach, logins: Logins, now: () => Millis, scrapers?: Scrapers) {
     this.#reach = reach
     this.#logins = logins
@@ -90,17 +90,19 @@ export class Gate {
     checkSize(head)
     const path = pathOf(head.target)
     checkSite(head, path, route.origin)
-    // A different spelling, such as /%6detrics, would reach the metrics without the token.
+    // A different spelling of the path, such as /%6detrics, must not reach the metrics without the token.
     if (path === METRICS_PATH && this.#scrapers !== undefined)
-      throw new Refusal(404, 'NOT_FOUND', `there is nothing at this path: write ${METRICS_PATH}`)
+      throw new Refusal(404, 'NOT_FOUND', `this path does not exist: use ${METRICS_PATH}`)
     if (session === undefined && !OPEN.includes(path))
       throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link` and open the link')
     return { path, session, address, isSecure, cookieName }
   }
 
-  /** The session of a request. Browsers share cookies between the ports of a host, so a program at another port can add
-   *  cookies of the same name. They are ignored, because no session has their values. Undefined for the cookies of two
-   *  sessions, because it is unclear which of them is the user's. */
+  /**
+   * The session of a request; undefined if it has none. Browsers share cookies between the ports of a host, so a
+   * program at another port can add cookies of the same name. Such cookies belong to no session and are ignored. If the
+   * cookies belong to two sessions, the request has no session, because it is unclear which one is the user's.
+   */
   #sessionOf(cookies: readonly string[]): Session | undefined {
     const sessions = new Set(cookies.map((cookie) => this.#logins.find(cookie)))
     sessions.delete(undefined)
@@ -114,7 +116,7 @@ export class Gate {
     const isForwarded = FORWARDED.some((name) => headers[name] !== undefined)
     const isProxy = proxy?.includes(plainAddress(peer)) === true
     if (isForwarded && !isProxy)
-      throw new Refusal(403, 'PROXY_REFUSED', 'only a proxy of desk.proxy may forward requests')
+      throw new Refusal(403, 'PROXY_REFUSED', 'only a proxy that desk.proxy lists may forward requests')
     if (isTls || (isProxy && (isForwarded || !isLoopback(peer)))) {
       if (origin === undefined || host !== new URL(origin).host) throw hostRefused()
       return { origin, isSecure: true, address: isTls ? plainAddress(peer) : forwardedAddress(headers) }
@@ -158,8 +160,10 @@ function checkSite({ method, headers }: RequestHead, path: string, own: string):
   if (changes || !isLink || !LINKABLE.includes(path)) throw crossSite
 }
 
-/** Returns the decoded path. Throws a Refusal if a part of the path is `..`, or contains an encoded slash or control
- *  characters, because another program could read such a path in a different way. */
+/**
+ * Returns the decoded path. Throws a Refusal if a part of the path is `..`, or contains an encoded slash or control
+ * characters: a proxy could read such a path in a different way.
+ */
 function pathOf(target: string): string {
   const invalid = new Refusal(400, 'REQUEST_INVALID', 'the path or the query is invalid')
   if (target.length > LONGEST_TARGET) throw new Refusal(414, 'TOO_LARGE', 'the path and the query are too long')
@@ -195,7 +199,7 @@ function one(headers: RequestHead['headers'], name: string): string | undefined 
   return Array.isArray(value) ? undefined : value
 }
 
-/** Returns the address of the peer. If it is an IPv4 address, removes the prefix that an IPv6 socket adds. */
+/** Returns the address of the peer. An IPv6 socket shows an IPv4 address with a prefix, which is removed. */
 function plainAddress(peer: string): string {
   return peer.replace(/^::ffff:(?=\d+\.)/, '')
 }

@@ -16,8 +16,7 @@ interface Link {
   readonly expiresAt: Millis
 }
 
-/** Facts about a session that the main thread keeps. They contain the hash of the cookie's secret, never the secret
- *  itself. */
+/** Facts about a session. The main thread keeps them, and they contain only the hash of the cookie's secret. */
 export interface SessionRecord {
   readonly id: string
   /** Name in the journal for the actions of this session. */
@@ -42,7 +41,7 @@ export interface LoginsOptions {
   readonly now: () => Millis
   /** Called when a session begins or ends. */
   readonly changed?: (sessions: readonly Hashed<SessionRecord>[]) => void
-  /** Sessions of an earlier thread of this process. */
+  /** Sessions that an earlier thread of this process began. */
   readonly sessions?: readonly Hashed<SessionRecord>[]
   /** Whether all sessions are read-only. */
   readonly readOnly?: boolean

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 const MOST_KEYS = 1_000
 
 export interface RateLimits {
-  /** Number of events that are allowed at once after a time without events. */
+  /** Number of events that are allowed at once, after a pause without events. */
   readonly burst: number
   readonly perSecond: number
 }
@@ -37,8 +37,8 @@ export class Rate {
     const now = this.#now()
     const { left, at } = this.#levels.get(key) ?? { left: burst, at: now }
     const level = { left: Math.min(burst, left + (Math.max(0, now - at) / 1000) * perSecond), at: now }
-    // The keys of the map are in the order of their last use, so an attacker with many addresses only removes entries
-    // that were not used for long.
+    // The map has its keys in the order of their last use. When it is full, the key that was unused for longest is
+    // removed. An attacker with many addresses therefore does not reset the count of a busy address.
     this.#levels.delete(key)
     this.#levels.set(key, level)
     if (this.#levels.size > MOST_KEYS) this.#levels.delete(this.#levels.keys().next().value as string)

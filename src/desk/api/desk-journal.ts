@@ -6,7 +6,7 @@ import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
-/** Number of sequence numbers, and of ledger postings, that one step of `warmUp` reads. A step takes some 50 ms. */
+/** Number of sequence numbers, and of ledger postings, that one step of `warmUp` reads. A step takes about 50 ms. */
 const STEPS = { seqs: 50_000, postings: 1_000 }
 
 /** A journal that another process may be writing, with the indexes that the API keeps in memory. Each request reads
@@ -17,11 +17,13 @@ export class DeskJournal {
   readonly #money: MoneyBooks
   readonly #prints: TokenPrints
   readonly #worth: () => Worth
-  /** Names of tokens by mint, from the report of a backtest. They replace those of the tape, because the journal of a
-   *  backtest has no tape. */
+  /**
+   * Names of tokens by mint, from the report of a backtest. They take precedence over the names on the tape, because
+   * the journal of a backtest has no tape.
+   */
   readonly #reported: ReadonlyMap<string, TokenName>
 
-  /** `worth`: returns the values of the positions at this moment. */
+  /** `worth`: returns the present values of the open positions. */
   constructor(reader: JournalReader, worth: () => Worth) {
     this.reader = reader
     this.#worth = worth
@@ -44,7 +46,7 @@ export class DeskJournal {
     return this.#reported.get(mint) ?? tape.nameOf(mint)
   }
 
-  /** Values of the positions now. */
+  /** Present values of the open positions. */
   get worth(): Worth {
     return this.#worth()
   }

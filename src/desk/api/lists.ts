@@ -20,7 +20,10 @@ export function positionsAnswer(journal: DeskJournal, parameters: Parameters): A
   return { positions: rows, next }
 }
 
-/** A page of a list of the journal, with the symbols of its tokens. `first`: cursor of the first page. */
+/**
+ * Reads one page of a list from the journal, and adds the symbols of the tokens. `first`: position in the list (cursor)
+ * from which the first page is read.
+ */
 function listed<Row extends { readonly mint: string }>(
   journal: DeskJournal,
   parameters: Parameters,
@@ -33,7 +36,10 @@ function listed<Row extends { readonly mint: string }>(
   return { rows: journal.named(page.rows), next: page.before?.join('.') ?? null }
 }
 
-/** Closed round trips; the one that was closed last comes first. Cursor: the number of older round trips. */
+/**
+ * Closed round trips, the last closed first. The cursor of the next page is the number of round trips that remain,
+ * which all closed earlier.
+ */
 export function roundTripsAnswer(journal: DeskJournal, parameters: Parameters): Answers['round-trips'] {
   const [bot, mint] = [parameters.bot(), parameters.mint()]
   const all = journal.money

@@ -22,15 +22,19 @@ export interface BotBook {
   readonly trips: RoundTrip[]
   /** Sum of each line of the ledger over the bot's fills and failed transactions, lamports. */
   readonly lines: Readonly<Record<string, number>>
-  /** Fees of failed transactions that belong to no round trip. */
+  /** Fees of failed transactions that belong to no round trip, lamports. */
   strayLamports: number
-  /** Value of the tokens that `sluice adopt` assigned to the bot, at the time of the assignment. The value counts as a
-   *  cost, although no SOL was paid. */
+  /**
+   * Value of the tokens that `sluice adopt` assigned to the bot, at the time of the assignment, lamports. It counts as
+   * a cost, although no SOL was paid.
+   */
   adoptedLamports: number
 }
 
-/** Computes results from the movements of a journal as `sluice report` does, and keeps them up to date: each refresh
- *  recomputes only the tokens that moved since the last refresh. */
+/**
+ * Computes results from the movements of a journal in the same way as `sluice report`. Each refresh computes again only
+ * the tokens with new movements.
+ */
 export class MoneyBooks {
   readonly #reader: JournalReader
   readonly #books = new Map<string, TokenBook>()

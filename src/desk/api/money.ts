@@ -12,12 +12,16 @@ import type { Answers, LedgerRow, MoneyAnswer, MoneyMode, MoneyRow } from './typ
 const MODES: readonly MoneyMode[] = ['live', 'sandbox', 'paper', 'backtest']
 const MOST_POINTS = 5_000
 
-/** Costs between the gross and the net result, in the order of the waterfall chart. The ledger's two lines for rent,
- *  paid and returned, are one row. */
+/**
+ * Costs between the gross and the net result, in the order of the waterfall chart. Rent is one cost here; the ledger
+ * has one line for paid and one for returned rent.
+ */
 const COSTS = ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent', 'remainder'] as const
 
-/** The results of the bots that the parameters select. They have one mode, because money of two modes is never added
- *  up. */
+/**
+ * The bots that the parameters select, with their results. They all have the same mode, because paper money and real
+ * money are never added up.
+ */
 interface Selection {
   readonly mode: MoneyMode
   readonly modes: readonly MoneyMode[]
@@ -39,7 +43,7 @@ function modeOf(account: string): MoneyMode {
   return mode === 'live' && !isReal(account) ? 'sandbox' : mode
 }
 
-/** Returns the steps from the gross to the net result of the bots, their results by day, and the ledger. */
+/** Returns the steps from the gross to the net result of the selected bots, their results by day, and the ledger. */
 export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answers['money'] {
   const { mode, modes, books } = selected(journal, parameters)
   const trips = books.flatMap((book) => book.trips)
@@ -55,8 +59,10 @@ export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answe
   }
 }
 
-/** Rows from gross to net. The gross result is computed from the trades at the prices of the decisions, the costs are
- *  lines of the ledger, and the net result is that of `sluice report`. */
+/**
+ * Rows from gross to net. The gross result values all trades at the prices of the decisions, the costs are lines of the
+ * ledger, and the net result is that of `sluice report`.
+ */
 function waterfallOf(books: readonly BotBook[]): MoneyRow[] {
   const sum = (line: string): number => books.reduce((all, { lines }) => all + (lines[line] ?? 0), 0)
   const costOf = (cost: string): number => (cost === 'rent' ? sum('rent_paid') + sum('rent_returned') : sum(cost))
@@ -97,7 +103,10 @@ function ledgerOf({ reader }: DeskJournal, mode: MoneyMode): LedgerRow[] {
   }))
 }
 
-/** Profit of each bot after each closed round trip. Each bot has a value for each time in `times`. */
+/**
+ * Profit of each bot over time; it changes when a round trip closes. `times` has the times of all bots, and each bot
+ * has a value for each of these times.
+ */
 export function equityAnswer(journal: DeskJournal, parameters: Parameters): Answers['equity'] {
   const points = parameters.points(MOST_POINTS)
   const { mode, modes, books } = selected(journal, parameters)
@@ -120,8 +129,10 @@ interface Curve {
   readonly profits: readonly number[]
 }
 
-/** The profit of a bot over time from its first round trip on, lamports. The last point is the whole result, including
- *  open round trips. */
+/**
+ * The profit of a bot over time, lamports, from its first round trip on. The last value also includes the open round
+ * trips.
+ */
 function curveOf(books: readonly BotBook[], now: Millis): Curve {
   const trips = books.flatMap((book) => book.trips)
   const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ time: trip.closedAt, net: netOf(trip) }]))
@@ -132,7 +143,7 @@ function curveOf(books: readonly BotBook[], now: Millis): Curve {
   let profit = 0
   for (const { time, net } of closed) {
     profit += net
-    // Round trips that close at the same time are one point.
+    // The curve has one value for all round trips that close at the same time.
     if (time === times.at(-1) && times.length > 1) profits[profits.length - 1] = profit
     else {
       times.push(Math.max(time, begin))

@@ -2,7 +2,7 @@ import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { Refusal } from '../refusal.ts'
 
-/** Maximum number of rows of one page, which is also the number without `limit`. */
+/** Maximum number of rows of one page, and the number if the request has no `limit`. */
 const MOST_ROWS = 500
 const ROWS = 100
 /** Maximum number of characters of a name. */
@@ -38,7 +38,7 @@ export class Parameters {
     return this.#integer(name, 0, LAST_TIME)
   }
 
-  /** Length of a range that is given in seconds. */
+  /** Length of the requested range. The parameter is in seconds. */
   span(): Millis | undefined {
     const seconds = this.#integer('span', 1, 86_400)
     return seconds === undefined ? undefined : seconds * 1000
@@ -54,7 +54,7 @@ export class Parameters {
     return this.text('bot')
   }
 
-  /** One of the words; undefined if the parameter is absent. */
+  /** A parameter that must be one of `words`; undefined if it is absent. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.#given.get(name)
     if (value === undefined || words.includes(value as Word)) return value as Word | undefined
@@ -68,7 +68,10 @@ export class Parameters {
     throw invalid(`${name} is invalid; expected 1 to ${MOST_CHARACTERS} characters`)
   }
 
-  /** Numbers of the cursor that an earlier answer returned as `next`; undefined for the first page. */
+  /**
+   * Position in the list at which the page begins, as the previous answer returned it in `next`; undefined for the
+   * first page. `count`: number of numbers that it has.
+   */
   before(count: number): readonly number[] | undefined {
     const value = this.#given.get('before')
     if (value === undefined) return undefined
@@ -92,7 +95,7 @@ export function checkedMint(text: string): string {
   throw invalid('the mint is invalid; expected the address of a token')
 }
 
-/** The refusal of a parameter. */
+/** Returns the refusal of a request with an invalid parameter. */
 export function invalid(text: string): Refusal {
   return new Refusal(400, 'REQUEST_INVALID', text)
 }

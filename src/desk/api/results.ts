@@ -13,7 +13,7 @@ import type { DeskJournal } from './desk-journal.ts'
 import { invalid, type Parameters } from './parameters.ts'
 import type { Answers, ResultRun } from './types.ts'
 
-/** Maximum number of runs of a list. */
+/** Maximum number of runs in the list of results. */
 const MOST_RUNS = 200
 /** Maximum number of decisions of each run that are compared. */
 const MOST_DECISIONS = 100_000
@@ -37,17 +37,17 @@ export class Results {
     return { runs: this.#runs() }
   }
 
-  /** Path of the page of a run; undefined if there is no such run or page. */
+  /** Path of the report's file of a run; undefined if there is no run of this name or if it has no report. */
   pageOf(name: string): string | undefined {
     const run = this.#runs().find((one) => one.name === name)
     if (run === undefined || run.page === null) return undefined
     return join(run.path, run.kind === 'sweep' ? SWEEP_PAGE : REPORT_PAGE)
   }
 
-  /** Compares a journal with one of the backtests. */
+  /** Compares the journal with the backtest that the parameter `run` names. */
   compare({ reader }: DeskJournal, parameters: Parameters): Answers['compare'] {
     const name = parameters.text('run')
-    if (name === undefined) throw invalid('run is missing; expected the name of a backtest of /api/results')
+    if (name === undefined) throw invalid('run is missing; expected the name of a backtest that /api/results lists')
     const run = this.#runs().find((one) => one.name === name && one.kind === 'backtest')
     if (run === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is no backtest of this name')
     const start = reader.lastStart()

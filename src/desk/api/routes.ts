@@ -15,7 +15,10 @@ import { whyAnswer } from './why.ts'
 interface Route<Answer> {
   /** Names of the parameters of the query. */
   readonly parameters: readonly string[]
-  /** `about`: the part of the path after the name of the endpoint; undefined if the endpoint has none. */
+  /**
+   * `about`: the part of the path after the name of the endpoint, for example a mint; undefined if the endpoint has no
+   * such part.
+   */
   readonly answer: (api: Api, parameters: Parameters, about: string) => Answer
   readonly hasAbout?: true
 }
@@ -48,7 +51,7 @@ const ROUTES: { readonly [Path in keyof Answers]: Route<Answers[Path]> } = {
   compare: { parameters: ['run'], answer: ({ journal, results }, parameters) => results.compare(journal, parameters) },
 }
 
-/** `error` is one sentence. */
+/** Body of an answer with an error. `error` is one sentence. */
 export interface ApiError {
   readonly error: string
   readonly code: RefusalCode
@@ -59,22 +62,27 @@ export interface ApiAnswer {
   readonly body: Answers[keyof Answers] | ApiError
 }
 
-/** Answers the page's questions about a journal. It keeps rows of earlier requests in memory, so create only one for
- *  each process. */
+/**
+ * Answers the page's requests for data of a journal. It keeps the rows of earlier requests in memory, so a process
+ * creates only one.
+ */
 export class Api {
   readonly #journal: DeskJournal | undefined
   readonly results: Results
 
-  /** `reader`: undefined without a journal. `folders`: folders of results, or folders that contain such folders.
-   *  `worth`: returns the values of the positions at this moment. */
+  /**
+   * `reader`: undefined if the desk shows no journal. `folders`: folders of results, or folders that contain such
+   * folders. `worth`: returns the present values of the open positions.
+   */
   constructor(reader: JournalReader | undefined, folders: readonly string[], worth: () => Worth) {
     this.#journal = reader && new DeskJournal(reader, worth)
     this.results = new Results(folders)
   }
 
-  /** Throws a Refusal without a journal. */
+  /** Throws a Refusal if the desk shows no journal. */
   get journal(): DeskJournal {
-    if (this.#journal === undefined) throw new Refusal(404, 'NOT_FOUND', 'this desk shows results, and no journal')
+    if (this.#journal === undefined)
+      throw new Refusal(404, 'NOT_FOUND', 'this desk shows the results of backtests, and has no journal')
     return this.#journal
   }
 

@@ -1,5 +1,8 @@
-/** Indices of at most `most` points, ascending: the first, the last, and the lowest and the highest of each part of the
- *  time, so that no spike is lost. All indices if there are at most `most` points. `times` ascend. */
+/**
+ * Selects at most `most` points of a series, and returns their indices, ascending. `times` must ascend. The range of
+ * time is divided into equal parts. The selection contains the first and the last point, and the lowest and the highest
+ * point of each part, so that no spike is lost. A series with at most `most` points is returned whole.
+ */
 export function sampled(times: ArrayLike<number>, values: ArrayLike<number>, most: number): number[] {
   const count = times.length
   if (count <= most) return Array.from({ length: count }, (_, index) => index)

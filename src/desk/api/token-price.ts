@@ -7,7 +7,7 @@ import { isSized, ROBUST_WINDOW, robustPrice } from '../../market/price.ts'
 import type { PrintColumns } from './token-prints.ts'
 import type { TokenBar } from './types.ts'
 
-/** Token number for `Bars`, which can compute the bars of many tokens. Here it computes those of one. */
+/** Number of the token in `Bars`, which can compute the bars of many tokens but computes only one token's bars here. */
 const TOKEN = 0
 
 /** Robust price after each print, as the engine computes it. It is 0 if there is no price yet, and after a print that

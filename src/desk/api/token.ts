@@ -12,13 +12,15 @@ import type { PrintColumns } from './token-prints.ts'
 import type { Answers, TokenAnswer, TokenExit, TokenFill, TokenPrints, TokenWord } from './types.ts'
 
 const MINUTE: Millis = 60_000
-/** `SHOWN`: length of the range of a request without `from`. `BEFORE`: time before the range whose prints are read too,
- *  because the first prices of the range depend on them. */
+/**
+ * `SHOWN`: length of the range if the request has no `from`. `BEFORE`: time before the range whose prints are read too,
+ * because the first robust prices of the range depend on them.
+ */
 const SHOWN: Millis = 60 * MINUTE
 const BEFORE: Millis = 10 * MINUTE
 /** Maximum number of points of a series, and of bars. */
 const MOST_POINTS = 5_000
-/** Maximum number of fills, refusals, notes and gaps; the newest are kept. */
+/** Maximum number of fills, refusals, notes and gaps in an answer. The newest ones are returned. */
 const MOST_MARKS = 2_000
 
 interface Range {
@@ -26,7 +28,7 @@ interface Range {
   readonly to: Millis
 }
 
-/** The market of a token in a range of time, and the actions and refusals of the bots in it. */
+/** The prices and prints of a token in a range of time, with the fills and refusals of the bots in this range. */
 export function tokenAnswer(journal: DeskJournal, parameters: Parameters, mint: string): Answers['token'] {
   const { prints, reader } = journal
   const span = prints.spanOf(mint)
@@ -75,18 +77,20 @@ function checkedBars<Bar>(width: BarWidth, bars: Bar[]): Bar[] {
 }
 
 function tooMany({ name }: BarWidth): Error {
-  return invalid(`${name} gives more than ${MOST_POINTS} bars; choose wider bars or a shorter range`)
+  return invalid(`this range has more than ${MOST_POINTS} bars of ${name}; choose wider bars or a shorter range`)
 }
 
-/** Time from which prints belong to the first bar. Bars of trades or of a traded amount are counted from the first
- *  print of the token, unless that print is more than a day before the end of the range. */
+/**
+ * Time from which prints are read for the first bar. Bars that end after a number of trades or a traded amount are
+ * counted from the first print of the token, unless that print is more than a day before the end of the range.
+ */
 function barsBegin(width: BarWidth | undefined, { from, to }: Range, first: Millis = from): Millis {
   if (width === undefined) return from
   if (width.everyMs < Number.POSITIVE_INFINITY) return from - width.everyMs
   return to - first <= DAY ? Math.min(first, from) : from
 }
 
-/** Times of the prints after which there was a price, and these prices. */
+/** Series of the robust price: one point for each print after which a robust price existed. */
 function priceSeries({ times }: PrintColumns, priced: Float64Array, from: Millis): TokenAnswer['price'] {
   const at: Millis[] = []
   const prices: number[] = []

@@ -1,6 +1,6 @@
-// JSON of the desk's API. The page imports only these types and those of runtime/view/view.ts. Times are ms since 1970,
-// amounts are SOL, prices are SOL per token. Texts of tokens, strategies and services come from third parties: the page
-// shows them as text only.
+// JSON of the desk's API. The page imports only the types of this file and of runtime/view/view.ts. Times are ms since
+// 1970, amounts are SOL, prices are SOL per token. Names and texts of tokens, strategies and services come from third
+// parties: the page must show them as plain text.
 
 import type { ListedRoundTrip } from '../../backtest/report/round-trips.ts'
 import type { Millis } from '../../base/units.ts'
@@ -23,10 +23,10 @@ export interface Answers {
   readonly compare: CompareAnswer
 }
 
-/** A row with the symbol of its token; '' if the tape does not announce the token. */
+/** A row with the symbol of its token; '' if the tape does not contain the token's launch. */
 export type Named<Row> = Row & { readonly symbol: string }
 
-/** A page of a list. */
+/** A page of a list, newest rows first. */
 interface ListPage {
   /** Value of `before` for the page with the next older rows; null if there are none. */
   readonly next: string | null
@@ -55,8 +55,10 @@ export interface PositionsAnswer extends ListPage {
   readonly positions: readonly Named<ClosedPosition>[]
 }
 
-/** A closed position in the engine's accounting, which uses the average cost. Failed transactions are not included;
- *  round trips include them. */
+/**
+ * A closed position in the engine's accounting, which uses the average cost. Fees of failed transactions are not part
+ * of it; they are part of round trips.
+ */
 export interface ClosedPosition {
   readonly account: string
   readonly bot: string
@@ -71,9 +73,12 @@ export interface ClosedPosition {
   readonly netSol: number
 }
 
-/** GET /api/token/MINT?from=&to=&span=&bars= Without `from`: the last `span` seconds (3600) before `to`, or before the
- *  token's last print. `bars` is a width such as 1m, 30 trades or 5 SOL. A series has at most 5,000 points; if there
- *  are more, the lowest and the highest of each part of the time remain, so that no spike is lost. */
+/**
+ * GET /api/token/MINT?from=&to=&span=&bars= Without `from`, the range is the last `span` seconds (default 3600) before
+ * `to`, or before the token's last print. `bars` is a width such as 1m, 30 trades or 5 SOL. A series has at most 5,000
+ * points. If there are more, only the lowest and the highest point of each part of the time remain, so that no spike is
+ * lost.
+ */
 export interface TokenAnswer {
   readonly mint: string
   readonly symbol: string
@@ -92,7 +97,7 @@ export interface TokenAnswer {
   readonly fills: readonly TokenFill[]
   readonly refusals: readonly TokenWord[]
   readonly notes: readonly TokenWord[]
-  /** Exits of the positions that are open. */
+  /** Exits of the open positions, and conditional orders. */
   readonly exits: readonly TokenExit[]
   /** Times in which the feed or the recording was interrupted. */
   readonly gaps: readonly { readonly from: Millis; readonly to: Millis }[]
@@ -105,7 +110,7 @@ export interface TokenPrints {
   readonly side: readonly ('buy' | 'sell')[]
 }
 
-/** A bar of the robust price. `t`: its end; `v`: SOL traded. */
+/** A bar of the robust price. `t`: time at which the bar ends; `v`: SOL traded in it. */
 export interface TokenBar {
   readonly t: Millis
   readonly o: number
@@ -115,7 +120,10 @@ export interface TokenBar {
   readonly v: number
 }
 
-/** A fill of ours. `p`: price including the fees of venue and service; null for a fill without tokens. */
+/**
+ * An execution of an order of one of our bots. `p`: price including the fees of venue and service; null for a fill
+ * without tokens.
+ */
 export interface TokenFill {
   readonly t: Millis
   readonly p: number | null
@@ -126,8 +134,10 @@ export interface TokenFill {
   readonly signature: string
 }
 
-/** A refusal of a bot's request, or a note of a bot. Consecutive equal ones are merged into one entry, with their
- *  number and the time of the last. */
+/**
+ * A refused request of a bot, or a note of a bot. Equal consecutive ones are merged into one entry, with their number
+ * and the time of the last.
+ */
 export interface TokenWord {
   readonly t: Millis
   readonly bot: string
@@ -179,8 +189,10 @@ export type MoneyMode = 'live' | 'sandbox' | 'paper' | 'backtest'
 /** GET /api/money?bot=&mode= */
 export interface MoneyAnswer {
   readonly mode: MoneyMode
-  /** Modes for which the journal has fills or balances, in the order live, sandbox, paper. Without `mode`, the answer
-   *  is for the first of them. */
+  /**
+   * Modes for which the journal has fills or balances, in the order live, sandbox, paper. If the request has no `mode`,
+   * the answer is for the first of them.
+   */
   readonly modes: readonly MoneyMode[]
   readonly bots: readonly string[]
   /** Steps from gross to net. The first row is the gross result, and the last one the net result of `sluice report`.
@@ -188,8 +200,10 @@ export interface MoneyAnswer {
   readonly waterfall: readonly MoneyRow[]
   /** Results of the round trips that closed on a day (UTC). */
   readonly daily: readonly { readonly day: string; readonly netSol: number; readonly trades: number }[]
-  /** Result of the positions that are open, as if they were sold now. `daily`, `openSol` and `straySol` add up to the
-   *  net result. */
+  /**
+   * Result of the open positions, as if they were sold now. The net result is the sum of `daily`, `openSol` and
+   * `straySol`.
+   */
   readonly openSol: number
   /** Fees of failed transactions that belong to no round trip; at most 0. */
   readonly straySol: number
@@ -236,7 +250,7 @@ export interface ResultRun {
   readonly path: string
   readonly kind: 'backtest' | 'sweep'
   readonly time: Millis
-  /** Net result of all bots; for a sweep, that of its best set; null if there is none. */
+  /** Net result of all bots; for a sweep, the net result of its best param set; null if there is none. */
   readonly netSol: number | null
   readonly page: string | null
 }

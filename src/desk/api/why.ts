@@ -7,7 +7,7 @@ import type { DeskJournal } from './desk-journal.ts'
 import { checkedMint, type Parameters } from './parameters.ts'
 import type { Answers, WhyAnswer, WhyLine } from './types.ts'
 
-/** Maximum number of lines of an explanation; the last lines are kept. */
+/** Maximum number of lines of an explanation. If there are more, the last lines are returned. */
 const MOST_LINES = 500
 /** Kinds of steps that need a person's attention. */
 const WARNINGS: readonly string[] = ['refused', 'warning', 'order', 'call off', 'waits']

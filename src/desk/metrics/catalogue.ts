@@ -19,7 +19,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   Process: [
     {
       ...{ name: 'sluice_build_info', type: 'gauge', unit: 'count', labels: ['version', 'node', 'source'] },
-      help: 'Always 1; the labels contain the versions.',
+      help: 'Always 1; the labels are the versions of Sluice and Node, and what the desk shows: running bots, a recorded journal, or results.',
       from: 'process',
       read: ({ view }) => processed(view, ({ version, node }) => ({ version, node, source: view.source })),
     },
@@ -55,7 +55,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_event_loop_delay_seconds', type: 'gauge', unit: 'seconds', labels: ['of'] },
-      help: 'Delay of the event loop of the main thread within the last minute: the highest, and the 99th percentile.',
+      help: 'Delay of the event loop of the main thread within the last minute: the longest delay, and the 99th percentile.',
       from: 'process.delayMs',
       read: ({ view: { process } }) =>
         process === null ? [] : each(process.delayMs, (of, ms) => ({ labels: { of }, value: ms / 1000 })),

@@ -19,13 +19,16 @@ interface Collected {
 }
 
 interface Series {
-  /** Name of the series, if it differs from that of the metric. */
+  /** Name of the series, if it is not that of the metric. */
   readonly metricName?: string
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
 }
 
-/** In the package, the two files of prom-client that are needed are next to this file (scripts/build.ts). */
+/**
+ * The published package contains the two files of prom-client that are needed, next to this file (scripts/build.ts
+ * copies them).
+ */
 const PACKED = fileURLToPath(new URL('./prom-client/registry.js', import.meta.url))
 
 /** Returns a function that writes the metrics of a scrape in the text format of Prometheus. Loads prom-client. */
@@ -41,7 +44,8 @@ export function openExposition(): { readonly contentType: string; read(scrape: S
   return {
     contentType: registry.contentType,
     read: (scrape) => {
-      // The registry reads every metric before `metrics` returns its promise, so all values belong to this scrape.
+      // The registry reads every metric synchronously, before `metrics` returns its promise. All values therefore
+      // belong to this scrape.
       scraped = scrape
       return registry.metrics()
     },

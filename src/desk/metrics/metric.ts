@@ -9,8 +9,10 @@ export interface Scrape {
   readonly silentMs: number
 }
 
-/** Values of the labels of a series. A value comes from a closed list or from the configuration, never from the
- *  market. */
+/**
+ * Labels of a series with their values. Each value comes from a closed list or from the configuration, never from the
+ * market, so that the number of series stays small.
+ */
 export type Labels = Readonly<Record<string, string>>
 
 export interface Sample {

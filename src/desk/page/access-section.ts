@@ -108,8 +108,10 @@ function Sessions({ shown, me }: { shown: Shown; me: Me | null }): ComponentChil
   )
 }
 
-/** Notices that the licences of the libraries require. The link opens a page of another host only if the user follows
- *  it. */
+/**
+ * Notices that the licences of the libraries require. The page loads nothing from the host of the link; only a click
+ * opens it.
+ */
 function Notices(): ComponentChild {
   const away = { target: '_blank', rel: 'noopener noreferrer' }
   return h(

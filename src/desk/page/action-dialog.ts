@@ -6,7 +6,10 @@ import { failureOf, post, sentenceOf } from './server.ts'
 import type { ActionRequest } from './shown.ts'
 import { Dialog } from './why-panel.ts'
 
-/** Effect of an action, as the server describes it. The nonce works once, until it expires. */
+/**
+ * Effect of an action, as the server describes it. The nonce is the code with which the user confirms the action; it
+ * works once, until it expires.
+ */
 interface Preview {
   readonly text: string
   readonly warning?: string
@@ -25,7 +28,7 @@ const NAMES: Readonly<Record<ActionRequest['action'], string>> = {
   ...{ halt: 'Halt', resume: 'Resume', flatten: 'Flatten', sell: 'Sell', cancel: 'Cancel the order', buy: 'Buy' },
 }
 
-/** Name of an action, with the only wallet that the action concerns. */
+/** Name of an action; if the action concerns only one wallet, with the name of that wallet. */
 function nameOf({ action, wallet }: ActionRequest): string {
   return wallet === undefined ? NAMES[action] : `${NAMES[action]} in the wallet ${printable(wallet)}`
 }
@@ -60,7 +63,7 @@ export function ActionDialog(props: { request: ActionRequest; clockAhead: number
     h(
       'div',
       { 'aria-live': 'polite' },
-      step.is === 'asking' ? h('p', {}, 'Asking what this would do…') : null,
+      step.is === 'asking' ? h('p', {}, 'Asking the process for the effect of this action…') : null,
       step.is === 'preview' ? h(Previewed, { preview: step.preview }) : null,
       step.is === 'doing' ? h('p', {}, 'Sent; waiting for the answer…') : null,
       step.is === 'done' ? h('p', {}, h(Foreign, { text: step.text })) : null,

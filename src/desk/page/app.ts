@@ -37,7 +37,7 @@ export function App({ store }: { store: Store<Desk> }): ComponentChild {
   const [opened, setOpened] = useState<Opened>(null)
   const { view, link, me } = desk
   const route = view?.source === 'results' ? routeOfResults(asked) : asked
-  // A later effect could close a dialog that a key has opened on the new page.
+  // This is a layout effect, because a later effect could close a dialog that a key has opened on the new page.
   useLayoutEffect(() => setOpened(null), [route.page, route.subject])
   const isLive = link.state === 'live'
   const canAct = isLive && me !== null && !me.readOnly && view?.source === 'running'
@@ -150,7 +150,7 @@ function TopBar({ desk: { view, me }, shown, clock, theme, turn, help }: TopBarP
   )
 }
 
-/** Shows that the page is not up to date, and how old its state is. */
+/** Shows how old the state on the page is if the connection is lost or the session has ended. */
 function Connection({ link, clock }: { link: Link; clock: number }): ComponentChild {
   const age = link.heardAt === 0 ? '' : ` This page shows the state of ${ageText(clock - link.heardAt)} ago.`
   const texts: Readonly<Record<Link['state'], string>> = {
@@ -160,7 +160,7 @@ function Connection({ link, clock }: { link: Link; clock: number }): ComponentCh
     ended: `The session has ended.${age} Run \`sluice desk link\` on the machine, and open the link that it prints.`,
   }
   const text = texts[link.state]
-  // The age changes each second, so a screen reader announces only the change of the state.
+  // The age changes each second. A screen reader announces only the text without the age, when the state changes.
   return h(
     'div',
     { class: `connection ${link.state}` },
@@ -245,8 +245,8 @@ interface KeyUse {
 }
 
 function useKeys(use: KeyUse): void {
-  // The listener reads the latest state through this reference. If each effect replaced the listener, an old listener
-  // could still handle a key with the state of a dialog that has just closed.
+  // The listener reads the latest state through this reference. A listener that is replaced by each effect could still
+  // handle a key with the state of a dialog that has just closed.
   const latest = useRef(use)
   latest.current = use
   useEffect(() => {
@@ -273,7 +273,7 @@ function toMintField(): void {
   focusOnce('mint', FRAMES_AWAITED)
 }
 
-/** Gives the focus to an element that one of the next frames draws. */
+/** Gives the focus to an element that is drawn in one of the next frames. */
 function focusOnce(id: string, frames: number): void {
   const element = document.getElementById(id)
   if (element !== null) element.focus()

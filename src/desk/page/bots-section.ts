@@ -116,7 +116,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
     ),
     h(
       Section,
-      { title: 'Equity', about: 'booked profit in SOL, since the first start' },
+      { title: 'Equity', about: 'profit of the closed positions in SOL, since the first start' },
       h(EquityChart, { bot: name }),
     ),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),

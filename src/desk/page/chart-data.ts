@@ -5,21 +5,23 @@ import type { TokenAnswer } from '../api/types.ts'
 import { priceText, printable, solText, timeText, wordsOf } from './format.ts'
 
 const MOST_CELLS = 4_000
-/** Maximum number of cells (see `Grid`) for bars that end after a number of trades or after a traded amount. */
+/**
+ * Maximum number of cells (see `Grid`) for bars without a fixed length: bars that end after a number of trades or a
+ * traded amount.
+ */
 const MOST_UNEVEN_CELLS = 400
 const USUAL_WIDTHS = ['15s', '1m', '5m']
 const SECOND_MS = 1_000
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400]
 
-/** The time axis of a chart, divided into cells, which are parts of equal length. `from` is the time at which the first
- *  one begins. */
+/** The time axis of a chart, divided into cells of equal length. `from` is the time at which the first cell begins. */
 export interface Grid {
   readonly from: number
   readonly stepMs: number
   readonly cells: number
 }
 
-/** `cellMs`: least length of a cell. */
+/** `cellMs`: minimum length of a cell. */
 export function gridOf(from: number, to: number, cellMs = 0): Grid {
   const span = Math.max(SECOND_MS, to - from)
   const fitting =
@@ -29,7 +31,9 @@ export function gridOf(from: number, to: number, cellMs = 0): Grid {
   return { from: start, stepMs, cells: Math.min(MOST_CELLS * 2, Math.floor((to - start) / stepMs) + 1) }
 }
 
-/** Grid of a token. It begins with the first price, so that a young token fills the chart. */
+/**
+ * Grid for the chart of a token. It begins with the first price, so that the prices of a young token fill the chart.
+ */
 export function gridOfToken({ from, to, price: [times] }: TokenAnswer, cellMs: number): Grid {
   return gridOf(Math.max(from, times[0] ?? from), to, cellMs)
 }
@@ -94,14 +98,14 @@ export function priceAt([times, prices]: TokenAnswer['price'], time: number): nu
   return low === 0 ? prices[0] : prices[low - 1]
 }
 
-/** An action or a remark of a bot on the chart, which can be opened. */
+/** A fill, refusal or note of a bot on the chart. A click on it opens the explanation. */
 export interface Mark {
   readonly id: string
   readonly kind: 'buy' | 'sell' | 'refusal' | 'note'
   readonly time: number
   readonly price: number
   readonly bot: string
-  /** Order that `why` explains; '' if the mark belongs to the token. */
+  /** Order that a click explains; '' if the mark belongs only to the token. */
   readonly orderId: string
   readonly text: string
 }
@@ -120,7 +124,7 @@ export function marksOf({ fills, refusals, notes, price }: TokenAnswer): Mark[] 
   return [...trades, ...words('refusal', refusals), ...words('note', notes)].sort((one, other) => one.time - other.time)
 }
 
-/** A line about a mark, for the list below the chart and for screen readers. */
+/** A mark as one line of text, for the list below the chart and for screen readers. */
 export function markText({ time, bot, text }: Mark, now: number): string {
   return `${timeText(time, now)} ${printable(bot)} ${text}`
 }
@@ -162,9 +166,11 @@ export function waterfallSteps(rows: readonly { readonly label: string; readonly
   })
 }
 
-/** Least length of a cell of the chart, ms; 0 for the robust price. For time bars it is their width. Other bars have
- *  different lengths. For them, the cells are so short that nine of ten bars have a cell of their own, unless a bar
- *  would then be too narrow to be seen. */
+/**
+ * Minimum length of a cell of the chart, ms; 0 for the robust price. For time bars it is their width. Bars of trades or
+ * of a volume have different lengths: the cells are so short that nine of ten bars have a cell of their own, but long
+ * enough that a bar can be seen.
+ */
 export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   const everyMs = parseWidth(width)?.everyMs ?? 0
   if (Number.isFinite(everyMs)) return everyMs
@@ -175,14 +181,16 @@ export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   return Math.ceil(Math.max(short, seen) / SECOND_MS) * SECOND_MS
 }
 
-/** A width of bars that the chart offers, and the bots that declare it. */
+/** A width of bars that the user can choose, and the bots that declare it. */
 export interface OfferedWidth {
   readonly width: string
   readonly bots: readonly string[]
 }
 
-/** The widths that the bots declare, and usual ones. Journals of earlier versions contain no declarations; there, the
- *  parameters of a bot are searched for widths. */
+/**
+ * The widths that the bots declare, and some usual ones. In a journal of an earlier version the bots declare no widths,
+ * so the widths are searched for in their parameters.
+ */
 export function offeredWidths(bots: readonly Pick<BotStatus, 'name' | 'bars' | 'params'>[]): OfferedWidth[] {
   const offered = new Map<string, string[]>()
   for (const { name, bars, params } of bots)

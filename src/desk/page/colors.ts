@@ -1,4 +1,4 @@
-/** Colours of the style sheet for drawings on a canvas. */
+/** Colours of the style sheet, for code that draws on a canvas. */
 export interface Colors {
   readonly text: string
   readonly quiet: string
@@ -36,7 +36,7 @@ export function setTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme
 }
 
-/** A browser may forbid storage. The choice is then lost when the page closes. */
+/** A browser may forbid storage. The choice then lasts until the page is closed. */
 function quietly<Value>(run: () => Value): Value | undefined {
   try {
     return run()

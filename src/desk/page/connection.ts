@@ -2,7 +2,7 @@ import { applyChange } from '../../runtime/view/apply-change.ts'
 import type { Change, LogLine, View } from '../../runtime/view/view.ts'
 import type { Desk, Me, Store } from './store.ts'
 
-/** Called when the stream opens again, and with each event. */
+/** Called with `open` when the stream opens or reopens, and with the kind of each event. */
 type Heard = (kind: 'open' | 'view' | 'change' | 'log', data: string) => void
 
 /** The functions of the browser that the connection uses. */
@@ -17,8 +17,10 @@ export interface Outside {
   every(ms: number, run: () => void): void
 }
 
-/** Time without an event after which the page requests the view, because a phone does not report the loss of its
- *  network to a page. */
+/**
+ * Time without an event after which the page requests the view. It is needed because a page on a phone is not told that
+ * the network is lost.
+ */
 const SILENT_MS = 20_000
 const AGAIN_MS = 3_000
 const CHECK_MS = 1_000
@@ -30,9 +32,12 @@ export class Connection {
   readonly #outside: Outside
   #close = (): void => {}
   #asked = false
-  /** Time at which the page asks again who is logged in; Infinity while a request is open, and once it is answered. */
+  /**
+   * Time at which the page next asks who is logged in. Infinity while such a request is open, and after it was
+   * answered.
+   */
   #askMeAt = Number.POSITIVE_INFINITY
-  /** Time of the next attempt to open the stream. 0 while the page need not open it, because the browser does so. */
+  /** Time at which the page next tries to open the stream; 0 while the browser itself reopens the stream. */
   #openAt = 0
 
   constructor(store: Store<Desk>, outside: Outside) {
@@ -62,14 +67,16 @@ export class Connection {
     else if (kind === 'log')
       this.#store.set({ link, news: [...newest(data as LogLine[]), ...news].slice(0, MOST_NEWS) })
     else if (view !== null) {
-      // If a change is missing, a new stream is opened, which begins with the whole view.
+      // If a change was missed, the page opens a new stream, which begins with the whole view.
       if ((data as Change).from !== view.id) this.#open()
       else this.#store.set({ link, view: applyChange(view, data as Change) })
     }
   }
 
-  /** Handles an opened stream. A stream that resumes sends only the changes that the page has missed; there may be
-   *  none. */
+  /**
+   * Called when a stream has opened. A stream that resumes sends only the changes that the page has missed, so it may
+   * at first send nothing.
+   */
   #opened(): void {
     const { view, link } = this.#store.get()
     if (view !== null && link.state === 'lost') this.#store.set({ link: { ...link, state: 'live' } })
@@ -94,7 +101,7 @@ export class Connection {
     else if (link.state === 'live' && now - link.heardAt >= SILENT_MS) void this.#ask()
   }
 
-  /** Asks who is logged in, until there is an answer: without one, the page allows no action. */
+  /** Asks who is logged in, until there is an answer. Until then, the page allows no action. */
   async #askMe(): Promise<void> {
     this.#askMeAt = Number.POSITIVE_INFINITY
     const me = await this.#outside.me()
@@ -108,8 +115,10 @@ export class Connection {
     this.#store.set({ link: { ...this.#store.get().link, state: 'ended' } })
   }
 
-  /** Requests the whole view. An answer shows that the process can be reached, and is newer than the state of the
-   *  page. */
+  /**
+   * Requests the whole view. An answer shows that the process can be reached, and its view is newer than that of the
+   * page.
+   */
   async #ask(): Promise<void> {
     if (this.#asked) return
     this.#asked = true

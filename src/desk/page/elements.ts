@@ -13,8 +13,10 @@ export function Percent({ value }: { value: number | null | undefined }): Compon
   return h('span', { class: `number ${toneOf(value)}` }, signedPercent(value))
 }
 
-/** Text of a third party, as one line without hidden characters. Its text direction does not affect the text around
- *  it. */
+/**
+ * Text of a third party, shown as one line without hidden characters. A text from right to left does not change the
+ * direction of the text around it.
+ */
 export function Foreign({ text }: { text: string }): ComponentChild {
   return h('bdi', {}, printable(text))
 }
@@ -66,7 +68,7 @@ export function Pairs({
   )
 }
 
-/** A row of buttons; one of them is chosen. */
+/** A row of buttons; the user chooses one of them. */
 export function Choice<Value extends string>(props: {
   label: string
   options: readonly { value: Value; text: string }[]

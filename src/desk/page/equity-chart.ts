@@ -53,7 +53,7 @@ export function DailyChart({ daily }: { daily: MoneyAnswer['daily'] }): Componen
     data: [times, gains, losses],
     look: (colors, UPlot) => {
       const paths = UPlot.paths.bars!({ size: [0.7, 48] })
-      // For a single time, uPlot would choose a range of years.
+      // uPlot would choose a range of years for a chart with a single time, so the range is set here.
       const last = times.at(-1) as number
       const range = (_plot: uPlot, from: number, to: number): uPlot.Range.MinMax => [
         from - DAY_S,
@@ -136,7 +136,7 @@ function optionsOf({ quiet, line }: Colors, { series, scales }: Look): Omit<uPlo
   }
 }
 
-/** A time of the axis: the time of the day, and the date at midnight or if the ticks are days. */
+/** Text of a time on the axis: the time of day, or the date at midnight and on an axis of days. */
 function tickText(time: number, stepSeconds: number): string {
   if (stepSeconds < 60) return clockOf(time).slice(0, 8)
   const clock = clockOf(time).slice(0, 5)

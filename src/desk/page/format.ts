@@ -1,10 +1,10 @@
-// Numbers, times and texts of third parties as the page shows them. Every number has its unit here or in the head of
-// its column; a gain or a loss has a sign, so that colour is never the only difference.
+// Numbers, times and texts of third parties as the page shows them. Each number has its unit in its text or in the head
+// of its column. Gains and losses have a sign, because some users cannot distinguish the colours.
 import { counted, printable } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import { clockOf, durationOf, localDateOf } from '../../runtime/time-text.ts'
 
-/** A dash that stands for a value that is not known, or that does not apply. */
+/** Dash for a value that is unknown or does not apply. */
 export const NONE = '–'
 const MINUS = '−'
 const PRICE_DIGITS = 4
@@ -47,7 +47,7 @@ export function priceText(price: number | null | undefined): string {
   if (price === 0) return '0'
   const before = Math.floor(Math.log10(Math.abs(price)))
   const text = price.toFixed(Math.min(MOST_PLACES, Math.max(0, PRICE_DIGITS - 1 - before)))
-  // The zero of a chart's axis may be a negative number that rounds to 0, which would be shown as -0.
+  // A chart's axis may have a zero that is slightly negative because of rounding, which would be shown as -0.
   return Number(text) === 0 ? text.replace('-', '') : text
 }
 
@@ -65,7 +65,7 @@ export function bytesText(bytes: number): string {
   return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1)} ${units[unit]}`
 }
 
-/** An age, or a remaining time. It is rounded down. Up to 100 s it changes each second, then each minute. */
+/** An age, or a remaining time, rounded down. Below 100 s the text changes each second, above that each minute. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   return seconds < 100 ? `${seconds} s` : durationOf(Math.floor(seconds / 60) * 60_000).replace('m00s', 'm')

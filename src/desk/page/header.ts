@@ -4,8 +4,10 @@ import { Amount, Foreign } from './elements.ts'
 import { ageText, bytesText, counted, printable, solText, spanText, timeText, wordsOf } from './format.ts'
 import type { Shown } from './shown.ts'
 
-/** From this lag on, the page highlights the lag of the feed. `WRITE_MS`: the same for the age of the oldest write that
- *  is not durable. */
+/**
+ * Limits from which the page highlights a value: the lag of the feed (`LAG_MS`), and the age of the oldest write that
+ * is not yet on the disk (`WRITE_MS`).
+ */
 const LAG_MS = 2_000
 const WRITE_MS = 1_000
 const LITTLE_SPACE = 1e9
@@ -19,7 +21,7 @@ interface Vital {
   readonly mark: Mark
 }
 
-/** The state of the process in eight values. */
+/** The row of eight values that show the state of the process. */
 export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChild {
   const vitals = [
     wallet(view),
@@ -46,8 +48,10 @@ export function Vitals({ shown: { view, now } }: { shown: Shown }): ComponentChi
   )
 }
 
-/** The mode of the bots whose money the header shows: `live` if there is a live bot, else the mode of the first bot.
- *  Money of two modes is never added up. */
+/**
+ * The mode of the bots whose money the header shows: `live` if there is a live bot, else the mode of the first bot.
+ * Paper money and real money are never added up.
+ */
 function shownMode({ bots }: View): { mode: string; name: string } {
   const modes = new Set(bots.map(({ mode }) => mode))
   const mode = modes.has('live') ? 'live' : ([...modes][0] ?? '')
@@ -68,7 +72,7 @@ function wallet(view: View): Vital {
   }
 }
 
-/** The money of each wallet, if they have names. */
+/** The money of each named wallet, as text; '' if the wallets have no names. */
 function eachText(wallets: View['wallets']): string {
   const texts = wallets.flatMap(({ name, solBalance, positionsSol }) =>
     name === undefined
@@ -101,7 +105,7 @@ function entries({ stops, bots }: View, now: number): Vital {
   const more = stops.length > 1 ? `, ${stops.length - 1} more` : ''
   return {
     name: 'Entries',
-    value: all ? 'stopped' : 'stopped in part',
+    value: all ? 'stopped' : 'stopped for some bots',
     detail: `${wordsOf(first.code)} ${until}${more}`,
     mark: 'bad',
   }
@@ -113,7 +117,7 @@ function requests({ requests: { held, allowed, perMinute, waiting, holds } }: Vi
   return {
     name: 'Requests left',
     value: `${left} of ${perMinute} /min`,
-    detail: `${held} in use, ${waiting} wait${hold}`,
+    detail: `${held} in use, ${waiting} waiting${hold}`,
     mark: left === 0 || holds.length > 0 ? 'warn' : '',
   }
 }
@@ -134,7 +138,7 @@ function unknown({ openOrders }: View): Vital {
   return {
     name: 'Unknown orders',
     value: String(count),
-    detail: `${openOrders.length} open in all`,
+    detail: `${openOrders.length} open orders in total`,
     mark: count > 0 ? 'warn' : '',
   }
 }
@@ -160,7 +164,7 @@ function plan({ plan, planNotice, decisionUs: { p50, p99 }, source }: View): Vit
   }
 }
 
-/** Lines about everything that needs attention, as the terminal shows them. */
+/** Lines about all problems that need attention, as the terminal shows them. */
 export function Notices({ shown: { view, now } }: { shown: Shown }): ComponentChild {
   const { stops, bots, requests, brokenLists, brokenSources } = view
   const lines = [
@@ -186,7 +190,10 @@ export function Notices({ shown: { view, now } }: { shown: Shown }): ComponentCh
   )
 }
 
-/** Mode of the bots, with the executor for real money. A recorded journal has its last time. */
+/**
+ * The mode of the bots, and for real money the executor. For a recorded journal, also the time at which the record
+ * ends.
+ */
 export function modeText({ bots, source, time }: View, now: number): string {
   if (source === 'results') return 'results'
   if (source === 'recorded') return `recorded until ${timeText(time, now)}`

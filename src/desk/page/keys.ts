@@ -24,7 +24,10 @@ interface Pressed {
   readonly altKey: boolean
 }
 
-/** The shortcut of a key press; undefined for other keys, with a modifier key, and while text is entered. */
+/**
+ * The shortcut of a pressed key. undefined for any other key, if a modifier key is pressed too, and while the user
+ * enters text.
+ */
 export function shortcutOf({ key, ctrlKey, metaKey, altKey }: Pressed, isInText: boolean): string | undefined {
   if (ctrlKey || metaKey || altKey || isInText) return undefined
   return SHORTCUTS.find((shortcut) => shortcut.key === key && key !== 'Esc')?.key

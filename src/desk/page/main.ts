@@ -9,7 +9,7 @@ import { tokenPath } from './token-section.ts'
 
 const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
 new Connection(store, browser).start()
-// The chart of the current URL and its data are loaded while the first state is on its way.
+// The chart of the current URL and its data are requested early, so that they load at the same time as the first state.
 const { page, subject } = routeOf(location.hash)
 if (page === 'token') {
   if (subject !== '') askEarly(tokenPath(subject))

@@ -56,7 +56,11 @@ export function Money({ shown, theme }: { shown: Shown; theme: string }): Compon
           ),
           h(
             Section,
-            { key: 'ledger', title: 'Ledger', about: 'every lamport of the wallet, compared with the chain' },
+            {
+              key: 'ledger',
+              title: 'Ledger',
+              about: 'accounts for every lamport of the wallet, and is compared with the chain',
+            },
             h(Ledger, { rows: answer.ledger, now: shown.now }),
           ),
         ],
@@ -88,16 +92,16 @@ function Waterfall({ rows }: { rows: MoneyAnswer['waterfall'] }): ComponentChild
   )
 }
 
-/** The parts of the net result that do not belong to a day. */
+/** Explains the parts of the net result that belong to no day. */
 function Rest({ answer: { openSol, straySol } }: { answer: MoneyAnswer }): ComponentChild {
   return h(
     'p',
     { class: 'quiet' },
-    'Of the net result, open positions have ',
+    'The net result is the sum of the days, plus ',
     h(Amount, { sol: openSol }),
-    ' SOL (if sold now), and fees of failed transactions ',
+    ' SOL for the open positions if they were sold now, plus ',
     h(Amount, { sol: straySol }),
-    ' SOL. The rest is the sum of the days.',
+    ' SOL for failed transactions that belong to no round trip.',
   )
 }
 

@@ -14,7 +14,10 @@ export function OpenOrders({ shown }: { shown: Shown }): ComponentChild {
   const unknown = openOrders.filter(({ proof }) => proof !== null).length
   return h(
     Section,
-    { title: 'Open orders', about: unknown === 0 ? '' : `${unknown} unknown: the chain decides their outcome` },
+    {
+      title: 'Open orders',
+      about: unknown === 0 ? '' : `${unknown} with an unknown outcome, which the chain will show`,
+    },
     openOrders.length === 0
       ? h(Empty, {}, 'No order is open.')
       : h(Table<OrderStatus>, {
@@ -69,7 +72,7 @@ function columnsOf({ now, canAct, act, explain }: Shown): readonly Column<OrderS
   ]
 }
 
-/** The stage of an order. If its outcome is unknown, also the progress of the proof. */
+/** The stage of an order. For an order with an unknown outcome, also how far the proof of the outcome has come. */
 function Stage({ order: { stage, code, proof } }: { order: OrderStatus }): ComponentChild {
   const name = `${wordsOf(stage)}${code === '' ? '' : ` ${code}`}`
   if (proof === null) return h('span', {}, printable(name))
@@ -82,12 +85,17 @@ function Stage({ order: { stage, code, proof } }: { order: OrderStatus }): Compo
   )
 }
 
-/** The progress of the proof in blocks; nothing if the number of blocks is unknown. */
+/** The number of blocks that the proof of an order's outcome has checked; nothing if it is unknown. */
 function Blocks({ proof: { block, of } }: { proof: ProofStatus }): ComponentChild {
   if (block === null || of === null) return null
   const done = Math.min(block, of)
   return [
-    h('progress', { key: 'bar', value: done, max: Math.max(1, of), 'aria-label': 'Blocks of the proof' }),
+    h('progress', {
+      key: 'bar',
+      value: done,
+      max: Math.max(1, of),
+      'aria-label': 'Blocks checked to prove the outcome',
+    }),
     h('span', { key: 'text', class: 'number' }, `block ${done} of ${of}`),
   ]
 }

@@ -4,7 +4,7 @@ import { get } from './server.ts'
 
 const PAGE_ROWS = 100
 const EVERY_MS = 15_000
-/** Maximum number of rows that the page keeps; for longer lists there is `sluice orders --csv`. */
+/** Maximum number of rows that the page loads. `sluice orders --csv` prints longer lists. */
 const MOST_ROWS = 5_000
 
 interface Listed {
@@ -18,7 +18,10 @@ interface PagedList<Row, Answer> {
   readonly more: (() => void) | null
 }
 
-/** A list of the journal, newest first: the first page is read again while it is shown, older pages on request. */
+/**
+ * A list of the journal, newest rows first. While only the first page is shown, it is read again at intervals. Older
+ * pages are read on request.
+ */
 export function useList<Answer extends Listed, Row>(
   path: string,
   query: Readonly<Record<string, string>>,
@@ -36,7 +39,7 @@ export function useList<Answer extends Listed, Row>(
   const next = isLong ? long.next : (asked.answer?.next ?? null)
   const read = async (): Promise<void> => {
     const answer = await get<Answer>(`${key}&before=${encodeURIComponent(next ?? '')}`)
-    // The first page stays unchanged. Otherwise, rows between a newer first page and the older rows could be missing.
+    // From now on, the first page is not read again, because newer rows in it would leave a gap before the older rows.
     setLong({ key, rows: [...rows, ...rowsOf(answer)], next: answer.next })
   }
   return { rows, asked, more: next === null || rows.length >= MOST_ROWS ? null : () => void read().catch(() => {}) }

@@ -9,7 +9,7 @@ export function Positions({ shown }: { shown: Shown }): ComponentChild {
   const { positions, bots } = shown.view
   const worth = positions.reduce((sum, { valueSol, costSol }) => sum + (valueSol ?? costSol), 0)
   const cost = positions.reduce((sum, { costSol }) => sum + costSol, 0)
-  // Money of two modes is never added up.
+  // Sums are shown only if all bots have the same mode, because paper money and real money are never added up.
   const isOneMode = new Set(bots.map(({ mode }) => mode)).size === 1
   const sums = isOneMode ? `: cost ${solText(cost)} SOL, worth ${solText(worth)} SOL if sold now` : ''
   const about = positions.length === 0 ? '' : `${positions.length} open${sums}`
@@ -100,7 +100,10 @@ export function Exits({ position, now }: { position: PositionStatus; now: number
   )
 }
 
-/** Text of an exit with its price and the distance to it, or with the time at which it acts. */
+/**
+ * Text of an exit with its price and the distance of the present price from it, or with the time at which the exit
+ * acts.
+ */
 function exitText({ kind, price, distancePercent, at }: ExitStatus, now: number): string {
   const name = exitName(kind)
   if (price !== null) return `${name} ${priceText(price)} (${signedPercent(distancePercent)})`

@@ -18,8 +18,10 @@ import { type Colors, wantsLittleMotion } from './colors.ts'
 import { exitName, priceText, printable } from './format.ts'
 import { TradeLayer } from './trade-layer.ts'
 
-/** The chart of a token: robust price or bars, all prints, interruptions, the marks for fills, refusals and notes of
- *  our bots, and the prices of the exits. */
+/**
+ * The chart of a token. It shows the robust price or bars, all prints, interruptions of the feed, marks for the fills,
+ * refusals and notes of our bots, and the prices of the exits.
+ */
 export class PriceChart {
   readonly #chart: IChartApi
   readonly #series: ISeriesApi<SeriesType>
@@ -90,8 +92,8 @@ function seriesOf(bars: string, { gain, loss, price }: Colors): Parameters<IChar
 function optionsOf({ text, line, quiet }: Colors) {
   return {
     autoSize: true,
-    // The logo would add a style element, which the policy of the page refuses. The page shows the notice and the link
-    // instead.
+    // The library's logo adds a style element, which the content security policy of the page refuses. The page shows
+    // the required notice and link in another place.
     layout: { attributionLogo: false, background: { color: 'transparent' }, textColor: text, fontSize: 11 },
     grid: { vertLines: { visible: false }, horzLines: { color: line } },
     rightPriceScale: { borderColor: line },

@@ -14,7 +14,7 @@ export const PAGES = [
 export type Page = (typeof PAGES)[number]
 export type PageKey = Page['key']
 
-/** The pages of a desk that shows a folder of results, and no journal. */
+/** The pages of a desk that shows a folder of results and has no journal. */
 export const RESULT_PAGES = PAGES.filter(({ key }) => key === 'results' || key === 'about')
 
 /** A place on the desk: a page, and the name, mint or order that it shows. */
@@ -23,15 +23,20 @@ export interface Route {
   readonly subject: string
 }
 
-/** Reads the part of the address after `#`, which may contain any text: for an unknown page, returns the overview. */
+/**
+ * Reads the part of the address after `#`. For an unknown page, returns the overview. The part may contain any text,
+ * because a link can come from anywhere.
+ */
 export function routeOf(hash: string): Route {
   const [, page = '', subject = ''] = hash.replace(/^#/, '').split('/')
   const known = PAGES.find(({ key }) => key === page)
   return known === undefined ? { page: 'overview', subject: '' } : { page: known.key, subject: decoded(subject) }
 }
 
-/** The place that a desk shows if it has results and no journal. Pages that such a desk does not have lead to the page
- *  of results. */
+/**
+ * The place that is shown if the desk has results and no journal. Pages that such a desk lacks are replaced by the page
+ * of results.
+ */
 export function routeOfResults(route: Route): Route {
   return RESULT_PAGES.some(({ key }) => key === route.page) ? route : { page: 'results', subject: '' }
 }

@@ -3,7 +3,7 @@ import type { View } from '../../runtime/view/view.ts'
 import type { Outside } from './connection.ts'
 import type { Me } from './store.ts'
 
-/** An answer with an error, as one sentence of the server. */
+/** An error that the server reported in its answer, as one sentence. */
 class Refused extends Error {
   readonly status: number
 
@@ -13,8 +13,7 @@ class Refused extends Error {
   }
 }
 
-/** Time limit of a request. It is longer than the time for which the server waits for the process that carries out an
- *  action. */
+/** Time limit of a request. It is longer than the server's own limit for the main thread that carries out an action. */
 const WAIT_MS = 12_000
 const NO_ANSWER = 'The desk does not answer.'
 

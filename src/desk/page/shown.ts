@@ -1,6 +1,6 @@
 import type { View } from '../../runtime/view/view.ts'
 
-/** An action for which the desk requests a preview; the server answers with its effect. */
+/** An action that the user has chosen. The desk requests a preview of its effect from the server. */
 export interface ActionRequest {
   readonly action: 'halt' | 'resume' | 'flatten' | 'sell' | 'cancel' | 'buy'
   readonly bot?: string
@@ -20,7 +20,7 @@ export function saleOf({ mint, bot, wallet }: View['positions'][number]): Action
 /** Properties that every section of the page receives. */
 export interface Shown {
   readonly view: View
-  /** Time of the running process now; it stops while the connection is lost. */
+  /** Present time of the running process. It stands still while the connection is lost. */
   readonly now: number
   /** False for a read-only session, for a recorded journal, and while the connection is lost. */
   readonly canAct: boolean

@@ -18,11 +18,11 @@ export interface Desk {
   readonly view: View | null
   readonly link: Link
   readonly me: Me | null
-  /** The latest lines of the log that arrived since the page was opened, newest first. */
+  /** The latest log lines since the page was opened, newest first. */
   readonly news: readonly LogLine[]
 }
 
-/** A value whose changes components follow. */
+/** A value that components can subscribe to. */
 export class Store<Value> {
   #value: Value
   readonly #listeners = new Set<() => void>()

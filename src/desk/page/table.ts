@@ -17,8 +17,10 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
-  /** Text that is different whenever a cell of the row must be drawn again although the row itself is unchanged, for
-   *  example the age that the cell shows. */
+  /**
+   * Text of the cells that change even if the row does not, such as an age. The row is drawn again when this text
+   * changes.
+   */
   readonly stampOf?: (row: Row) => string
 }
 
@@ -27,8 +29,9 @@ interface Order {
   readonly isDescending: boolean
 }
 
-/** A table whose rows become cards on a narrow screen. For screen readers it remains a table, because of the ARIA
- *  roles. */
+/**
+ * A table whose rows become cards on a narrow screen. ARIA roles tell a screen reader that the cards are still a table.
+ */
 export function Table<Row>({ label, columns, rows, keyOf, stampOf }: TableProps<Row>): ComponentChild {
   const [order, setOrder] = useState<Order | null>(null)
   const sort = columns.find(({ head }) => head === order?.head)?.sort
@@ -76,7 +79,10 @@ function Head<Row>(props: { column: Column<Row>; order: Order | null; turn: (hea
   )
 }
 
-/** A row that is drawn again only if its data changed, because hundreds of rows receive several views a second. */
+/**
+ * A row that is drawn again only if its data has changed, because a table may have hundreds of rows and receive several
+ * views per second.
+ */
 class TableRow<Row> extends Component<{ columns: readonly Column<Row>[]; row: Row; stamp: string }> {
   override shouldComponentUpdate(
     next: Readonly<{ columns: readonly Column<Row>[]; row: Row; stamp: string }>,

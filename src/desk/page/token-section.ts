@@ -13,7 +13,7 @@ import { type Shown, saleOf } from './shown.ts'
 
 const CHART_EVERY_MS = 5_000
 const MARKS_LISTED = 100
-/** The button of a bar width lists bots that declare this width. Maximum number of bots that it names. */
+/** Maximum number of bots that the button of a bar width names. The button lists the bots that declare this width. */
 const BOTS_NAMED = 2
 const SPAN = '3600'
 const SPANS = [
@@ -23,7 +23,9 @@ const SPANS = [
   { value: '86400', text: '1 d' },
 ] as const
 
-/** Path of the answer about a token. `span`: seconds before its last print. */
+/**
+ * Path of the request for a token's data. `span`: length of the range in seconds, which ends at the token's last print.
+ */
 export function tokenPath(mint: string, span = SPAN, bars = ''): string {
   const width = bars === '' ? '' : `&bars=${encodeURIComponent(bars)}`
   return `/api/token/${encodeURIComponent(mint)}?span=${span}${width}`
@@ -58,7 +60,7 @@ function Chosen({ shown: { view }, mint }: { shown: Shown; mint: string }): Comp
         'label',
         {},
         'Mint ',
-        // Uncontrolled: with `value`, each change of the view would reset the text while the user types.
+        // The input has no `value`. Otherwise, each new view would reset the text while the user types.
         h('input', {
           ...{ key: mint, name: 'mint', id: 'mint', defaultValue: mint },
           ...{ size: 46, spellcheck: false, autocomplete: 'off' },

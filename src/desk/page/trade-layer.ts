@@ -13,18 +13,20 @@ import type { Colors } from './colors.ts'
 
 const PRINT_RADIUS = 1.2
 const MARK_SIZE = 6
-/** Distance within which a touch selects a mark, CSS pixels. */
+/** Distance from a mark within which a touch selects the mark, CSS pixels. */
 const REACH = 14
 
-/** The part of a canvas target that is used; lightweight-charts does not export its type. */
+/** The part of lightweight-charts' canvas target that is used here. The library does not export its type. */
 interface Target {
   useMediaCoordinateSpace(
     draw: (scope: { context: CanvasRenderingContext2D; mediaSize: { width: number; height: number } }) => void,
   ): void
 }
 
-/** Draws the parts that a series of the chart cannot show: every print, the robust price at its exact times,
- *  interruptions, and our fills, refusals and notes. */
+/**
+ * Draws what a series of the library cannot show: every print, the robust price at its exact times, interruptions of
+ * the feed, and the fills, refusals and notes of our bots.
+ */
 export class TradeLayer implements ISeriesPrimitive<Time> {
   #chart: IChartApi | undefined
   #series: ISeriesApi<SeriesType> | undefined
@@ -59,8 +61,10 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     this.#series = undefined
   }
 
-  /** The scale includes the robust price, our fills and the exits close to it. It does not include every print, because
-   *  a single print may be wrong by a factor of a hundred. */
+  /**
+   * The vertical scale covers the robust price, our fills and the exits near the price. It does not cover every print,
+   * because a single print may be wrong by a factor of a hundred.
+   */
   autoscaleInfo(): { priceRange: { minValue: number; maxValue: number } } | null {
     const fills = this.#marks.filter(({ kind }) => kind === 'buy' || kind === 'sell').map(({ price }) => price)
     const prices = [...this.#token.price[1], ...fills]
@@ -78,7 +82,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     ]
   }
 
-  /** The mark at a point of the chart; the nearest one if several are in reach. */
+  /** The mark at a point of the chart. If several are near the point, the nearest one. */
   markAt(x: number, y: number): Mark | undefined {
     const place = this.#places()
     if (place === undefined) return undefined
@@ -96,7 +100,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     const second = scale?.logicalToCoordinate(1 as Logical)
     if (first === null || first === undefined || second === null || second === undefined) return undefined
     const width = second - first
-    // The coordinate of a cell is its middle, but the time of a cell is its beginning. The difference is half a cell.
+    // The chart draws a cell at its middle, but the time of a cell is its beginning, so half a cell is subtracted.
     const x = (time: number): number => first + (cellOf(this.#grid, time) - 0.5) * width
     return { x, y: (price) => this.#series?.priceToCoordinate(price) ?? Number.NaN }
   }
@@ -151,8 +155,10 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     context.stroke()
   }
 
-  /** A fill is a triangle that points up for a buy and down for a sale, a refusal a cross, a note a ring: the shapes
-   *  differ, so that no colour is needed to distinguish them. */
+  /**
+   * A fill is a triangle (up for a buy, down for a sale), a refusal is a cross, and a note is a ring, so that the marks
+   * can be distinguished without colour.
+   */
   #drawMark(context: CanvasRenderingContext2D, { kind }: Mark, x: number, y: number): void {
     const { gain, loss, warn, quiet } = this.#colors
     context.lineWidth = 1.5

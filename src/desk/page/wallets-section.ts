@@ -6,7 +6,7 @@ import { NONE, printable, solText, wordsOf } from './format.ts'
 import type { ActionRequest, Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
 
-/** A wallet with a name, or the sum over the wallets of a mode. */
+/** A named wallet, or the sum over the wallets of one mode. */
 interface Row extends Pick<WalletStatus, 'mode' | 'bots' | 'solBalance' | 'positionsSol'> {
   readonly label: string
   /** Name of the wallet; absent for a sum. */
@@ -19,8 +19,10 @@ const ACTIONS = [
   ['flatten', 'Flatten'],
 ] as const satisfies readonly (readonly [ActionRequest['action'], string])[]
 
-/** The money of each wallet with a name, sums over the wallets of each mode, and the actions that concern one wallet.
- *  Shows nothing if the wallets have no names. */
+/**
+ * The money of each named wallet, the sums for each mode, and the actions that concern one wallet. Shows nothing if the
+ * wallets have no names.
+ */
 export function Wallets({ shown }: { shown: Shown }): ComponentChild {
   const rows = rowsOf(shown.view)
   if (rows.length === 0) return null
@@ -103,5 +105,5 @@ function Entries({ view: { stops }, row: { bots } }: { view: View; row: Row }): 
   if (own.length === 0) return h('span', { class: 'gain' }, 'allowed')
   const isWhole = bots.every((bot) => own.some((stop) => stop.bots.includes(bot)))
   const codes = [...new Set(own.map(({ code }) => wordsOf(code)))].join(', ')
-  return h('span', { class: 'bad' }, `${isWhole ? 'stopped' : 'stopped in part'}: ${codes}`)
+  return h('span', { class: 'bad' }, `${isWhole ? 'stopped' : 'stopped for some bots'}: ${codes}`)
 }

@@ -4,7 +4,7 @@ import type { WhyAnswer } from '../api/types.ts'
 import { Foreign, Key, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { printable, timeText } from './format.ts'
 
-/** The subject of an explanation: an order, or a token, with the bot if it matters. */
+/** The subject of an explanation: an order or a token. For a token, the explanation may be limited to one bot. */
 export interface Question {
   readonly subject: string
   readonly bot: string

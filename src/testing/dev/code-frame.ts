@@ -6,8 +6,10 @@ const LINES_AROUND = 2
 /** Matches the first place in a message: `strategies/dips.ts:12:5` or `bots.yaml:4:3`. */
 const PLACE = /([^\s:'"()]+\.(?:[cm]?[jt]s|ya?ml)):(\d+)(?::(\d+))?/
 
-/** Lines of code around the first place that a message names, with a mark below the column. Empty if the message names
- *  no place in a file that can be read. */
+/**
+ * Lines of code around the first place that a message names, with a mark below the column. Empty if the message names
+ * no place, or if the file of the place cannot be read.
+ */
 export function codeFrame(message: string, cwd = process.cwd()): string[] {
   const [, file = '', lineText = '', columnText] = PLACE.exec(message) ?? []
   const path = resolve(cwd, file)

@@ -9,18 +9,18 @@ import { type Comparison, compareReports, type VersionReport } from './version-r
 
 const TICK_MS = 100
 const REPORT_EVERY_MS = 500
-/** Maximum number of rows over which versions are compared. */
+/** Maximum number of market rows on which two versions are compared. */
 const MOST_ROWS = 200_000
 
-/** A version that runs. */
+/** The version of the strategy that runs, with its results. */
 export interface ShownVersion {
   readonly number: number
-  /** Time from the save to the first event on the new code, ms; undefined for the first version. */
+  /** Time from the save to the first event that the new code handled, ms; undefined for the first version. */
   readonly firstEventMs: number | undefined
   readonly report: VersionReport
 }
 
-/** A version that could not replace the previous one. */
+/** A version that could not be loaded or run, so that the previous one continues. */
 export interface FailedVersion {
   readonly number: number
   readonly message: string
@@ -30,7 +30,7 @@ export interface FailedVersion {
 
 export interface DevState {
   readonly title: string
-  /** Time of the market. */
+  /** Present time of the played market. */
   readonly head: Millis
   readonly stretchFrom: Millis
   readonly version: ShownVersion | undefined
@@ -46,7 +46,7 @@ export interface DevOptions {
   readonly isSandbox: boolean
   /** Market seconds per second; Infinity plays the whole tape at once. */
   readonly speed: number
-  /** Length of the market that a new version replays first, seconds. */
+  /** Length of the part of the market that a new version replays at its start, seconds. */
   readonly windowSeconds: number
   readonly changed: (change: DevChange, state: DevState) => void
 }
@@ -56,8 +56,10 @@ interface RunningVersion {
   readonly host: VersionHost
 }
 
-/** Runs the newest version of a strategy on a growing tape. After each save, the new version replays the last stretch
- *  of rows, is compared with the previous version over the same rows, and replaces it. */
+/**
+ * Runs the newest version of a strategy on a tape that grows. After each save, the new version replays the last part of
+ * the tape. It is then compared with the previous version over the same rows, and replaces it.
+ */
 export class DevSession {
   readonly #options: DevOptions
   readonly #tape = new GrowingTape()
@@ -66,7 +68,7 @@ export class DevSession {
   #spare: VersionHost | undefined = new VersionHost()
   #isStopped = false
   #current: RunningVersion | undefined
-  /** The state of the current version that was shown last. */
+  /** The last state of the current version that was shown. */
   #shown: ShownVersion | undefined
   #candidate: VersionHost | undefined
   #stretch = { part: 0, from: 0 }
@@ -110,7 +112,10 @@ export class DevSession {
     if (!this.#isLoading) void this.#load()
   }
 
-  /** Loads the files as a new version. Saves during the loading are combined and loaded afterwards, as one version. */
+  /**
+   * Loads the files as a new version. Files that are saved during the loading form the next version, however many saves
+   * there are.
+   */
   async #load(): Promise<void> {
     this.#isLoading = true
     const savedAt = this.#savedAt
@@ -124,7 +129,8 @@ export class DevSession {
       this.#fail(number, host, (error as Error).message)
     }
     this.#candidate = undefined
-    // The next thread starts only now, so that its start does not delay the version for which the user waits.
+    // The thread for the next version starts only after this version was shown, because its start would delay this
+    // version.
     if (!this.#isStopped) this.#spare = new VersionHost()
     this.#isLoading = false
     if (this.#savedAt !== undefined && !this.#isStopped) void this.#load()
@@ -163,7 +169,7 @@ export class DevSession {
     this.#show('failed', { version, failed: { number, message, frame: codeFrame(message) } })
   }
 
-  /** Moves the beginning of the stretch if the stretch has become too long. Returns whether it was moved. */
+  /** Drops the beginning of the replayed part of the tape if that part has become too long. Returns whether it did. */
   #moveStretch(): boolean {
     if (!this.#isTooLong(this.#stretch.from)) return false
     const part = this.#tape.partAt(this.#head - this.#options.windowSeconds * 1000)

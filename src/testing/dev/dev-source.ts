@@ -16,12 +16,15 @@ export interface DevSource {
   readonly startsAt: Millis
   /** Whether the source has no more rows. */
   readonly isOver: boolean
-  /** Writes the rows up to a time to the tape, at most until the tape has `mostRows`. Returns the time of the end. */
+  /**
+   * Writes rows to the tape until the time `until` is reached or the tape has `mostRows` rows. Returns the time that
+   * was reached.
+   */
   advance(tape: GrowingTape, until: Millis, mostRows: number): Millis
   close(): void
 }
 
-/** The market of the sandbox, on a clock of this process, without service and chain. */
+/** The market of the sandbox, which runs in this process without service and chain. */
 export class SandboxSource implements DevSource {
   readonly title: string
   readonly startsAt: Millis

@@ -5,7 +5,7 @@ import type { Order } from '../../engine/order.ts'
 import type { Journal } from '../../orders/ports.ts'
 import type { VersionEvent } from './version-report.ts'
 
-/** Number of events that are kept; the results count all events. */
+/** Number of events that are kept for display. The results count all events. */
 const MOST_KEPT = 20_000
 
 /** Journal that keeps the decisions and fills of a run, to show them to the user. */

@@ -4,7 +4,9 @@ import type { Block, RowKind } from '../../market/block.ts'
 import { LiveBlock } from '../../market/live-block.ts'
 import { Mints } from '../../market/mints.ts'
 
-/** A part of the tape: some rows of one block, or another input of the feed. `block`: number of the block. */
+/**
+ * A part of the tape: some rows of one block, or an input of the feed that is not a row. `block`: number of the block.
+ */
 export type TapePart =
   | { readonly kind: 'rows'; readonly block: number; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
@@ -37,8 +39,10 @@ export class GrowingTape {
   /** In the last block, the index of the first row that does not belong to a part yet. */
   #open = 0
 
-  /** Appends rows by calling `append`, which writes one row into the given block, and returns false if the row does not
-   *  fit. */
+  /**
+   * Appends rows. `append` writes one row into the given block and returns false if the row does not fit; it is then
+   * called again with a new block.
+   */
   add(append: (block: LiveBlock) => boolean): void {
     if (this.#last !== undefined && append(this.#last.block)) return
     this.flush()
@@ -78,7 +82,7 @@ export class GrowingTape {
     this.#parts.push({ kind: 'input', time, input })
   }
 
-  /** Ends a part with the rows appended since the last part, because threads can read only complete parts. */
+  /** Completes a part with the rows that were appended since the last part. Threads can read only complete parts. */
   flush(): void {
     if (this.#last === undefined || this.#last.block.length === this.#open) return
     const { number, block } = this.#last
@@ -87,7 +91,7 @@ export class GrowingTape {
     this.#open = block.length
   }
 
-  /** Number of the part after the last one. Parts keep their numbers when earlier ones are dropped. */
+  /** Number that the next part will have. Parts keep their numbers when earlier ones are dropped. */
   get end(): number {
     return this.#firstPart + this.#parts.length
   }
@@ -114,7 +118,7 @@ export class GrowingTape {
     return found.kind === 'input' ? found.time : this.#timeOf(found.block, found.from)
   }
 
-  /** The last report of the feed's state before a part; undefined if there is none. */
+  /** The feed's state that was last reported before a part; undefined if there was no report. */
   feedBefore(part: number): Input | undefined {
     const before = this.#parts.slice(0, part - this.#firstPart).findLast(isFeed)
     return (before ?? this.#droppedFeed)?.input

@@ -1,9 +1,9 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs'
 import { dirname } from 'node:path/posix'
 
-/** Time that an editor gets to complete a save. */
+/** Time that an editor needs to complete a save. */
 const SETTLE_MS = 10
-/** Interval at which files are compared without events, because some file systems send no events. */
+/** Interval at which the files are read and compared, because some file systems send no events. */
 const LOOK_EVERY_MS = 500
 
 /** Calls `changed` when the text of a watched file changes. */
@@ -19,8 +19,10 @@ export class SourceWatch {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
-  /** Watches these files instead of the previous ones. For a file that was already watched, the text that was last seen
-   *  is kept. */
+  /**
+   * Watches these files instead of the previous ones. A file that was already watched is compared with its last known
+   * text.
+   */
   set(files: readonly string[]): void {
     for (const file of this.#texts.keys()) if (!files.includes(file)) this.#texts.delete(file)
     for (const file of files) if (!this.#texts.has(file)) this.#texts.set(file, textOf(file))

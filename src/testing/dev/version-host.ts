@@ -4,8 +4,10 @@ import type { GrowingTape } from './growing-tape.ts'
 import type { VersionEvent, VersionReport } from './version-report.ts'
 import type { FromVersion, TapeNews, ToVersion } from './version-thread.ts'
 
-/** Time without progress, ms, after which a version counts as hanging. A thread reports its progress after each block
- *  of rows. */
+/**
+ * A version that makes no progress for this time, ms, counts as hanging. A thread reports progress after each block of
+ * rows.
+ */
 const LONGEST_SILENCE_MS = 5_000
 /** Longest time for the start of a thread and for the loading of a strategy, ms. */
 const LONGEST_START_MS = 30_000
@@ -17,8 +19,10 @@ export interface Loaded {
   readonly problem: string
 }
 
-/** A thread that runs one version. It is started before the version exists, because its modules take longer to load
- *  than a strategy. */
+/**
+ * A thread that runs one version. It is started before its version exists, because loading Sluice's modules takes
+ * longer than loading a strategy.
+ */
 export class VersionHost {
   readonly #worker = new Worker(new URL('./version-thread.ts', import.meta.url))
   readonly #waiting = new Set<Waiting>()

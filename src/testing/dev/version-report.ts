@@ -22,7 +22,7 @@ export interface VersionReport {
   /** Change of the wallets plus the liquidation value of the open positions, SOL. */
   readonly netSol: number
   readonly events: readonly VersionEvent[]
-  /** Place and reason if a strategy threw or was ended; '' otherwise. */
+  /** Place and reason if a strategy threw or was stopped; '' otherwise. */
   readonly ended: string
 }
 
@@ -41,8 +41,10 @@ export function compareReports(before: VersionReport, now: VersionReport): Compa
   return { before, now, changes }
 }
 
-/** Events of `all` that are missing in `others`. If `all` contains equal events more often than `others`, returns as
- *  many of them as `others` lacks. */
+/**
+ * Returns the events of `all` that `others` lacks. Equal events are counted: if `all` has three of them and `others`
+ * has one, two are returned.
+ */
 function without(all: readonly VersionEvent[], others: readonly VersionEvent[]): VersionEvent[] {
   const left = new Map<string, number>()
   for (const event of others) left.set(keyOf(event), (left.get(keyOf(event)) ?? 0) + 1)
@@ -54,6 +56,6 @@ function without(all: readonly VersionEvent[], others: readonly VersionEvent[]):
 }
 
 function keyOf({ time, bot, kind, mint, amount, text }: VersionEvent): string {
-  // Numbers of orders are ignored, because they differ after any earlier difference.
+  // Order numbers are ignored, because one more order changes all later numbers.
   return [time, bot, kind, mint, amount, text.replace(/\b[oc]\d+\b/g, 'o')].join('\n')
 }

@@ -9,7 +9,7 @@ import { SimulatedProcess } from '../simulated-process.ts'
 import { EventLog } from './event-log.ts'
 import type { VersionReport } from './version-report.ts'
 
-/** A version of a strategy on a stretch of rows. The stretch may grow while the version runs. */
+/** Runs one version of a strategy on a part of the tape. The part may grow during the run. */
 export class VersionRun {
   readonly #log = new EventLog()
   readonly #results: BacktestResults
@@ -34,7 +34,8 @@ export class VersionRun {
       this.#rows += playItem(item, clock, sink)
       return
     }
-    // The clock advances first, because earlier orders and timers can still change which tokens the bots watch.
+    // The clock advances before the row is handled, because earlier orders and timers can still change which tokens the
+    // bots watch.
     clock.advanceTo(item.time)
     sink.post(withWatched(item.input, this.#process.wanted))
   }

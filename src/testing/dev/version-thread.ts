@@ -1,5 +1,5 @@
-// A thread with one version of a strategy. A new version gets a new thread, so its modules and those that they import
-// are loaded again, and nothing of an old version stays in memory.
+// A thread with one version of a strategy. Each version has its own thread. All its modules are therefore loaded again,
+// and no data of an old version stays in memory.
 import { resolve } from 'node:path/posix'
 import type { MessagePort } from 'node:worker_threads'
 import { parentPort } from 'node:worker_threads'
@@ -29,7 +29,7 @@ export interface TapeNews {
 
 export type ToVersion =
   | { readonly kind: 'load'; readonly file: string; readonly isSandbox: boolean }
-  /** Begins a new run with the parts. `mints` and `blocks` are complete. */
+  /** Begins a new run. Its `news` contains all mints and all blocks of the parts. */
   | { readonly kind: 'run'; readonly startsAt: Millis; readonly news: TapeNews }
   | { readonly kind: 'follow'; readonly news: TapeNews }
   | { readonly kind: 'report' }
@@ -42,7 +42,7 @@ export type FromVersion =
   | { readonly kind: 'began' }
   /** A part of the tape was played. */
   | { readonly kind: 'progress' }
-  /** `report.events`: the events since the last report. */
+  /** Results of the run. `report.events`: the events since the last report. */
   | { readonly kind: 'report'; readonly report: VersionReport }
 
 const port = parentPort as MessagePort
@@ -102,7 +102,8 @@ async function load(file: string, isSandbox: boolean): Promise<void> {
   try {
     const loaded = /\.ya?ml$/.test(file) ? await configOf(path) : await loneConfig(path)
     for (const { strategy } of loaded.bots) for (const source of sourcesOf(strategy.file)) known.add(source)
-    // The market of the sandbox has its amounts in SOL. No order is sent, so every bot is a paper bot.
+    // The market of the sandbox quotes its amounts in SOL. In `sluice dev` no order is sent, so every bot becomes a
+    // paper bot.
     const { service } = loaded
     const units = isSandbox ? { ...service.units, tradeAmount: 'sol' as const } : service.units
     const bots = loaded.bots.map((bot) => ({ ...bot, mode: 'paper' as const }))
@@ -136,6 +137,6 @@ port.on('message', (message: ToVersion) => {
   else if (run !== undefined) say({ kind: 'report', report: run.report() })
 })
 
-// Modules that every strategy imports are loaded now, while the thread waits.
+// The public entry of Sluice is loaded now, while the thread waits, because every strategy imports it.
 await import(PUBLIC_ENTRY)
 say({ kind: 'ready' })

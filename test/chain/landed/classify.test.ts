@@ -19,59 +19,89 @@ const read = (uses: Use[], more: Parameters<typeof landed>[1] = {}): LandedTrans
   return transaction
 }
 
-describe('a transaction that belongs to no order', () => {
+describe('the class of a transaction that belongs to no order', () => {
   test.each<[what: string, uses: Use[], more: Parameters<typeof landed>[1], is: string, lamports: number]>([
-    ['SOL from a stranger', [stranger(SOL, SOL - 6_000), wallet(SOL, SOL + 1_000)], {}, 'inflow', 1_000],
-    ['one lamport from a stranger', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
+    ['SOL from a stranger is an inflow', [stranger(SOL, SOL - 6_000), wallet(SOL, SOL + 1_000)], {}, 'inflow', 1_000],
+    ['one lamport from a stranger is an inflow', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
     [
-      'tokens from a stranger',
+      'tokens from a stranger are an inflow',
       [stranger(SOL, SOL - 5_000), wallet(SOL, SOL), ownTokens([0n, 5n], [RENT, RENT])],
       {},
       'inflow',
       0,
     ],
-    ['a tip', [wallet(SOL, SOL - 1_005_000)], {}, 'housekeeping', -1_005_000],
     [
-      'the largest expense without a trade that is housekeeping',
+      'a small payment to a stranger, such as a tip, is housekeeping',
+      [wallet(SOL, SOL - 1_005_000)],
+      {},
+      'housekeeping',
+      -1_005_000,
+    ],
+    [
+      'an expense of 3,000,000 lamports without a trade is housekeeping',
       [wallet(SOL, SOL - 3_000_000)],
       {},
       'housekeeping',
       -3_000_000,
     ],
     [
-      'an expense one lamport above the largest housekeeping',
+      'an expense of more than 3,000,000 lamports without a trade is foreign',
       [wallet(SOL, SOL - 3_000_001)],
       {},
       'foreign',
       -3_000_001,
     ],
     [
-      'the fee of a failed transaction of the wallet',
+      'the fee of a failed transaction of the wallet is housekeeping',
       [wallet(SOL, SOL - 5_000)],
       { error: 'AccountNotFound' },
       'housekeeping',
       -5_000,
     ],
     [
-      'rent for an account of the wallet',
+      'rent for an account of the wallet is housekeeping',
       [wallet(SOL, SOL - RENT - 5_000), other([undefined, 0n], [0, RENT])],
       {},
       'housekeeping',
       -RENT - 5_000,
     ],
     [
-      'one SOL that is wrapped',
+      'wrapping one SOL is housekeeping',
       [wallet(2 * SOL, SOL - 5_000), ownTokens([undefined, BigInt(SOL)], [0, SOL], { mint: WSOL })],
       {},
       'housekeeping',
       -SOL - 5_000,
     ],
-    ['SOL sent away', [wallet(SOL, SOL / 2), stranger(0, SOL / 2)], {}, 'foreign', -SOL / 2],
-    ['a token bought by hand', [wallet(SOL, SOL / 2), other([0n, 9n])], {}, 'foreign', -SOL / 2],
-    ['a tracked token sold by hand', [wallet(SOL, 2 * SOL), ownTokens([9n, 0n], [RENT, RENT])], {}, 'foreign', SOL],
-    ['a tracked token sent away', [wallet(SOL, SOL - 5_000), ownTokens([9n, 8n], [RENT, RENT])], {}, 'foreign', -5_000],
-    ['a token sold that no bot holds', [wallet(SOL, 2 * SOL), other([9n, 0n])], {}, 'housekeeping', SOL],
-  ])('%s is %s', (_what, uses, more, is, lamports) => {
+    [
+      'a payment of half the balance to a stranger is foreign',
+      [wallet(SOL, SOL / 2), stranger(0, SOL / 2)],
+      {},
+      'foreign',
+      -SOL / 2,
+    ],
+    ['a manual buy of a token is foreign', [wallet(SOL, SOL / 2), other([0n, 9n])], {}, 'foreign', -SOL / 2],
+    [
+      'a manual sale of a token that a bot holds is foreign',
+      [wallet(SOL, 2 * SOL), ownTokens([9n, 0n], [RENT, RENT])],
+      {},
+      'foreign',
+      SOL,
+    ],
+    [
+      'sending tokens away that a bot holds is foreign',
+      [wallet(SOL, SOL - 5_000), ownTokens([9n, 8n], [RENT, RENT])],
+      {},
+      'foreign',
+      -5_000,
+    ],
+    [
+      'a sale of a token that no bot holds is housekeeping',
+      [wallet(SOL, 2 * SOL), other([9n, 0n])],
+      {},
+      'housekeeping',
+      SOL,
+    ],
+  ])('%s', (_what, uses, more, is, lamports) => {
     const change = changeOf(read(uses, more), WALLET)
     expect(change.lamports).toBe(lamports)
     expect(classOf(change, '', (mint) => mint === MINT)).toBe(is)
@@ -79,7 +109,7 @@ describe('a transaction that belongs to no order', () => {
   })
 })
 
-describe('which attempt a transaction belongs to', () => {
+describe('the attempt to which a transaction belongs', () => {
   const baseline = { slot: 99, height: 90 }
   const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
     const one = new WatchedAttempt(attempt)
@@ -116,7 +146,7 @@ describe('which attempt a transaction belongs to', () => {
     ],
     ['a buy of the same amount belongs to a refused attempt', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
     [
-      'a second buy of the same amount belongs to the executed attempt',
+      'a second buy of the same amount belongs to an attempt that has already executed',
       bought(0.1),
       [watched(buy('a'), 'executed')],
       'a',
@@ -145,43 +175,58 @@ describe('which attempt a transaction belongs to', () => {
       [watched(buy('a'), 'lost'), watched(buy('b', 0.4), 'lost')],
       'b',
     ],
-    ['another direction', sold, [watched(buy('a'), 'lost')], ''],
-    ['a sale', sold, [watched(sellAttempt(MINT, { id: 'a', baseline }), 'lost')], 'a'],
+    ['a sale does not belong to the attempt of a buy', sold, [watched(buy('a'), 'lost')], ''],
+    ['a sale belongs to the attempt of a sale', sold, [watched(sellAttempt(MINT, { id: 'a', baseline }), 'lost')], 'a'],
     [
       'a sale of exactly the ordered amount belongs to the attempt',
       sold,
       [watched(sellAttempt(MINT, { id: 'a', baseline, size: { kind: 'tokens', tokens: 5n, decimals: 6 } }), 'refused')],
       'a',
     ],
-    ['another mint', bought(0.1), [watched(buyAttempt(keyOf(66), 0.1, { baseline }), 'lost')], ''],
     [
-      'a buy older than the wallet state read before the attempt belongs to no attempt',
+      'a buy of another mint belongs to no attempt',
+      bought(0.1),
+      [watched(buyAttempt(keyOf(66), 0.1, { baseline }), 'lost')],
+      '',
+    ],
+    [
+      'a buy that landed before the wallet was read for the attempt belongs to no attempt',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: { slot: 100, height: 1 } }), 'lost')],
       '',
     ],
     [
-      'a buy that is new enough belongs to an attempt whose earlier wallet state is unknown',
+      'if the wallet was not read before the attempt, a buy that landed after its creation belongs to it',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_400_000 }), 'lost')],
       'a',
     ],
     [
-      'a buy that is too old does not belong to an attempt whose earlier wallet state is unknown',
+      'if the wallet was not read before the attempt, a buy that landed long before its creation does not belong to it',
       bought(0.1),
       [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_500_000 }), 'lost')],
       '',
     ],
-    ['a failed transaction of this mint belongs to the attempt', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
-    ['a failed transaction of another mint belongs to no attempt', failed(), [watched(buy('a'), 'lost')], ''],
     [
-      'a failed transaction belongs to no attempt if no attempt is open',
+      'a failed transaction that uses the mint of an attempt belongs to the attempt',
+      failed([mint]),
+      [watched(buy('a'), 'lost')],
+      'a',
+    ],
+    [
+      'a failed transaction that does not use the mint of an attempt belongs to no attempt',
+      failed(),
+      [watched(buy('a'), 'lost')],
+      '',
+    ],
+    [
+      'a failed transaction does not belong to an attempt that has already executed',
       failed([mint]),
       [watched(buy('a'), 'executed')],
       '',
     ],
     [
-      'a failed transaction that could be the buy or the sale belongs to neither',
+      'a failed transaction that could belong to a buy or to a sale belongs to neither',
       failed([mint]),
       [watched(buy('a'), 'lost'), watched(sellAttempt(MINT, { id: 'b', baseline }), 'lost')],
       '',
@@ -190,7 +235,7 @@ describe('which attempt a transaction belongs to', () => {
     expect(laneMatch(transaction, WALLET, ones, 1_782_611_400_000, false)?.watched.attempt.id ?? '').toBe(id)
   })
 
-  test('a transaction whose signature the attempt has belongs to it with any amount', () => {
+  test('a transaction with the signature of an attempt belongs to it even if the amount differs', () => {
     const one = watched(buy('a'), 'executed')
     expect(laneMatch(bought(0.5), WALLET, [one], 0, true)?.watched).toBe(one)
     expect(laneMatch(failed(), WALLET, [one], 0, true)?.reading.kind).toBe('reverted')

@@ -18,7 +18,7 @@ import { type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount }
 
 const folder = temporaryFolder()
 
-/** Returns a sample that was read without a node. */
+/** Returns a sample of a transaction, without data of a node unless `simulated` is given. */
 function sampleOf(draft: Draft, simulated?: Sample['simulated']): Sample {
   const { bytes, accounts } = compile(draft)
   const decoded = decodeTransaction(bytes)
@@ -45,11 +45,11 @@ describe.each(Object.keys(SHAPES))('%s', (shape) => {
   const drafts = [1, 2, 3, 4, 5].map((seed) => honest(shape, seed))
   const learned = policyFrom(findingsOf(drafts.map((draft) => sampleOf(draft))))
 
-  test('a policy that was learned from this kind of transactions accepts them', () => {
+  test('a policy that was learned from honest transactions accepts them', () => {
     expect(drafts.flatMap((draft) => codes(draft, learned))).toEqual([])
   })
 
-  test('a policy that was learned from this kind of transactions refuses them with any additional instruction', () => {
+  test('a policy that was learned from honest transactions refuses them if they have an additional instruction', () => {
     const [draft] = drafts as [Draft & { drawn: Drawn }]
     const more = (instruction: Draft['instructions'][number]): Draft => ({
       ...draft,
@@ -107,7 +107,7 @@ describe('an unknown program', () => {
     expect(codes(opaque(4, 0), policy)).toContain('WRONG_MINT')
   })
 
-  test('the report lists the accounts at risk, and the policy those with SOL, except accounts whose data contain the key of the wallet', () => {
+  test('the report lists all accounts at risk; the policy lists only those with SOL whose data do not contain the key of the wallet', () => {
     const draft = opaque(1)
     const [fees, record, gone] = ['venue fees', 'record', 'gone'].map((name) => address(name).toBase58()) as string[]
     const named = { ...plainAccount(5n, address('venue').toBase58()), data: draft.payer.toBytes() }
@@ -148,7 +148,7 @@ describe('an unknown program', () => {
 })
 
 describe('samples read from a node', () => {
-  const draft = honest('pump buy of SOL, lookup table', 3)
+  const draft = honest('pump buy for an amount of SOL, with a lookup table', 3)
   const { user, mint } = draft.drawn
   const decoded = decodeTransaction(compile(draft).bytes)
   const rent = (lamports: bigint, owner: string) => ({ ...plainAccount(lamports), owner })

@@ -6,9 +6,9 @@ import { sellAttempt } from '../../support/attempts.ts'
 import { MINT } from '../../support/engine-rig.ts'
 import { fillOf } from '../../support/gateway-world.ts'
 
-const never = (): never => expect.fail('no other call is expected')
+const never = (): never => expect.fail('the test expects no other call')
 
-test('a trade of our wallet that is known only from the feed is not assigned to an attempt that another transaction executed', () => {
+test('a trade of our wallet that only the feed shows is not assigned to an attempt that another transaction has executed', () => {
   const watches = new WatchList(() => {})
   const said: string[] = []
   const executions = new Executions({

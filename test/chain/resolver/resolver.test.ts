@@ -8,8 +8,8 @@ import { lagging, MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
 
 const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
 /**
- * The number of slots after which the outcome of a lost answer is proved: the wait for a late execution (300),
- * VALID_BLOCKS, the blocks that are not final, and a margin, because one slot in 25 has no block.
+ * The number of Solana slots after which the outcome of a lost answer is proved. It is the sum of the wait for a late
+ * execution (300), VALID_BLOCKS, the blocks that are not final, and a margin, because one slot in 25 has no block.
  */
 const PROOF_SLOTS = 300 + 200 + 32 + 60
 
@@ -25,7 +25,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { orderId: one.orderId, attemptId: one.id, mint: MINT } })
   })
-  test('an order that never executed is proved absent once the chain is final past 120 s and 200 blocks, and reports its progress until then', async () => {
+  test('an order that never executed is proved absent once the chain is final 120 s and 200 blocks after it, and reports its progress until then', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -40,7 +40,7 @@ describe('lost answers', () => {
     expect(rig.wallet.resolver.watches.all()).toHaveLength(1)
     expect(rig.late).toEqual([])
   })
-  test('an order that executes late, but before its last possible block, is filled', async () => {
+  test('an order that executes late, but before the proof of its absence, is filled', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -48,7 +48,7 @@ describe('lost answers', () => {
     await rig.slots(340)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('an order that executes after its last possible block is proved absent, and then causes a late fill', async () => {
+  test('an order that executes after it was proved absent causes a late fill', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -61,7 +61,7 @@ describe('lost answers', () => {
     ])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('an execution after its order is no longer watched is classified as foreign', async () => {
+  test('an order that executes when it is no longer watched is classified as a foreign transaction', async () => {
     const rig = await open()
     rig.lose(rig.buy())
     const signature = rig.trade('buy', {}, 2_400)
@@ -93,7 +93,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect([rig.late, rig.paid.length]).toEqual([[], 1])
   })
-  test('an order is absent, not reverted, if the only transaction of its token failed', async () => {
+  test('if the only transaction of its token failed, an order is absent and not reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -122,7 +122,7 @@ describe('lost answers', () => {
     rig.trade('buy', { fails: true })
     await rig.slots(120)
     expect(rig.paid).toHaveLength(1)
-    // Simulates a crash before the classifications of transactions reached the disk.
+    // The process crashes before the classes of the transactions are on the disk.
     for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
     await rig.crash({ ...one, state: 'unknown' })
     await rig.slots(PROOF_SLOTS)
@@ -192,7 +192,7 @@ describe('a full exit with several open attempts', () => {
     expect(standIn(rig)).toBe('filled? filled!, filled? filled!')
     expect([rig.kinds(one), rig.kinds(other), rig.late]).toEqual(['unknown', 'unknown', []])
   })
-  test('a fork reverses a fill that no attempt is known to have made, and changes no attempt whose answer was lost', async () => {
+  test('a fork reverses a fill whose attempt is unknown, and changes no attempt whose answer was lost', async () => {
     const { rig, one, other } = await twice()
     const signature = rig.trade('sell')
     await rig.slots(12)
@@ -203,7 +203,7 @@ describe('a full exit with several open attempts', () => {
     expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
   })
   test.each([8, 60])(
-    'an answer with the signature, %i slots later, proves that its attempt executed, and the other attempt still waits',
+    'an answer with the signature, %i Solana slots later, proves that its attempt executed, and the other attempt still waits',
     async (slots) => {
       const { rig, one } = await twice()
       const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
@@ -224,7 +224,7 @@ describe('a full exit with several open attempts', () => {
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
   })
-  test('after an answer and a crash, the attempt recorded for an unknown execution ends together with the answered attempt', async () => {
+  test('after an answer and a crash, the attempt that was recorded for an execution of unknown origin ends together with the answered attempt', async () => {
     const { rig, one } = await twice()
     const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
     const resolution = rig.send(late)
@@ -354,7 +354,7 @@ test('an execution after a refusal and a retry belongs to the retry, unless ther
 })
 
 describe('forks', () => {
-  test('a confirmed fill that a fork drops permanently is taken back, and then proved absent', async () => {
+  test('a confirmed fill that a fork drops permanently is taken back, and its order is then proved absent', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -377,7 +377,7 @@ describe('forks', () => {
     await rig.slots(160)
     expect(rig.kinds(one)).toBe('acked filled? unknown filled? filled!')
   })
-  /** Creates a fill whose transaction fails in the block to which a fork moves it, and returns its signature. */
+  /** Creates a fill that a fork moves into another block, in which its transaction fails. Returns its signature. */
   const failsAgain = (rig: WalletRig): string => {
     const tokens = rig.market.token(MINT)?.curve.quoteBuy(100_000_000n).tokens ?? 0n
     return rig.trade('buy', { tokens })
@@ -433,20 +433,20 @@ describe('forks', () => {
   })
 })
 
-describe('of two sales with unknown outcome in one token, the amount shows which one executed', () => {
+describe('if two sales of one token have an unknown outcome, the amount shows which one executed', () => {
   const PART: Size = { kind: 'percent', percent: 37.5 }
   test.each<[what: string, size: Size, sold: (held: bigint) => bigint, isPart: boolean]>([
-    ['a share', PART, (held) => (held * 3_750n) / 10_000n, true],
-    ['a share that the service rounded', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
-    ['a full sale next to a sale of a percentage', PART, (held) => held, false],
+    ['the sale of a percentage executed', PART, (held) => (held * 3_750n) / 10_000n, true],
+    ['the sale of a percentage executed with a rounded amount', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
+    ['the full sale executed, and not the sale of a percentage', PART, (held) => held, false],
     [
-      'a number of tokens that was sent as a percentage',
+      'the sale of a number of tokens executed as a percentage',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
       () => 1_234_400_000n,
       true,
     ],
     [
-      'a full sale next to a sale of a number of tokens',
+      'the full sale executed, and not the sale of a number of tokens',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
       (held) => held,
       false,
@@ -488,7 +488,7 @@ describe('a wallet that other processes also use', () => {
     expect(rig.foreign.map(({ signature }) => signature)).toEqual([byHand])
     expect(rig.classes()).toMatchObject({ [byHand]: 'foreign', [tip]: 'housekeeping' })
   })
-  test('if a manual buy and the buy of an order land, the fill of the order is the buy whose amount it allows', async () => {
+  test('if a manual buy and the buy of an order both land, the fill of the order is the buy with an amount that the order allows', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const signature = rig.trade('buy', {}, 2)
@@ -510,7 +510,7 @@ describe('unreliable nodes', () => {
     const [buy, sell] = [rig.buy(), rig.sell()]
     rig.lose(buy)
     rig.lose(sell)
-    // The service builds at the last moment, and the transaction lands at the end of its lifetime.
+    // The service builds the transaction at the last moment, and it lands at the end of its lifetime.
     rig.trade('buy', {}, 300 + 145)
     await rig.slots(300 + 200 + 145)
     expect([rig.kinds(buy), rig.kinds(sell)]).toEqual(['unknown', 'unknown'])
@@ -518,9 +518,9 @@ describe('unreliable nodes', () => {
     expect(rig.kinds(buy)).toBe('unknown filled? filled!')
     expect(rig.kinds(sell)).toBe('unknown absent')
   })
-  // Nodes without block times: solana-labs/solana#11963.
+  // Some nodes do not know the time of recent blocks: solana-labs/solana#11963.
   test.each<[string, (slot: number, head: number) => boolean]>([
-    ['its newest 40 slots', (slot, head) => slot > head - 40],
+    ['its newest 40 Solana slots', (slot, head) => slot > head - 40],
     ['any slot', () => true],
   ])(
     'a node without a block time for %s delays the decision on a lost answer by at most a minute',
@@ -554,7 +554,7 @@ describe('unreliable nodes', () => {
     await rig.slots(100)
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
   })
-  test('a node 100 slots behind that takes turns with a current node does not change the outcome', async () => {
+  test('if a current node and a node 100 Solana slots behind answer in turn, the outcome does not change', async () => {
     const rig = new WalletRig()
     const old = lagging(rig, () => 100)
     let turn = 0
@@ -570,7 +570,7 @@ describe('unreliable nodes', () => {
     await rig.slots(PROOF_SLOTS + 200)
     expect(rig.kinds(other)).toBe('unknown absent')
   })
-  test('a node whose index lost a signature proves no order absent while the balance differs', async () => {
+  test('a node whose list lacks a signature proves no order absent while the balance of the wallet contradicts the list', async () => {
     const rig = await open()
     const one = rig.buy()
     const signature = rig.trade()
@@ -600,7 +600,7 @@ describe('unreliable nodes', () => {
     expect(rig.kinds(one)).toMatch(/^unknown undecided filled/)
     expect(rig.outcomes(one).at(-1)).toMatchObject({ kind: 'filled', final: true, fill: { signature } })
   })
-  test('a node whose history begins after the order proves nothing, and the order is held for the operator', async () => {
+  test('a node whose history begins after the order proves nothing about it, and the order is held for the operator', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -614,7 +614,7 @@ describe('unreliable nodes', () => {
     await rig.slots(200)
     expect(rig.kinds(one)).toBe('unknown undecided absent')
   })
-  test('an order does not expire while the chain makes no blocks, even for hours', async () => {
+  test('an order does not expire while the chain produces no blocks, even for hours', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -667,7 +667,7 @@ describe('unreliable nodes', () => {
     rig.lose(small)
     rig.lose(large)
     const trade = rig.trade('buy', { lamports: 2e9 })
-    // The first node hides the transaction in its list, its balance and its statuses.
+    // The first node hides the transaction everywhere: in its list, in the balance and in the statuses.
     rig.faults = [
       (method, params, honest) => {
         const answer = honest() as { value: number; slot: number }
@@ -684,7 +684,7 @@ describe('unreliable nodes', () => {
     await rig.slots(60)
     expect(rig.kinds(large)).toMatch(/^unknown filled/)
   })
-  test('a large order is absent if two nodes agree', async () => {
+  test('a large order is proved absent if two nodes agree', async () => {
     const rig = await open(2)
     const large = rig.buy(2)
     rig.lose(large)
@@ -694,7 +694,7 @@ describe('unreliable nodes', () => {
 })
 
 describe('crashes', () => {
-  test('an order that was sent, and whose answer was not recorded, is unknown and found by its token and side', async () => {
+  test('an order that was sent without a recorded answer is unknown, and its transaction is found by token and side', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.send(one)
@@ -741,7 +741,7 @@ describe('crashes', () => {
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
   })
   test.each([false, true])(
-    'after a restart, a signature that two orders name belongs to the order that was seen to execute, even if this order is resumed last: %s',
+    'after a restart, a signature that two orders name belongs to the order that was already seen to execute (this order is resumed last: %s)',
     async (isLast) => {
       const rig = await open()
       rig.trade('buy')
@@ -819,7 +819,7 @@ describe('crashes', () => {
   })
 })
 
-/** Lets a node answer with the state of the chain at one slot. */
+/** Returns a fault with which a node always answers with the state of the chain at one Solana slot. */
 function standingStill(rig: WalletRig, slot: number) {
   const { height } = rig.ledger.head('finalized')
   const still = { slot: slot - 32, height: height - 10 }

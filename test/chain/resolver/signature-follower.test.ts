@@ -47,7 +47,7 @@ async function pass(ms: number): Promise<void> {
 const kinds = (): string =>
   outcomes.map((one) => ('final' in one ? `${one.kind}${one.final ? '!' : '?'}` : one.kind)).join(' ')
 
-test('a fill is provisional at confirmed and final at finalized, is read from the chain each time, and then nothing is asked any more', async () => {
+test('a fill is provisional at commitment confirmed and final at finalized, is read at both, and causes no call afterwards', async () => {
   follow()
   expect(outcomes).toEqual([])
   await pass(1_000)
@@ -82,7 +82,7 @@ test('the follower asks every 500 ms while a signature is unseen, and every 2 s 
   expect(chain.count('getSignatureStatuses') - before).toBe(5)
 })
 
-test('an unseen signature is never given up, is asked for less often, and is searched for in the history', async () => {
+test('the follower keeps asking for an unseen signature, but less and less often, and then also searches the history', async () => {
   follow()
   await pass(59_999)
   expect(
@@ -152,7 +152,7 @@ test.each<[string, () => void]>([
   expect(outcomes).toEqual([expect.objectContaining({ kind: 'unknown', signature: SIGNATURE })])
 })
 
-test('a transaction that a fork moves into another slot is read again, and one that a fork removes is waited for', async () => {
+test('a transaction that a fork moves into another Solana slot is read again, and one that a fork removes is awaited', async () => {
   see('confirmed', 100)
   follow()
   await pass(0)
@@ -168,7 +168,7 @@ test('a transaction that a fork moves into another slot is read again, and one t
   expect(outcomes[2]).toMatchObject({ fill: { tokens: 4_000n, slot: 140 } })
 })
 
-test('a node that knows the status before the transaction is asked again, and errors are retried', async () => {
+test('a node that knows only the status of a transaction is asked again, and a call that fails is repeated', async () => {
   see('confirmed')
   transaction = null
   follow()
@@ -185,7 +185,7 @@ test('a node that knows the status before the transaction is asked again, and er
 })
 
 test.each([null, 5, {}, { value: 5 }, { value: ['x'] }, { value: [{}] }])(
-  'statuses of %j are not accepted as statuses',
+  'the answer %j is not accepted as a list of statuses',
   async (answer) => {
     chain.methods.getSignatureStatuses = () => answer
     follow()
@@ -194,7 +194,7 @@ test.each([null, 5, {}, { value: 5 }, { value: ['x'] }, { value: [{}] }])(
   },
 )
 
-test('after a cancellation nothing is reported and no timer runs', async () => {
+test('after a cancellation, the follower reports nothing, and no timer runs', async () => {
   const cancel = follow()
   const other = follow(keyOf(1))
   await pass(0)

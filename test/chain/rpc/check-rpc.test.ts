@@ -5,7 +5,7 @@ import { RPC_UNREACHABLE } from '../../../src/chain/rpc/rpc-errors.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Nodes that answer with their index after the given number of ms. */
+/** Nodes that answer with their index. `answerMs`: time of each node until its answer. */
 function nodesOf(...answerMs: number[]): { clock: SimulatedClock; rpcs: CheckRpcs; check: () => Promise<unknown[]> } {
   const clock = new SimulatedClock()
   const nodes = answerMs.map(
@@ -35,7 +35,7 @@ async function pass<T>(clock: SimulatedClock, ms: number, promise: Promise<T>): 
 
 const LATE = 'the checks took longer than 5 s'
 
-test('all calls of a check share a deadline; after a timeout, checks begin with the next node for a minute', async () => {
+test('all calls of a check share one time limit; after a timeout, checks use the next node for a minute', async () => {
   const { clock, check } = nodesOf(3_000, 10)
   expect(await pass(clock, 4_999, check())).toBeUndefined()
   expect(await pass(clock, 5_000, check())).toEqual([0, LATE])
@@ -52,15 +52,15 @@ test('two concurrent checks that time out skip only one node', async () => {
 })
 
 test.each([
-  ['if it is the only node', [9_900], 0],
-  ['if all other nodes are slow, too', [9_900, 9_900], 2],
+  ['that is the only node', [9_900], 0],
+  ['if all other nodes are slow too', [9_900, 9_900], 2],
 ])('a check may take a minute on a slow node %s', async (_what, answerMs, before) => {
   const { clock, check } = nodesOf(...answerMs)
   for (let round = 0; round < before; round++) expect(await pass(clock, 5_000, check())).toEqual([LATE, LATE])
   expect(await pass(clock, 19_800, check())).toEqual([0, 0])
 })
 
-test('no node is called after the deadline', async () => {
+test('no node is called after the time limit of a check', async () => {
   const { clock, rpcs } = nodesOf(10, 10)
   const { rpc } = rpcs.begin()
   clock.advanceTo(clock.now() + 5_000)

@@ -9,20 +9,20 @@ import { ScriptedChain, settled } from '../scripted-chain.ts'
 
 const START = 1_790_000_000_000
 /**
- * Lifetime of a transaction, in blocks. VALID_BLOCKS is longer by a margin, because the newest block (head) that a node
- * reports may be old.
+ * Number of blocks in which a transaction can land. VALID_BLOCKS is larger by a margin, because the newest block (head)
+ * that a node reports may be old.
  */
 const LIFE = 150
 const HEIGHT = 900
 
 interface Node {
-  /** Blocks by which the node lags behind the chain. */
+  /** Number of blocks by which the node is behind the chain. */
   readonly lag?: number
-  /** Number of newest slots without a block time; Infinity: no slot has one. */
+  /** Number of newest Solana slots for which the node has no block time; Infinity for all slots. */
   readonly untold?: number
   /** Whether the node serves the Clock account. */
   readonly clock?: boolean
-  /** Error of the block times: ms by which they are too old. */
+  /** How much too old the block times of the node are, ms. */
   readonly oldMs?: number
   /** Whether the block height that the node reports never changes. */
   readonly stands?: boolean
@@ -109,24 +109,21 @@ class Asked {
   }
 
   /**
-   * The number of blocks by which the last valid block, computed from the reported head, exceeds the necessary one;
-   * negative if it is too low.
+   * The number of blocks by which the last valid block that the machine computes exceeds the earliest correct one;
+   * negative if the computed block is too early.
    */
   get room(): number {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
   }
 
-  /**
-   * How much later the last valid block, computed from the reported head, is reached than one computed from a current
-   * node's head, ms.
-   */
+  /** How much later the computed last valid block is reached than it would be with a current node, ms. */
   get laterMs(): number {
     return (this.room - (VALID_BLOCKS - LIFE)) * this.#world.slotMs
   }
 }
 
-// Slot times of the design, of mainnet as measured in 2026, and of the planned shorter slots; clock errors up to the
-// tolerance.
+// Slot times: of Solana's design, of mainnet as measured in 2026, and of the planned shorter slots. Clock errors: up to
+// the tolerance.
 test.each([
   [400, 0],
   [350, 2_000],
@@ -136,7 +133,7 @@ test.each([
   [200, 2_000],
   [200, -2_000],
 ])(
-  'with slots of %i ms and our clock %i ms behind, a reported head that is too old is not used',
+  'with Solana slots of %i ms and our clock %i ms behind, a newest block that is too old is not used',
   async (slotMs, behind) => {
     for (const ms of [0, 1, 499, 999]) {
       const lags: number[] = []
@@ -151,28 +148,28 @@ test.each([
   },
 )
 
-// With an incomplete node, the last valid block is never too low, and is reached at most a minute later than with a
-// complete node.
+// A node that lacks data never makes the computed last valid block too early. The block is reached at most a minute
+// later than with a complete node.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
-  ['a good node', {}, {}],
-  ['no block times of the newest 5 slots', { untold: 5 }, {}],
-  ['no block times of the newest 31 slots', { untold: 31 }, {}],
-  ['no block times of the newest 100 slots', { untold: 100 }, {}],
-  ['no block times, but the clock of the chain', { untold: Number.POSITIVE_INFINITY, clock: true }, {}],
-  ['neither block times nor the clock of the chain', { untold: Number.POSITIVE_INFINITY }, {}],
+  ['a complete node', {}, {}],
+  ['a node without block times of the newest 5 Solana slots', { untold: 5 }, {}],
+  ['a node without block times of the newest 31 Solana slots', { untold: 31 }, {}],
+  ['a node without block times of the newest 100 Solana slots', { untold: 100 }, {}],
+  ['a node without block times but with the Clock account', { untold: Number.POSITIVE_INFINITY, clock: true }, {}],
+  ['a node with neither block times nor the Clock account', { untold: Number.POSITIVE_INFINITY }, {}],
   [
-    'neither block times nor the clock of the chain, short slots',
+    'a node with neither block times nor the Clock account, and Solana slots of 200 ms',
     { untold: Number.POSITIVE_INFINITY },
     { slotMs: 200 },
   ],
   [
-    'neither block times nor the clock of the chain, and 150 blocks behind',
+    'a node with neither block times nor the Clock account that is 150 blocks behind',
     { untold: Number.POSITIVE_INFINITY, lag: 150 },
     {},
   ],
-  ['block times that are 15 s too old', { oldMs: 15_000 }, {}],
-  ['block times that are 15 s too old, and 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
-  ['120 blocks behind', { lag: 120 }, {}],
+  ['a node whose block times are 15 s too old', { oldMs: 15_000 }, {}],
+  ['a node whose block times are 15 s too old and that is 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
+  ['a node that is 120 blocks behind', { lag: 120 }, {}],
   ['our clock 30 s ahead', {}, { offsetMs: 30_000 }],
   ['our clock 60 s ahead', {}, { offsetMs: 60_000 }],
   ['our clock 30 s behind', {}, { offsetMs: -30_000 }],
@@ -185,13 +182,12 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
     expect(asked.told).toBeDefined()
     expect(asked.room).toBeGreaterThanOrEqual(0)
     expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-    // The answer arrives before even the earliest possible last valid block is final. Only the height in the answer can
-    // therefore delay the proof.
+    // The answer arrives so early that only the height in it can delay the proof.
     expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
   },
 )
 
-test('the block times of a current node show that our clock is slow, and a node that lags is not used from then on', async () => {
+test('the block times of a current node show that our clock is slow; from then on, a node that lags is not used', async () => {
   const world = new World({ offsetMs: -30_000 })
   let lag = 0
   const nodes = [world.node(), world.node({ lag: 90 })]
@@ -222,7 +218,7 @@ test('a node without block times whose height never changes is not used, and the
   )
 })
 
-test('a node with old block times is waited for, and is not treated like a node without block times', async () => {
+test('if block times are old, the machine waits for newer ones, and does not treat the node as one without block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
@@ -236,7 +232,7 @@ test('the second provider is used at once if the first one has no block times', 
   expect(world.reasons).toEqual([''])
 })
 
-test('a healthy node is asked only for its newest block and the time of this block', async () => {
+test('a healthy node is asked only for its newest block and for the time of that block', async () => {
   const world = new World()
   await world.ask(world.node()).within(0)
   expect(world.calls).toEqual(['getEpochInfo', 'getBlockTime'])

@@ -37,7 +37,7 @@ function ask(mint = MINT): (MintFacts | undefined)[] {
   return heard
 }
 
-test('each mint is read once for all callers, and its traits are reported once', async () => {
+test('each mint is read once for all callers, and its properties are reported once', async () => {
   const [one, other] = [ask(), ask()]
   expect([one, other]).toEqual([[], []])
   await settled()
@@ -87,7 +87,7 @@ test.each<[string, () => unknown]>([
   },
 )
 
-test('mints that may be bought soon are read in advance, four at a time', async () => {
+test('mints that the bots may buy soon are read in advance, four at a time', async () => {
   const mints = [7, 8, 9, 10, 11, 12].map(keyOf)
   for (const key of ['trades', ...mints]) reader.prepare(key)
   expect(chain.calls.map(([, [mint]]) => mint)).toEqual(mints.slice(0, 4))

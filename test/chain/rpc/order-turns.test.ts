@@ -3,7 +3,7 @@ import { Turns } from '../../../src/chain/rpc/order-turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Returns the orders that got a turn, in this order, and the callbacks that end their turns. */
+/** Returns the orders that got their turn, in this order, and the callbacks that end the turns. */
 function world() {
   const clock = new SimulatedClock()
   const turns = new Turns(clock)
@@ -23,7 +23,7 @@ function world() {
   return { going, ends, ask, pass }
 }
 
-test('orders take turns, and exits go first', async () => {
+test('orders are sent one after another, exits before entries', async () => {
   const { going, ends, ask, pass } = world()
   for (const [order, isExit] of [
     ['buy 1', false],
@@ -42,7 +42,7 @@ test('orders take turns, and exits go first', async () => {
   expect(going).toEqual(['buy 1', 'sale', 'buy 2'])
 })
 
-test('an order whose transaction does not land delays other entries and exits by at most 3 s each', async () => {
+test('an order whose transaction does not land delays each other order by at most 3 s', async () => {
   const { going, ask, pass } = world()
   for (const [order, isExit] of [
     ['buy 1', false],

@@ -23,9 +23,7 @@ const account = (owner: string, data: Uint8Array, lamports = 5_000_000_000n): Ac
 })
 const mint = account(PROGRAMS.token, mintBytes())
 
-/**
- * Returns a pump.fun curve of the current size: reserves of 30 SOL and 1.073e9 tokens, both virtual, and 5 SOL paid in.
- */
+/** Returns a pump.fun curve with 5 SOL paid in. Its initial reserves were 30 SOL and 1.073e9 tokens, both virtual. */
 function curve(change: (data: Buffer) => void = () => {}, bytes = 151): AccountState {
   const data = Buffer.alloc(bytes)
   data.write('17b7f83760d8ac60', 'hex')
@@ -71,26 +69,30 @@ describe('a bonding curve', () => {
   const sides = { lamports: 35_000_000_000n, tokens: 919_714_285_714_286n, decimals: 6 }
   const at = (place: number, value: bigint) => curve((data) => void data.writeBigUInt64LE(value, place))
   it.each<[what: string, curve: AccountState | null, found: unknown]>([
-    ['in the current layout', curve(), sides],
-    ['in the oldest layout', curve(undefined, 49), sides],
-    ['in the layout without a quote mint', curve(undefined, 83), sides],
-    ['against wrapped SOL', curve((data) => data.set(keyBytes(WSOL_MINT), 83)), sides],
-    ['against USDC', curve((data) => data.set(keyBytes(USDC), 83)), 'POOL_UNREADABLE'],
-    ['sold out', curve((data) => data.writeUInt8(1, 48)), 'migrated'],
-    ['not there', null, 'migrated'],
-    ['of a foreign program at the same address', account(ODD, curve().data), 'migrated'],
-    ['that only received a transfer of SOL', account(PROGRAMS.system, new Uint8Array(0)), 'migrated'],
-    ['another account of the program', curve((data) => data.writeUInt8(0, 0)), 'POOL_UNREADABLE'],
-    ['cut short', curve(undefined, 48), 'POOL_UNREADABLE'],
+    ['a curve in the current layout', curve(), sides],
+    ['a curve in the oldest layout', curve(undefined, 49), sides],
+    ['a curve in the layout without a quote mint', curve(undefined, 83), sides],
+    ['a curve whose quote mint is wrapped SOL', curve((data) => data.set(keyBytes(WSOL_MINT), 83)), sides],
+    ['a curve whose quote mint is USDC', curve((data) => data.set(keyBytes(USDC), 83)), 'POOL_UNREADABLE'],
+    ['a curve that is sold out', curve((data) => data.writeUInt8(1, 48)), 'migrated'],
+    ['a curve whose account does not exist', null, 'migrated'],
+    ['an account of a foreign program at the address of the curve', account(ODD, curve().data), 'migrated'],
+    ['an address of a curve that only received SOL', account(PROGRAMS.system, new Uint8Array(0)), 'migrated'],
     [
-      'with more SOL in its data than in its balance',
+      'another account of the program at the address of the curve',
+      curve((data) => data.writeUInt8(0, 0)),
+      'POOL_UNREADABLE',
+    ],
+    ['a curve with too few bytes', curve(undefined, 48), 'POOL_UNREADABLE'],
+    [
+      'a curve with more SOL in its data than in its balance',
       account(PROGRAMS.bondingCurve, curve().data, 4_999_999_999n),
       'POOL_UNREADABLE',
     ],
-    ['with more virtual tokens than possible', at(24, 10n ** 15n), 'POOL_UNREADABLE'],
-    ['with no tokens', curve((data) => data.fill(0, 8, 32)), 'POOL_UNREADABLE'],
-    ['with no SOL', curve((data) => data.fill(0, 16, 48)), 'POOL_UNREADABLE'],
-  ])('%s', (_what, found, expected) => {
+    ['a curve with more virtual tokens than possible', at(24, 10n ** 15n), 'POOL_UNREADABLE'],
+    ['a curve without tokens', curve((data) => data.fill(0, 8, 32)), 'POOL_UNREADABLE'],
+    ['a curve without SOL', curve((data) => data.fill(0, 16, 48)), 'POOL_UNREADABLE'],
+  ])('%s is read or refused', (_what, found, expected) => {
     expect(code(readCurve([mint, found], PUMP))).toEqual(expected)
   })
 
@@ -98,7 +100,7 @@ describe('a bonding curve', () => {
     ['nothing', null],
     ['an account of a foreign program', account(ODD, mintBytes())],
     ['a token account', vault(MINT, 1n)],
-  ])('a curve or pool of a mint that is %s is refused', (_what, instead) => {
+  ])('a curve or pool is refused if the account of its mint is %s', (_what, instead) => {
     expect(code(readCurve([instead, curve()], PUMP))).toBe('POOL_UNREADABLE')
     expect(code(readPool([instead, pool(), base, quote], MINT))).toBe('POOL_UNREADABLE')
   })
@@ -113,7 +115,7 @@ describe('a bonding curve', () => {
   })
 })
 
-describe('the pool that follows the curve', () => {
+describe('the pool to which a token moves after its curve', () => {
   const virtual = (value: bigint) =>
     pool((data) => {
       data.writeBigInt64LE(BigInt.asIntN(64, value), 245)
@@ -121,30 +123,38 @@ describe('the pool that follows the curve', () => {
     })
   const sides = (lamports: bigint) => ({ lamports, tokens: 206_900_000_000_000n, decimals: 6 })
   it.each<[what: string, accounts: (AccountState | null)[], found: unknown]>([
-    ['in the current layout', [pool(), base, quote], sides(85_000_000_000n)],
-    ['in the oldest layout', [pool(undefined, 211), base, quote], sides(85_000_000_000n)],
-    ['in the layout of some months ago', [pool(undefined, 252), base, quote], sides(85_000_000_000n)],
-    ['with added virtual depth', [virtual(17_580_000_000n), base, quote], sides(102_580_000_000n)],
-    ['with unclaimed fees', [virtual(-30_000_000n), base, quote], sides(84_970_000_000n)],
-    ['with more fees than SOL', [virtual(-85_000_000_001n), base, quote], 'POOL_UNREADABLE'],
-    ['with an impossible depth', [virtual(2n ** 100n), base, quote], 'POOL_UNREADABLE'],
-    ['not there', [null, base, quote], 'POOL_UNREADABLE'],
-    ['of a foreign program at the same address', [account(ODD, pool().data), base, quote], 'POOL_UNREADABLE'],
-    ['another account of the program', [pool((data) => data.writeUInt8(0, 0)), base, quote], 'POOL_UNREADABLE'],
-    ['of another token', [pool((data) => data.set(keyBytes(ODD), 43)), base, quote], 'POOL_UNREADABLE'],
-    ['against USDC', [pool((data) => data.set(keyBytes(USDC), 75)), base, quote], 'POOL_UNREADABLE'],
-    ['with another vault', [pool((data) => data.set(keyBytes(ODD), 171)), base, quote], 'POOL_UNREADABLE'],
-    ['drained of SOL', [pool(), base, vault(WSOL_MINT, 9_999_999n)], 'POOL_UNREADABLE'],
-    ['drained of tokens', [pool(), vault(MINT, 0n), quote], 'POOL_UNREADABLE'],
-    ['without a vault', [pool(), null, quote], 'POOL_UNREADABLE'],
-    ['with a vault of another owner', [pool(), base, vault(WSOL_MINT, 10n ** 12n, ODD)], 'POOL_UNREADABLE'],
+    ['a pool in the current layout', [pool(), base, quote], sides(85_000_000_000n)],
+    ['a pool in the oldest layout', [pool(undefined, 211), base, quote], sides(85_000_000_000n)],
+    ['a pool in the layout before the current one', [pool(undefined, 252), base, quote], sides(85_000_000_000n)],
+    ['a pool with additional virtual SOL', [virtual(17_580_000_000n), base, quote], sides(102_580_000_000n)],
+    ['a pool with unclaimed fees', [virtual(-30_000_000n), base, quote], sides(84_970_000_000n)],
+    ['a pool with more unclaimed fees than SOL', [virtual(-85_000_000_001n), base, quote], 'POOL_UNREADABLE'],
+    ['a pool with an impossible amount of virtual SOL', [virtual(2n ** 100n), base, quote], 'POOL_UNREADABLE'],
+    ['a pool whose account does not exist', [null, base, quote], 'POOL_UNREADABLE'],
     [
-      'with a vault outside the token programs',
+      'an account of a foreign program at the address of the pool',
+      [account(ODD, pool().data), base, quote],
+      'POOL_UNREADABLE',
+    ],
+    [
+      'another account of the program at the address of the pool',
+      [pool((data) => data.writeUInt8(0, 0)), base, quote],
+      'POOL_UNREADABLE',
+    ],
+    ['a pool of another token', [pool((data) => data.set(keyBytes(ODD), 43)), base, quote], 'POOL_UNREADABLE'],
+    ['a pool whose quote mint is USDC', [pool((data) => data.set(keyBytes(USDC), 75)), base, quote], 'POOL_UNREADABLE'],
+    ['a pool that names another vault', [pool((data) => data.set(keyBytes(ODD), 171)), base, quote], 'POOL_UNREADABLE'],
+    ['a pool that is drained of SOL', [pool(), base, vault(WSOL_MINT, 9_999_999n)], 'POOL_UNREADABLE'],
+    ['a pool that is drained of tokens', [pool(), vault(MINT, 0n), quote], 'POOL_UNREADABLE'],
+    ['a pool whose vault does not exist', [pool(), null, quote], 'POOL_UNREADABLE'],
+    ['a pool whose vault has another owner', [pool(), base, vault(WSOL_MINT, 10n ** 12n, ODD)], 'POOL_UNREADABLE'],
+    [
+      'a pool whose vault does not belong to a token program',
       [pool(), base, vault(WSOL_MINT, 10n ** 12n, POOL, ODD)],
       'POOL_UNREADABLE',
     ],
-    ['with a vault of another token', [pool(), base, vault(USDC, 10n ** 12n)], 'POOL_UNREADABLE'],
-  ])('%s', (_what, [found = null, tokens = null, lamports = null], expected) => {
+    ['a pool whose vault holds another token', [pool(), base, vault(USDC, 10n ** 12n)], 'POOL_UNREADABLE'],
+  ])('%s is read or refused', (_what, [found = null, tokens = null, lamports = null], expected) => {
     expect(code(readPool([mint, found, tokens, lamports], MINT))).toEqual(expected)
   })
 })

@@ -53,7 +53,7 @@ async function gathered(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await settled()
 }
 
-test('requests at the same time share one call, and each price has the slot at which it was read', async () => {
+test('simultaneous requests share one call, and each price has the Solana slot at which it was read', async () => {
   for (const mint of [MINT, OTHER]) onCurve(mint)
   for (const mint of [MINT, OTHER, MINT]) reader.ask(mint)
   await gathered()
@@ -81,7 +81,7 @@ test('no call names more accounts than a node accepts', async () => {
   expect(told).toHaveLength(120)
 })
 
-test('if a token has no curve, its pool is read, and if it has no pool either, both addresses are read again', async () => {
+test('if a token has no curve, its pool is read; if it has no pool either, both addresses are read again', async () => {
   accounts.set(MINT, accountShape(mintBytes()))
   reader.ask(MINT)
   await gathered()
@@ -104,26 +104,26 @@ test.each<[what: string, answer: () => unknown]>([
     },
   ],
   [
-    'the clock is missing',
+    'the Clock account is missing',
     () => {
       accounts.delete(CLOCK_SYSVAR)
     },
   ],
   [
-    'the clock is invalid',
+    'the Clock account is invalid',
     () => {
       accounts.set(CLOCK_SYSVAR, accountShape(new Uint8Array(41)))
     },
   ],
   [
-    'the time is negative',
+    'the time in the Clock account is negative',
     () => {
       accounts.set(CLOCK_SYSVAR, clockShape(-5))
     },
   ],
   ['the answer is too short', () => ({ context: { slot: 1 }, value: [] })],
   ['the answer is invalid', () => 'pools'],
-  ['the slot is missing', () => ({ context: {}, value: [null, null, null] })],
+  ['the Solana slot is missing', () => ({ context: {}, value: [null, null, null] })],
   ['an account is invalid', () => ({ context: { slot: 1 }, value: [7, 7, 7] })],
 ])('if %s, the reader reports POOL_SILENT, and reads the pool again for the next request', async (_what, answer) => {
   onCurve(MINT)

@@ -60,7 +60,7 @@ test('null is a valid result', async () => {
   expect(await open()('getTransaction', ['x'])).toEqual({ ok: true, value: null })
 })
 
-test('an error that belongs to the call is returned without a retry', async () => {
+test('an error that the call itself caused is returned without a retry', async () => {
   answers[FIRST] = reply({ error: { code: -32_602, message: 'Invalid params' } })
   expect(await open()('getSlot', [])).toEqual({ ok: false, code: -32_602, message: 'Invalid params' })
   expect(requests).toHaveLength(1)
@@ -68,10 +68,13 @@ test('an error that belongs to the call is returned without a retry', async () =
 
 test.each<[string, (id: number) => HttpResult]>([
   ['cannot be reached', () => ({ kind: 'unsent', reason: 'ECONNREFUSED' })],
-  ['loses the answer', () => ({ kind: 'lost', reason: 'ECONNRESET' })],
+  ['does not send its answer', () => ({ kind: 'lost', reason: 'ECONNRESET' })],
   ['answers 429', reply({}, 429)],
   ['answers HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
-  ['answers another call', () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' })],
+  [
+    'sends the answer to another call',
+    () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' }),
+  ],
   ['answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
   ['is unhealthy', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
 ])('a provider that %s is paused, and the next one is called', async (_name, bad) => {
@@ -85,7 +88,7 @@ test.each<[string, (id: number) => HttpResult]>([
   expect(requests.map(({ url }) => (url === FIRST ? 1 : 2))).toEqual([1, 2, 2, 1])
 })
 
-test('the pauses of a provider grow with consecutive failures, and Retry-After is respected', async () => {
+test('the pauses of a provider become longer with consecutive failures, and a Retry-After header is respected', async () => {
   const rpc = open([FIRST])
   const rests: number[] = []
   answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
@@ -132,7 +135,7 @@ test('if no provider answers, the error contains no address', async () => {
   expect(await open([])('getSlot', [])).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
 })
 
-test('a provider that is behind the requested slot is not paused for other calls', async () => {
+test('a provider that is behind the requested Solana slot is not paused for other calls', async () => {
   const behind = reply({ error: { code: RPC_BEHIND, message: 'Minimum context slot has not been reached' } })
   const rpc = open()
   answers[FIRST] = behind
@@ -150,7 +153,7 @@ test.each([
   [-32_009, 'Slot 5 was skipped, or missing in long-term storage'],
   [-32_014, 'Block status not yet available for slot 5'],
 ])(
-  '%i is an error about the slot: the next provider is called, and the first provider is not paused',
+  'the error %i concerns the requested Solana slot, so the next provider is called, and the first one is not paused',
   async (code, message) => {
     const rpc = open()
     answers[FIRST] = reply({ error: { code, message } })

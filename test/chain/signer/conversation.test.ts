@@ -9,8 +9,8 @@ import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The engine's end of a connection to the signer, without a process: the signer may be hostile, and the test sets the
-// time.
+// The engine's end of a connection to the signer. There is no signer process: the test plays the signer, which may be
+// hostile, and sets the time.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
@@ -38,7 +38,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** Returns an engine whose signers are simulated by `behave`, which is called once for each connection. */
+/** Returns an engine that talks to simulated signers. `behave` is called once for each connection. */
 async function engine(behave: (far: Duplex, dialled: number) => void, retries = RESTARTS) {
   const clock = new ManualClock()
   const told: string[] = []
@@ -57,14 +57,14 @@ async function engine(behave: (far: Duplex, dialled: number) => void, retries = 
 
 test.each<[string, (far: Duplex) => void]>([
   ['an invalid signature', (far) => far.write(signed(1, new Uint8Array(64).fill(1)))],
-  ['a signature of another message', (far) => far.write(signed(1, buy(1_000, 1).signature))],
-  ['an answer without a request', (far) => far.write(signed(2))],
-  ['a second hello', (far) => far.write(hello)],
+  ['a signature for another message', (far) => far.write(signed(1, buy(1_000, 1).signature))],
+  ['an answer to a request that was never made', (far) => far.write(signed(2))],
+  ['a second greeting', (far) => far.write(hello)],
   ['a length prefix of 4 GiB', (far) => far.write(Buffer.from([255, 255, 255, 255, 1]))],
   ['an answer of an unknown kind', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
-  ['half an answer, then the end of the connection', (far) => far.end(signed(1).subarray(0, 40))],
-  ['the end of the connection', (far) => far.end()],
-])('an invalid answer disconnects the signer, and nothing is signed: %s', async (_name, behave) => {
+  ['half an answer, after which the connection ends', (far) => far.end(signed(1).subarray(0, 40))],
+  ['no answer, because the connection ends', (far) => far.end()],
+])('after an invalid answer the engine disconnects the signer, and nothing is signed: %s', async (_name, behave) => {
   const { signer, told } = await engine((far, dialled) => {
     far.write(hello)
     if (dialled === 1) far.once('data', () => behave(far))
@@ -127,7 +127,7 @@ test('the engine restarts a signer at most three times a minute', async () => {
   const answer = signer.sign(request)
   far.at(-1)?.write(signed(1))
   expect(await answer).toEqual({ ok: true, signature })
-  // A new minute begins, so three more restarts are allowed.
+  // In the next minute, three more restarts are allowed.
   const before = far.length
   far.at(-1)?.end()
   await settle()
@@ -135,7 +135,7 @@ test('the engine restarts a signer at most three times a minute', async () => {
   await signer.close()
 })
 
-test('a socket without a listening process is tried again each second, and the failure is reported once', async () => {
+test('if no process listens at the socket, the engine tries again each second, and reports the failure once', async () => {
   const { signer, clock, far, told } = await engine((other, dialled) => {
     if (dialled === 1 || dialled === 8) other.write(hello)
     else other.end()
@@ -169,21 +169,29 @@ test('a request that is made during a restart of the signer waits for the restar
 
 test.each<[string, (far: Duplex) => void, RegExp]>([
   [
-    'another wallet',
+    'the key of another wallet',
     (far) => far.write(encodeAnswer({ kind: 'hello', publicKey: new Uint8Array(32) })),
     /has the key of 1111/,
   ],
-  ['a failure', (far) => far.write(encodeAnswer({ kind: 'failed', exitCode: 4, reason: 'a reason' })), /^a reason$/],
+  [
+    'the report of a failure',
+    (far) => far.write(encodeAnswer({ kind: 'failed', exitCode: 4, reason: 'a reason' })),
+    /^a reason$/,
+  ],
   ['the end of the connection', (far) => far.end(), /it ended/],
-  ['another protocol', (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])), /another protocol version/],
-])('a connection that begins with %s fails', async (_name, behave, because) => {
+  [
+    'another version of the protocol',
+    (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])),
+    /another protocol version/,
+  ],
+])('the engine refuses a connection that begins with %s', async (_name, behave, because) => {
   await expect(engine(behave)).rejects.toThrow(because)
 })
 
 test.each<[string, Partial<SignRequest>]>([
   ['a message of a megabyte', { message: new Uint8Array(1_000_000) }],
-  ['a negative bound', { boundLamports: -1n }],
-  ['a name of several lines', { orderId: 'a\nb' }],
+  ['a negative cost limit', { boundLamports: -1n }],
+  ['an order id with several lines', { orderId: 'a\nb' }],
 ])('an invalid request is refused before it is sent to the signer: %s', async (_name, changed) => {
   const { signer } = await engine((far) => {
     far.write(hello)

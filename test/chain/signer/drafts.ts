@@ -4,7 +4,7 @@ import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
 import { PRESETS } from '../../../src/orders/builder-policy.ts'
 import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
 
-// Transactions of the verifier's tests, in the form in which a signer receives them.
+// Transactions of the verifier's tests as requests to a signer.
 
 /** The signed message of a transaction. */
 const messageOf = (bytes: Uint8Array) => bytes.subarray(1 + 64 * (bytes[0] as number))
@@ -22,7 +22,7 @@ export function requestOf(draft: Draft, boundLamports: bigint): SignRequest {
 
 export const boundOf = (draft: Draft) => verifyDraft(draft).verdict?.bound as bigint
 
-/** Returns the smallest cost, lamports, that a request must allow so that the signer signs the transaction. */
+/** Returns the lowest cost limit, lamports, with which the signer signs the transaction. */
 export function leastBoundOf(draft: Draft, user: PublicKey): bigint {
   const said = /^(\d+) lamports would leave/.exec(refusalOf(requestOf(draft, 0n), rulesOf(user)) ?? '')
   return BigInt(said?.[1] as string)

@@ -14,7 +14,7 @@ function read(text: string, wanted?: string, mode = 0o600) {
   return readKeyFile(folder.write(`${++files}.json`, text, mode), wanted)
 }
 
-test('a file of solana-keygen gives the keys of the wallet', () => {
+test('the keys of the wallet are read from a file of solana-keygen', () => {
   const key = read(JSON.stringify(bytes), wallet)
   expect(key.wallet).toBe(wallet)
   expect(Buffer.from(key.publicKey).equals(pair.publicKey.toBytes())).toBe(true)
@@ -28,17 +28,17 @@ test.each<[string, string, RegExp]>([
   ['a file that is not JSON', 'a text with secret words', /64 bytes/],
   ['a JSON string', JSON.stringify('5Kd3NBUAdUnhyzenEwVLy9pBKxSwXvE9FMPyR4UKZvpe6E3AgLr'), /64 bytes/],
   ['a JSON object', JSON.stringify({ secretKey: bytes }), /64 bytes/],
-  ['the seed alone', JSON.stringify(bytes.slice(0, 32)), /64 bytes/],
-  ['one byte more', JSON.stringify([...bytes, 1]), /64 bytes/],
-  ['a number above a byte', JSON.stringify(bytes.with(3, 256)), /64 bytes/],
+  ['only the seed of the key', JSON.stringify(bytes.slice(0, 32)), /64 bytes/],
+  ['an array with one byte too many', JSON.stringify([...bytes, 1]), /64 bytes/],
+  ['a number that does not fit into a byte', JSON.stringify(bytes.with(3, 256)), /64 bytes/],
   ['a negative number', JSON.stringify(bytes.with(3, -1)), /64 bytes/],
   ['a fraction', JSON.stringify(bytes).replace(',', '.0,'), /64 bytes/],
-  ['two numbers without a comma between them', `[${bytes.join(',').replace(',', ' ')}]`, /64 bytes/],
-  ['a comma at the end', `[${bytes.join(',')},]`, /64 bytes/],
+  ['an array with two numbers without a comma between them', `[${bytes.join(',').replace(',', ' ')}]`, /64 bytes/],
+  ['an array with a comma at its end', `[${bytes.join(',')},]`, /64 bytes/],
   ['text after the array', `${JSON.stringify(bytes)}x`, /64 bytes/],
-  ['a public key of another pair', JSON.stringify(other), /public key/],
+  ['a public key that does not belong to the secret key', JSON.stringify(other), /public key/],
   ['a file that is too long', ' '.repeat(5_000), /not a keypair file/],
-])('a key file is refused, and its content is never shown: %s', (_name, text, because) => {
+])('an invalid key file is refused, and the error does not show its content: %s', (_name, text, because) => {
   let said = ''
   try {
     read(text)

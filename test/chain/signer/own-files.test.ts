@@ -21,19 +21,19 @@ function fileWith(mode: number, folderMode: number): string {
 }
 
 test.each<[string, number, number, boolean]>([
-  ['only its owner can write', 0o644, 0o755, true],
-  ['only its owner can read', 0o600, 0o700, true],
-  ['every user can write', 0o666, 0o755, false],
-  ['its group can write', 0o620, 0o700, false],
-  ['every user can replace', 0o600, 0o777, false],
-  ['its group can replace', 0o600, 0o770, false],
-])('a file that %s is accepted or refused', (_what, mode, folderMode, accepted) => {
+  ['only its owner can write is accepted', 0o644, 0o755, true],
+  ['only its owner can read is accepted', 0o600, 0o700, true],
+  ['every user can write is refused', 0o666, 0o755, false],
+  ['its group can write is refused', 0o620, 0o700, false],
+  ['every user can replace is refused', 0o600, 0o777, false],
+  ['its group can replace is refused', 0o600, 0o770, false],
+])('a policy file that %s', (_what, mode, folderMode, accepted) => {
   const check = () => refuseChangeable(fileWith(mode, folderMode))
   if (accepted) expect(check).not.toThrow()
   else expect(check).toThrow(/other users can write to it .* chmod go-w/)
 })
 
-test('a link to a file does not bypass the check, and a missing file passes it', () => {
+test('a link to a writable file is refused like the file, and a missing file is accepted', () => {
   const link = join(folder.path, 'link.yaml')
   symlinkSync(fileWith(0o666, 0o700), link)
   expect(() => refuseChangeable(link)).toThrow(/other users can write to it/)
@@ -48,7 +48,7 @@ test.each([
     /own \d+: other users can write/,
   ],
   ['a key in a folder that every user can write', ['--key', fileWith(0o600, 0o777)], /own \d+: other users can write/],
-])('`sluice signer` refuses %s: exit 4', async (_what, args, line) => {
+])('`sluice signer` refuses %s with exit code 4', async (_what, args, line) => {
   let said = ''
   vi.spyOn(console, 'error').mockImplementation((text) => {
     said += text

@@ -25,7 +25,7 @@ const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** A clock with a shorter interval between retries. */
+/** A clock with shorter pauses, so that the test does not wait long for retries. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(ms > 1_000 ? 5 * ms : 100, run) }
 let names = 0
 
@@ -40,7 +40,7 @@ interface Opened {
   kill(): Promise<unknown>
 }
 
-/** Starts a signer as a child of this process. The tested code restarts it. */
+/** Starts a signer as a child process of this process. The tested code restarts the signer. */
 async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const parts = launch(changed)
   const lines: Line[] = []
@@ -53,7 +53,7 @@ async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
   return { signer, kill: async () => lines.at(-1)?.cut() }
 }
 
-/** Starts a signer that listens at a socket. The test restarts it. */
+/** Starts a signer that listens at a socket. The test itself restarts the signer. */
 async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
   const socketPath = join(folder.path, `${++names}.sock`)
   const parts = { ...launch(changed), socketPath }
@@ -73,10 +73,10 @@ async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
 }
 
 describe.each([
-  ['a child', child],
-  ['a signer in a process of its own, at a socket', atSocket],
+  ['a signer in a child process', child],
+  ['a signer that listens at a socket', atSocket],
 ])('%s', (_name, open) => {
-  test('concurrent requests get the signatures that web3.js makes, bad requests are refused, and the caps hold over restarts', async () => {
+  test('concurrent requests get the signatures that web3.js makes, bad requests are refused, and the caps hold across restarts', async () => {
     const caps = { perTransaction: 200_000n, perHour: 900_000n, perDay: null }
     const { signer, kill } = await open({ caps })
     expect(signer.wallet).toBe(WALLET)
@@ -109,7 +109,7 @@ describe.each([
 test('if a signer is killed while requests are open, each request is either signed or fails, and the signer recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
-  // If this process was paused, all requests may be answered before the kill. In this case, the signer is killed again.
+  // If this process was paused, all requests may be answered before the kill. The loop then kills the signer again.
   for (let isInTheMiddle = false; !isInTheMiddle; ) {
     const asked = buys.map(({ request }) => signer.sign(request))
     await asked[0]
@@ -124,7 +124,7 @@ test('if a signer is killed while requests are open, each request is either sign
 })
 
 test.each<[string, Partial<SignerLaunch>, RegExp]>([
-  ['no key file', { keyPath: join(folder.path, 'none.json') }, /none\.json: no such file/],
+  ['a key file that does not exist', { keyPath: join(folder.path, 'none.json') }, /none\.json: no such file/],
   [
     'a key that other users can read',
     { keyPath: folder.write('open.json', '[]', 0o644) },
@@ -136,9 +136,9 @@ test.each<[string, Partial<SignerLaunch>, RegExp]>([
     { wallet: keypair('another').publicKey.toBase58() },
     /the key of .* the configured wallet is/,
   ],
-  ['damaged counters', { stateFile: folder.write('bad.caps', 'x') }, /damaged/],
-  ['a folder for counters that is a file', { stateFile: join(keyPath, 'x/y') }, /cannot be stored there/],
-  ['a path with a wildcard', { keyPath: join(folder.path, '*') }, /would match other files/],
+  ['a damaged file of counters', { stateFile: folder.write('bad.caps', 'x') }, /damaged/],
+  ['a folder for the counters that is a file', { stateFile: join(keyPath, 'x/y') }, /cannot be stored there/],
+  ['a path of the key file with a wildcard', { keyPath: join(folder.path, '*') }, /would match other files/],
 ])('the signer does not start with %s', async (_name, changed, because) => {
   await expect(startSigner(launch(changed), { clock, tell: () => {} })).rejects.toThrow(because)
 })
@@ -183,7 +183,7 @@ test.skipIf(process.platform !== 'linux')(
     const stream = started.stdio[3] as Duplex
     await new Promise((resolve) => stream.once('data', resolve))
     expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
-    // Signals to the whole process group do not end the signer before its engine.
+    // The signer survives signals to the whole process group, because it must not end before its engine.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) started.kill(signal)
     stream.write(Buffer.from([20, 0, 0]))
     stream.end()
@@ -198,7 +198,7 @@ test('a length prefix of 4 GiB ends the signer, which logs the reason', async ()
   expect(await gone).toBe(1)
 })
 
-test('the socket is open to owner and group; hostile engines are disconnected, and the others continue', async () => {
+test('the socket is open to owner and group, and hostile engines are disconnected while the others continue', async () => {
   const socketPath = join(folder.path, `${++names}.sock`)
   const listening = await listenAsSigner({ ...launch(), socketPath }, clock)
   expect(statSync(socketPath).mode & 0o777).toBe(0o660)

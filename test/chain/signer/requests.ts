@@ -7,7 +7,7 @@ export const PAIR = keypair('wallet of the signer')
 export const WALLET = PAIR.publicKey.toBase58()
 const MINT = address('mint of the signer')
 
-/** Returns a buy with a unique message, and the signature that web3.js makes of it. */
+/** Returns a request to sign a buy with a unique message, and the signature that web3.js makes for it. */
 export function buy(lamports: number, nonce = 0): { request: SignRequest; signature: Uint8Array } {
   const user = PAIR.publicKey
   const instructions = [

@@ -12,7 +12,7 @@ import { boundOf, leastBoundOf, requestOf, rulesOf } from './drafts.ts'
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 3)
 
 test.each(Object.keys(SHAPES))(
-  'the signer signs a transaction that the verifier accepts if the request allows exactly its cost: %s',
+  'the signer signs this honest transaction if the request allows exactly its cost: %s',
   (shape) => {
     for (let seed = 0; seed < 2 * EACH; seed++) {
       const draft = honest(shape, seed)
@@ -23,30 +23,30 @@ test.each(Object.keys(SHAPES))(
 
 /** Kinds of attacks that only the verifier can refuse, because the signer knows neither the order nor the policy. */
 const BEYOND_THE_SIGNER = [
-  'SyncNative of an account of a stranger',
+  'a SyncNative instruction for the account of a stranger',
   'seeded accounts that the trade does not need',
-  'CloseAccount of another token',
-  'an account for another token',
-  'a share of an unknown balance',
-  'a number in an unknown unit',
-  'a minimum output of zero',
-  'spends more than was ordered',
-  'sells more than was ordered',
-  'sells one base unit more than rounding explains',
-  'another token',
-  'a quote currency other than SOL',
+  'a CloseAccount instruction for the account of another token',
+  'a new account for another token',
+  'a sale of a share of a balance that is unknown',
+  'a sale of a number of tokens in an unknown unit',
+  'a trade with a minimum output of zero',
+  'a buy that spends more SOL than was ordered',
+  'a sale of more tokens than were ordered',
+  'a sale of one base unit more than rounding can explain',
+  'a buy of another token',
+  'a trade with a quote currency other than SOL',
   'a sale in place of a buy',
   'the tokens go to a thief',
   'the SOL goes to a thief',
-  'a trade of another wallet',
-  'the wallet in the place of another account',
-  'a pool of the builder',
+  'a trade for another wallet',
+  'a trade with the wallet or its token account as an additional account',
+  'a trade in a pool that belongs to the builder',
   'another instruction of the trading program',
   'a trade with missing or additional bytes or accounts',
-  'the quote currency in place of the token',
+  'an order whose token is wrapped SOL itself',
   'a second signer that the policy does not list',
   'a co-signer with a missing or invalid signature',
-  'the signature of the wallet is already set',
+  "a transaction that already contains the wallet's signature",
 ]
 
 test('each name in the list of attacks that only the verifier can refuse is the name of an attack', () => {
@@ -54,7 +54,7 @@ test('each name in the list of attacks that only the verifier can refuse is the 
 })
 
 test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(name)))(
-  'the signer alone refuses this kind of attack if the request allows exactly the cost of the honest trade: %s',
+  'the signer refuses this attack without the verifier if the request allows exactly the cost of the honest trade: %s',
   (name) => {
     for (let seed = 0; seed < EACH; seed++) {
       const draft = spoiled(name, seed)
@@ -65,7 +65,7 @@ test.each(Object.keys(FAMILIES).filter((name) => !BEYOND_THE_SIGNER.includes(nam
   },
 )
 
-test('every kind of honest transaction with the guards of the executor is signed if the request says that it has guards', () => {
+test('the signer signs every kind of honest transaction with appended guards if the request says that it has guards', () => {
   const fitted = Object.keys(SHAPES).filter((shape) => {
     const { asked, policy, facts, drawn, ...draft } = honest(shape, 1)
     const { bytes, accounts } = compile({ asked, policy, facts, ...draft })

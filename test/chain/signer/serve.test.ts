@@ -6,13 +6,13 @@ import { serve } from '../../../src/chain/signer/serve.ts'
 import { buy, PAIR } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 
-// The signer's end of a connection, without a process: the engine may be hostile.
+// The signer's end of a connection. There is no engine process: the test plays the engine, which may be hostile.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
 const hello = encodeAnswer({ kind: 'hello', publicKey: KEY })
 
-/** Returns a signer that signs everything, and the bytes that its engine receives. */
+/** Returns a signer that signs everything, and the bytes that it sends to its engine. */
 function signerAlone() {
   const [near, far] = socketPair()
   const heard: Buffer[] = []
@@ -54,12 +54,12 @@ test('the signer reads a request correctly, however its bytes are split', () => 
 test('an invalid request closes the connection, and neither this request nor a later one is signed', async () => {
   const whole = encodeRequest(1, request)
   const spoilt: [string, Uint8Array][] = [
-    ['4 GiB', Buffer.from([255, 255, 255, 255])],
+    ['a length prefix of 4 GiB', Buffer.from([255, 255, 255, 255])],
     ['an empty frame', Buffer.alloc(4)],
     ['a frame that is too long', Buffer.from([1, 16, 0, 0])],
-    ['a flag of 2', Buffer.from(whole).fill(2, 8, 9)],
-    ['a cost bound above the supply of SOL', Buffer.from(whole).fill(255, 9, 17)],
-    ['a name with control characters', Buffer.from(whole).fill(7, 18, 20)],
+    ['a flag that is neither 0 nor 1', Buffer.from(whole).fill(2, 8, 9)],
+    ['a cost limit above the supply of SOL', Buffer.from(whole).fill(255, 9, 17)],
+    ['an order id with control characters', Buffer.from(whole).fill(7, 18, 20)],
     ['a frame that is too short', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
   ]
   for (const [name, bytes] of spoilt) {

@@ -13,7 +13,7 @@ const { user } = draft.drawn
 const rules = rulesOf(user)
 const bound = boundOf(draft)
 
-test('a request must allow every lamport that is visible in the transaction: buy, transfers, priority fee, base fee', () => {
+test('the cost limit of a request must cover every lamport of the transaction: buy, transfers, priority fee, base fee', () => {
   const least = leastBoundOf(draft, user)
   expect(refusalOf(requestOf(draft, least), rules)).toBeUndefined()
   expect(refusalOf(requestOf(draft, least - 1n), rules)).toMatch(`the request allows at most ${least - 1n} lamports`)
@@ -23,17 +23,17 @@ test('a request must allow every lamport that is visible in the transaction: buy
 })
 
 test.each<[string, Partial<SignRequest>, Partial<Rules>, RegExp]>([
-  ['another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee payer is/],
-  ['another policy', { policyHash: 'another' }, {}, /a policy other than/],
+  ['a transaction of another wallet', {}, { wallet: PublicKey.default.toBase58() }, /the fee payer is/],
+  ['a request under another policy', { policyHash: 'another' }, {}, /a policy other than/],
   ['a program that the signer was not started with', {}, { programs: new Set() }, /not among the programs/],
-  ['claimed guards that are missing', { guarded: true }, {}, /ends with guards/],
+  ['a request that claims guards which the message lacks', { guarded: true }, {}, /ends with guards/],
   ['an empty message', { message: new Uint8Array() }, {}, /not a transaction/],
   ['a whole transaction in place of a message', { message: compile(draft).bytes }, {}, /not a transaction|version|fee/],
 ])('the signer refuses %s', (_name, request, changed, because) => {
   expect(refusalOf({ ...requestOf(draft, bound), ...request }, { ...rules, ...changed })).toMatch(because)
 })
 
-test('a signer without programs and policy accepts any program and any policy hash', () => {
+test('a signer that was started without programs and without a policy accepts any program and any policy hash', () => {
   const anything = { ...rules, programs: null, policyHash: null }
   expect(refusalOf({ ...requestOf(draft, bound), policyHash: '' }, anything)).toBeUndefined()
 })
@@ -50,40 +50,41 @@ const revoke = parts.instruction(parts.TOKEN, [5], [own, parts.signer(user)])
 const nobodyCloses = parts.instruction(parts.TOKEN, [6, 3, 0], [own, parts.signer(user)])
 
 test.each<[string, Draft['instructions'], boolean]>([
-  ['the guard of the balance floor at the end', [floor], true],
-  ['the balance floor, then the token guard', [floor, tokens], true],
-  ['the token guard, then the balance floor', [tokens, floor], true],
-  ['both guards, and rights that are revoked', [floor, tokens, revoke, nobodyCloses], true],
+  ['a message that ends with the guard of the balance floor', [floor], true],
+  ['a message that ends with the balance floor and the token guard', [floor, tokens], true],
+  ['a message that ends with the token guard and the balance floor', [tokens, floor], true],
+  ['a message with both guards and instructions that revoke rights', [floor, tokens, revoke, nobodyCloses], true],
   [
-    'both guards, and a right that is granted',
+    'a message with both guards and an instruction that grants a right',
     [floor, tokens, parts.instruction(parts.TOKEN, [6, 3, 1, ...user.toBytes()], [own, parts.signer(user)])],
     false,
   ],
-  ['only the tokens', [tokens], false],
+  ['a message with only the token guard', [tokens], false],
   [
-    'the balance floor, and another instruction after it',
+    'a message with another instruction after the balance floor',
     [floor, parts.syncNative(parts.ata(user, parts.WSOL))],
     false,
   ],
-])('guards: %s', (_name, guards, isGuarded) => {
+])('the signer accepts or refuses the guards of %s', (_name, guards, isGuarded) => {
   const guarded = { ...draft, instructions: [...draft.instructions, ...guards] }
   const refusal = refusalOf({ ...requestOf(guarded, bound), guarded: true }, rules)
   expect(refusal === undefined).toBe(isGuarded)
 })
 
-test('a lookup table hides neither a payment nor the closing of an account', () => {
+test('a payment or a closing of an account is also found if its account is in a lookup table', () => {
   const thief = new PublicKey(8)
   const paid = { ...draft, version: 0 as const, tables: [tableOf('x', [thief])] }
   const hidden = { ...paid, instructions: [...draft.instructions, parts.transfer(user, thief, 10n ** 12n)] }
   expect(refusalOf(requestOf(hidden, bound), rules)).toMatch('would leave')
-  // In a lookup table, the wallet's account of wrapped SOL counts as a foreign account.
+  // The signer cannot read lookup tables. An account of wrapped SOL in a lookup table therefore counts as a foreign
+  // account.
   const wrapping = { ...paid, tables: [tableOf('y', [parts.ata(user, parts.WSOL)])] }
   const wrapped = {
     ...wrapping,
     instructions: [...draft.instructions, parts.transfer(user, parts.ata(user, parts.WSOL), bound)],
   }
   expect(refusalOf(requestOf(wrapped, bound), rules)).toMatch('would leave')
-  // The rent goes to an account of the lookup table, which is not a signer.
+  // The rent goes to an account in a lookup table, which cannot be a signer.
   const closing = parts.closeAccount(parts.ata(user, draft.drawn.mint), thief, user)
   expect(refusalOf(requestOf({ ...paid, instructions: [...draft.instructions, closing] }, bound), rules)).toMatch(
     'closed',
@@ -108,31 +109,39 @@ const closing = (to = user, authority = user): TransactionInstruction =>
 const stranger = new PublicKey(6)
 
 test.each<[string, Draft['instructions'], RegExp | undefined]>([
-  ['of one account', [closing()], undefined],
+  ['that closes one account is signed', [closing()], undefined],
   [
-    'of two accounts, one of each token program',
+    'that closes two accounts of the two token programs is signed',
     [closing(), parts.closeAccount(own, user, user, parts.TOKEN_2022)],
     undefined,
   ],
-  ['with a compute budget', [...parts.budget(20_000, 0), closing()], undefined],
-  ['to another owner', [closing(stranger)], /closed by the wallet/],
-  ['of one account to the wallet and one to another owner', [closing(), closing(stranger)], /closed by the wallet/],
-  ['with a transfer', [closing(), parts.transfer(user, user, 1)], /0 trades/],
-  ['with another token instruction', [closing(), revoke], /0 trades/],
+  ['that closes an account and sets a compute budget is signed', [...parts.budget(20_000, 0), closing()], undefined],
+  ['that closes an account in favour of another owner is refused', [closing(stranger)], /closed by the wallet/],
   [
-    'with bytes after its number',
+    'that closes one account for the wallet and one for another owner is refused',
+    [closing(), closing(stranger)],
+    /closed by the wallet/,
+  ],
+  ['that closes an account and transfers SOL is refused', [closing(), parts.transfer(user, user, 1)], /0 trades/],
+  ['that closes an account and has another token instruction is refused', [closing(), revoke], /0 trades/],
+  [
+    'with additional bytes in its closing instruction is refused',
     [parts.instruction(parts.TOKEN, [9, 0], [own, user, parts.signer(user)])],
     /0 trades/,
   ],
-  ['that is only a compute budget', parts.budget(20_000, 0), /0 trades/],
-  ['with a fee beyond the bound', [...parts.budget(200_000, 1_000_000), closing()], /would leave the wallet/],
-])('a message %s that only closes accounts is signed or refused by its rules', (_name, instructions, because) => {
+  ['that only sets a compute budget is refused', parts.budget(20_000, 0), /0 trades/],
+  [
+    'that closes an account for a fee above the cost limit is refused',
+    [...parts.budget(200_000, 1_000_000), closing()],
+    /would leave the wallet/,
+  ],
+])('a message %s', (_name, instructions, because) => {
   const refusal = refusalOf(requestOf({ ...draft, instructions }, 5_000n), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
   else expect(refusal).toMatch(because)
 })
 
-// Each case breaks one rule. The request allows any cost.
+// Each case concerns one rule. The request allows any cost.
 const plenty = 10n ** 12n
 const thief = new PublicKey(7)
 const co = CO_SIGNER.publicKey
@@ -153,11 +162,11 @@ function seeded(changed: Partial<Parameters<typeof SystemProgram.createAccountWi
 test.each<[string, TransactionInstruction[], RegExp | undefined]>([
   ['a seeded account of the wallet', seeded(), undefined],
   [
-    'a seeded account of another base',
+    'a seeded account with another base key',
     seeded({ basePubkey: co, newAccountPubkey: seededAccount(co, 'x') }),
     /not for wrapped SOL/,
   ],
-  ['a seeded account that another key pays', seeded({ fromPubkey: co }), /not for wrapped SOL/],
+  ['a seeded account whose rent another key pays', seeded({ fromPubkey: co }), /not for wrapped SOL/],
   [
     'a seeded account of another program',
     seeded({ programId: parts.TOKEN_2022, newAccountPubkey: seededAccount(user, 'x', parts.TOKEN_2022) }),
@@ -170,12 +179,12 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
   ['four signers', [1, 2, 3].map((index) => parts.transfer(other(index), user, 1)), undefined],
   ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 signers, but at most 4/],
   [
-    'a transfer with bytes after its amount',
+    'a transfer of SOL with bytes after its amount',
     [system(2, Uint8Array.of(...parts.u64(5), 0), [parts.signer(user), thief])],
     /unexpected accounts or data/,
   ],
   [
-    'a transfer with a third account',
+    'a transfer of SOL with a third account',
     [system(2, parts.u64(5), [parts.signer(user), thief, co])],
     /unexpected accounts or data/,
   ],
@@ -190,26 +199,30 @@ test.each<[string, TransactionInstruction[], RegExp | undefined]>([
     /than a trade needs/,
   ],
   [
-    'RecoverNested of the wallet',
+    'a RecoverNested instruction of the wallet',
     [parts.instruction(parts.ASSOCIATED, [2], [parts.signer(user), own, user, thief, thief, parts.TOKEN])],
     /does not open an account of the wallet/,
   ],
-  ['a closing with another authority', [parts.closeAccount(own, user, co)], /closed by the wallet/],
-  ['a closing by the wallet', [parts.closeAccount(wsol, user, user)], undefined],
+  ['a CloseAccount instruction with another authority', [parts.closeAccount(own, user, co)], /closed by the wallet/],
+  ['a CloseAccount instruction of the wallet', [parts.closeAccount(wsol, user, user)], undefined],
   [
-    'a transfer to itself without a signature of its authority',
+    'a token transfer from an account to itself that its authority does not sign',
     [parts.instruction(parts.TOKEN, [3, ...parts.u64(1)], [own, own, thief])],
     /leave/,
   ],
-  ['a revoked right', [revoke, nobodyCloses], undefined],
+  ['instructions that revoke rights', [revoke, nobodyCloses], undefined],
   ['a right that another key revokes', [parts.instruction(parts.TOKEN, [5], [own, parts.signer(co)])], /number 5/],
-  ['an account without an owner', [parts.instruction(parts.TOKEN, [6, 2, 0], [own, parts.signer(user)])], /number 6/],
   [
-    'a close authority for a thief',
+    'an instruction that removes the owner of an account',
+    [parts.instruction(parts.TOKEN, [6, 2, 0], [own, parts.signer(user)])],
+    /number 6/,
+  ],
+  [
+    'an instruction that makes a thief the close authority',
     [parts.instruction(parts.TOKEN, [6, 3, 1, ...thief.toBytes()], [own, parts.signer(user)])],
     /number 6/,
   ],
-])('one rule accepts or refuses %s', (_name, added, because) => {
+])('the signer accepts or refuses %s', (_name, added, because) => {
   const message = { ...draft, instructions: [...draft.instructions, ...added] }
   const refusal = refusalOf(requestOf(message, plenty), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
@@ -220,18 +233,18 @@ test.each<[string, TransactionInstruction[], bigint]>([
   ['SOL that goes to a stranger', [parts.transfer(user, thief, 7)], 7n],
   ['SOL that goes from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
   ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
-  ['SOL of a co-signer, and the base fee of that signature', [parts.transfer(co, thief, 7)], 5_000n],
-  ['a seeded account with its rent', seeded(), 0n],
-  ['a seeded account with more than its rent', seeded({ lamports: Number(RENT) + 7 }), 7n],
+  ['a transfer of SOL by a co-signer (only the base fee of its signature)', [parts.transfer(co, thief, 7)], 5_000n],
+  ['a seeded account with its rent (nothing, because the request includes it)', seeded(), 0n],
+  ['a seeded account with more lamports than its rent', seeded({ lamports: Number(RENT) + 7 }), 7n],
   ['SOL that is put into a seeded account later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
-])('the cost that a request must allow grows as expected by %s', (_name, added, more) => {
-  // With a compute price, each instruction would add to the priority fee.
+])('the lowest possible cost limit of a request grows as expected with %s', (_name, added, more) => {
+  // The compute price is removed, because with it each added instruction would raise the priority fee.
   const plain = { ...draft, instructions: draft.instructions.slice(2) }
   const message = { ...plain, instructions: [...plain.instructions, ...added] }
   expect(leastBoundOf(message, user) - leastBoundOf(plain, user)).toBe(more)
 })
 
-test('wrapped SOL that a trade takes is counted once, whether it was wrapped by this message or earlier', () => {
+test('wrapped SOL that a trade takes is counted once, whether this message or an earlier one wrapped it', () => {
   const { mint } = draft.drawn
   const swap = parts.pumpSwap('buy', { user, mint, one: 1n, two: 1_000_000n })
   const least = (...wrapping: TransactionInstruction[]) =>

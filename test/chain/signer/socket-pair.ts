@@ -1,7 +1,7 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Returns two connected sockets: if one ends, the other ends. */
+/** Returns two connected sockets. When one of them ends, the other ends too. */
 export function socketPair(): [Duplex, Duplex] {
   const [one, other] = duplexPair({ allowHalfOpen: false })
   one.once('close', () => other.destroy())

@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = 1_800_000_000_000
 
-/** Returns a file of counters, opened again by each `open`, and a clock that the test sets. */
+/** `open` opens a file of counters, each time the same file. The test sets the time of `clock`. */
 function rig(caps: Partial<Caps>) {
   const path = join(folder.path, `${++files}.caps`)
   const clock = { now: START }
@@ -38,23 +38,23 @@ test('the caps of a transaction, an hour and a day are exact to the lamport', ()
   expect(spending.take(100n)).toBeUndefined()
 })
 
-test('an amount that is refused is not counted', () => {
+test('an amount that the signer refuses is not counted', () => {
   const spending = rig({ perHour: 10n }).open()
   for (let count = 0; count < 5; count++) expect(spending.take(11n)).toBeDefined()
   expect(spending.take(10n)).toBeUndefined()
 })
 
-test('a restart keeps every counted amount, because each one is on disk before it is granted', () => {
+test('every counted amount is kept across a restart, because it is on the disk before the signature is granted', () => {
   const { path, open } = rig({ perDay: 30n })
   for (let count = 0; count < 3; count++) {
-    // The earlier process was killed and closed nothing.
+    // The new process opens the file although the earlier one, which was killed, did not close it.
     expect(open().take(10n)).toBeUndefined()
   }
   expect(open().take(1n)).toMatch('the cap per day is 30 lamports, but with this request the total would be 31')
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a clock that was set back before a start frees no part of a cap, and the reason names the clock', () => {
+test('setting the clock back before a start frees no part of a cap, and the refusal names the clock', () => {
   const { clock, open } = rig({ perHour: 10n })
   expect(open().take(10n)).toBeUndefined()
   clock.now -= 3 * HOUR
@@ -65,7 +65,7 @@ test('a clock that was set back before a start frees no part of a cap, and the r
   expect(open().take(1n)).toBeUndefined()
 })
 
-test('a clock that is set back during a run frees no part of a cap', () => {
+test('setting the clock back during a run frees no part of a cap', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   expect(spending.take(10n)).toBeUndefined()
@@ -73,7 +73,7 @@ test('a clock that is set back during a run frees no part of a cap', () => {
   expect(spending.take(1n)).toMatch('the clock is 180 minutes behind')
 })
 
-test('in the file, the count of a new minute replaces the count of the minute whose place it takes', () => {
+test('the file has a fixed number of places, and a new minute replaces the count of the minute that had its place', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
@@ -82,7 +82,7 @@ test('in the file, the count of a new minute replaces the count of the minute wh
   expect(spending.take(1n)).toMatch('the cap per hour is 10 lamports, but with this request the total would be 11')
 })
 
-test('no hour and no day exceeds its cap, across restarts', () => {
+test('the sum of no hour and of no day exceeds its cap, even across restarts', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 40 * MINUTE }),
     lamports: fc.bigInt({ min: 1n, max: 60n }),
@@ -113,11 +113,11 @@ test('no hour and no day exceeds its cap, across restarts', () => {
 })
 
 test.each<[string, (path: string) => void, RegExp]>([
-  ['is writable for other users', (path) => chmodSync(path, 0o660), /mode 0600/],
-  ['is truncated', (path) => truncateSync(path, 1_000), /damaged/],
-  ['has other content', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
+  ['other users can write', (path) => chmodSync(path, 0o660), /mode 0600/],
+  ['was truncated', (path) => truncateSync(path, 1_000), /damaged/],
+  ['was overwritten', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
   [
-    'has a changed count',
+    'contains a changed count',
     (path) => {
       const bytes = readFileSync(path)
       const slot = 64 + 32 * (Math.floor(START / MINUTE) % 1_500)
@@ -126,14 +126,14 @@ test.each<[string, (path: string) => void, RegExp]>([
     },
     /damaged.*remove it to start from zero/,
   ],
-])('a counter file that %s is refused', (_name, spoil, because) => {
+])('a file of counters that %s is refused', (_name, spoil, because) => {
   const { path, open } = rig({})
   open().take(5n)
   spoil(path)
   expect(open).toThrow(because)
 })
 
-test('a counter file that belongs to another wallet is refused', () => {
+test('a file of counters that belongs to another wallet is refused', () => {
   const { open } = rig({})
   open().take(5n)
   expect(() => open(new Uint8Array(32).fill(4))).toThrow('another wallet')

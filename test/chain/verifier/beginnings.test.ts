@@ -13,7 +13,7 @@ const read = new Map<string, AccountState | null>([
 ])
 const amount = (accountIndex: number, value: string) => ({ accountIndex, uiTokenAmount: { amount: value } })
 
-test('balances that the simulation reports for its start replace the balances that were read earlier', () => {
+test('balances before the transaction that the simulation reports replace the balances that were read earlier', () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9')] }
   const began = startStatesOf(value, [wallet, own, other, 'program'], read)
   expect(began.get(wallet)).toEqual({ ...plainAccount(7n), executable: false })
@@ -24,10 +24,10 @@ test('balances that the simulation reports for its start replace the balances th
 })
 
 test.each([
-  ['reports no balances for the start', {}],
-  ['reports too few balances', { preBalances: [7, 3, 0] }],
+  ['reports no balances before the transaction', {}],
+  ['reports fewer balances than accounts', { preBalances: [7, 3, 0] }],
   ['reports invalid balances', { preBalances: [7, '3', -1, 1] }],
-])('if the node %s, the accounts that were read earlier are used', (_what, value) => {
+])('if the node %s in its simulation, the accounts that were read earlier are used', (_what, value) => {
   expect(startStatesOf(value, [wallet, own, other, 'program'], read)).toBe(read)
 })
 

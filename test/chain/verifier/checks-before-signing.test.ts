@@ -41,7 +41,7 @@ async function look(draft: Draft, script: NodeScript, passed: (ms: number) => vo
 const SOL = 1_000_000_000n
 const thief = address('thief')
 
-/** Returns a node on which the honest buy costs nearly the permitted maximum. */
+/** Returns a node on which the honest buy costs slightly less than the permitted maximum. */
 function buying(draft: Case): NodeScript {
   const { user, mint, amount, tokens } = draft.drawn
   const script = nodeScript()
@@ -68,16 +68,19 @@ function selling(draft: Case): NodeScript {
 const codesOf = ({ refusals }: Examination) => refusals.map(({ code }) => code)
 
 describe('with a simulation', () => {
-  test.each(['pump buy', 'pump buy of SOL, lookup table', 'tip'])('an honest %s is accepted', async (shape) => {
-    const draft = honest(shape, 4)
-    const examined = await look(draft, buying(draft))
-    expect(examined.refusals).toEqual([])
-    expect(examined.simulated).toEqual({ lamports: -draft.drawn.amount - 2_500_000n, tokens: draft.drawn.tokens })
-    expect(examined.notUnderstood).toEqual([])
-  })
+  test.each(['pump buy', 'pump buy for an amount of SOL, with a lookup table', 'tip'])(
+    'an honest %s is accepted',
+    async (shape) => {
+      const draft = honest(shape, 4)
+      const examined = await look(draft, buying(draft))
+      expect(examined.refusals).toEqual([])
+      expect(examined.simulated).toEqual({ lamports: -draft.drawn.amount - 2_500_000n, tokens: draft.drawn.tokens })
+      expect(examined.notUnderstood).toEqual([])
+    },
+  )
 
   test('an honest sale of a share is accepted, and a sale of more than the share is refused', async () => {
-    const draft = honest('pump sell of a share', 4)
+    const draft = honest('pump sale of a share of the balance', 4)
     expect(codesOf(await look(draft, selling(draft)))).toEqual([])
     const script = selling(draft)
     const { user, mint, tokens } = draft.drawn
@@ -91,7 +94,7 @@ describe('with a simulation', () => {
   })
 
   describe("a sale on a node that does not show the wallet's tokens yet", () => {
-    const draft = honest('pump sell of a share', 4)
+    const draft = honest('pump sale of a share of the balance', 4)
     const account = ata(draft.drawn.user, draft.drawn.mint).toBase58()
     const behind = (more: Partial<NodeScript> = {}) => {
       const script = { ...selling(draft), ...more }
@@ -100,7 +103,7 @@ describe('with a simulation', () => {
       return { script, catchUp: () => script.before.set(account, held) }
     }
 
-    test('a sale is accepted if its node is a few slots behind and shows the tokens within 0.8 s', async () => {
+    test('a sale is accepted if its node is a few slots behind and shows the bought tokens within 0.8 s', async () => {
       const { script, catchUp } = behind()
       let waits = 0
       const examined = await look(draft, script, () => {
@@ -110,7 +113,7 @@ describe('with a simulation', () => {
       expect(examined.simulated?.tokens).toBe(-draft.drawn.tokens)
     })
 
-    test('a sale is refused if five readings within 0.8 s do not show the tokens', async () => {
+    test('a sale is refused if five readings of the node within 0.8 s do not show the bought tokens', async () => {
       const { script } = behind()
       const waits: number[] = []
       expect(codesOf(await look(draft, script, (ms) => waits.push(ms)))).toEqual(['AMOUNT_OVER'])
@@ -123,7 +126,7 @@ describe('with a simulation', () => {
       expect(codesOf(await look(draft, script))).toEqual(['BLOCKHASH_UNKNOWN'])
     })
 
-    test('once the node shows the tokens, a sale with another defect is refused only for this defect', async () => {
+    test('once the node shows the bought tokens, a sale with another defect is refused only for that defect', async () => {
       const { script, catchUp } = behind()
       const stolen = { ...draft, instructions: [...draft.instructions, transfer(draft.drawn.user, thief, SOL)] }
       expect(codesOf(await look(stolen, script, catchUp))).toEqual(['SOL_TRANSFER'])
@@ -131,9 +134,9 @@ describe('with a simulation', () => {
   })
 
   const spoils: [what: string, code: string, spoil: (script: NodeScript, drawn: Drawn) => void][] = [
-    ['it fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 1 }] })],
+    ['its simulation fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 1 }] })],
     [
-      'the price moved beyond the slippage',
+      'the price has moved by more than the slippage',
       'SLIPPAGE_EXCEEDED',
       (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] }),
     ],
@@ -151,25 +154,25 @@ describe('with a simulation', () => {
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n })),
     ],
     [
-      'the wallet belongs to a program',
+      "the wallet's account belongs to a program afterwards",
       'ACCOUNT_CHANGED',
       (script, { user, amount }) =>
         script.after.set(user.toBase58(), plainAccount(10n * SOL - amount, thief.toBase58())),
     ],
     [
-      'the tokens get another owner',
+      "the wallet's token account has another owner afterwards",
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: thief, tokens })),
     ],
     [
-      'another key becomes delegate of the tokens',
+      'another key is delegate of the tokens afterwards',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens, delegate: thief })),
     ],
     [
-      'another key becomes close authority of the account',
+      'another key is close authority of the token account afterwards',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(
@@ -178,13 +181,13 @@ describe('with a simulation', () => {
         ),
     ],
     [
-      'the account is frozen',
+      'the token account is frozen afterwards',
       'ACCOUNT_CHANGED',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens, frozen: true })),
     ],
     [
-      'another token of the wallet gets less',
+      'the wallet has less of another token afterwards',
       'ACCOUNT_CHANGED',
       (script, { user }) => {
         const mint = address('other mint')
@@ -195,14 +198,14 @@ describe('with a simulation', () => {
       },
     ],
     [
-      'the minimum output is far below what the trade brings',
+      'the minimum output is far below the output of the simulated trade',
       'MIN_OUT',
       (script, { user }) => script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000n)),
     ],
     ['the node cannot simulate', 'CHAIN_SILENT', (script) => script.refuses.push('simulateTransaction')],
     ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getMultipleAccounts')],
   ]
-  test.each(spoils)('a transaction is refused if %s: %s', async (_what, code, spoil) => {
+  test.each(spoils)('a transaction is refused if %s, with %s', async (_what, code, spoil) => {
     const draft = honest('pump buy', 4)
     const script = buying(draft)
     spoil(script, draft.drawn)
@@ -210,7 +213,7 @@ describe('with a simulation', () => {
   })
 
   test('a buy is refused if it brings far more than its minimum output', async () => {
-    const draft = honest('pump buy of SOL, lookup table', 4)
+    const draft = honest('pump buy for an amount of SOL, with a lookup table', 4)
     const { user, mint, tokens } = draft.drawn
     const script = buying(draft)
     script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens * 20n }))
@@ -218,7 +221,7 @@ describe('with a simulation', () => {
   })
 
   test('a sale is refused if more tokens leave the wallet than ordered', async () => {
-    const draft = honest('pump sell of a share', 4)
+    const draft = honest('pump sale of a share of the balance', 4)
     const { user, mint, tokens } = draft.drawn
     const script = selling(draft)
     script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n }))
@@ -226,7 +229,7 @@ describe('with a simulation', () => {
   })
 
   test('a sale is refused if it brings far more than its minimum output, because a third party could take the difference', async () => {
-    const draft = honest('pump sell of a share', 4)
+    const draft = honest('pump sale of a share of the balance', 4)
     const script = selling(draft)
     const { user, most } = draft.drawn
     script.after.set(user.toBase58(), plainAccount(SOL + most * 20n))
@@ -244,19 +247,19 @@ describe('with a simulation', () => {
 })
 
 describe('lookup tables', () => {
-  const shape = 'pump buy of SOL, lookup table'
+  const shape = 'pump buy for an amount of SOL, with a lookup table'
   const first = (draft: Case) => draft.tables[0]!
   const spoils: [what: string, spoil: (script: NodeScript, draft: Case) => void][] = [
     ['does not exist', (script, draft) => script.before.delete(first(draft).key.toBase58())],
     ['belongs to another program', (script, draft) => set(script, draft, { owner: thief.toBase58() })],
     ['is being closed', (script, draft) => replace(script, draft, { closing: true })],
     ['is too short', (script, draft) => replace(script, draft, {}, 3)],
-    ['grew in this very slot', (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 })],
+    ['was extended in the present Solana slot', (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 })],
     [
       'is not in the policy',
       (_script, draft) => (draft.policy = { ...draft.policy, lookupTables: [thief.toBase58()] }),
     ],
-    ['gives an account twice', (script, draft) => set(script, draft, twice(first(draft).state.addresses))],
+    ['contains an address twice', (script, draft) => set(script, draft, twice(first(draft).state.addresses))],
   ]
   const replace = (script: NodeScript, draft: Case, how: Parameters<typeof tableAccount>[1], most = 99) => {
     set(script, draft, tableAccount(first(draft).state.addresses.slice(0, most), how))
@@ -274,7 +277,7 @@ describe('lookup tables', () => {
     expect(codesOf(await look(draft, script))).toContain('LOOKUP_TABLE')
   })
 
-  test('the addresses of the lookup table on the chain are used, so an account of a thief is found', async () => {
+  test('the verifier reads the addresses of the lookup table on the chain, so it finds an account of a thief in it', async () => {
     const draft = honest(shape, 4)
     const script = buying(draft)
     const { user, mint } = draft.drawn
@@ -292,9 +295,10 @@ describe('lookup tables', () => {
   })
 })
 
-// A program can grant this right while the account is empty. The right would then cover the proceeds of a later sale.
+// A program can grant this right while the account is empty. The holder of the right could then take the proceeds of a
+// later sale.
 test.each(['delegate', 'closeAuthority'] as const)(
-  'a sale may not leave wrapped SOL in an account with a %s',
+  'a sale is refused if its wrapped SOL would remain in an account that has a %s',
   async (right) => {
     const draft = honest('pump-swap sell', 4)
     const { user } = draft.drawn
@@ -358,7 +362,7 @@ describe('a program without a layout, whose instructions cannot be read', () => 
   test('the transaction is refused if the simulation pays more than ordered', async () => {
     const draft = opaque(10n * SOL)
     if (draft.asked.side !== 'buy') throw new Error('a buy is meant')
-    // The order with its slippage. Tip, fees and rent add less than 0.05 SOL.
+    // The most that the order may cost with its slippage. Tip, fees and rent add less than 0.05 SOL.
     const most = (BigInt(draft.asked.lamports) * BigInt(100 + draft.asked.slippagePercent)) / 100n
     for (const [spent, codes] of [
       [most, []],
@@ -387,7 +391,7 @@ describe('a program without a layout, whose instructions cannot be read', () => 
   })
 
   test('the transaction is refused if the simulation sells more than ordered', async () => {
-    const draft = honest('pump sell of a share', 4)
+    const draft = honest('pump sale of a share of the balance', 4)
     const { user, mint, tokens } = draft.drawn
     const program = {
       id: thief.toBase58(),
@@ -408,24 +412,29 @@ describe('a program without a layout, whose instructions cannot be read', () => 
     expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
   })
 
-  // In a simulation the program may leave its accounts unchanged. The simulation therefore proves nothing about them.
+  // In the simulation, the program may leave these accounts unchanged and change them later on the chain. The
+  // simulation therefore proves nothing about them.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
-    ['tokens of another mint', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n })],
+    [
+      'tokens of another mint that the wallet holds',
+      'ACCOUNT_FOREIGN',
+      ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n }),
+    ],
     ['wrapped SOL', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: WSOL, owner: user, tokens: 1n })],
     [
-      'the ordered mint in another account',
+      'tokens of the ordered mint in another account of the wallet',
       'ACCOUNT_FOREIGN',
       ({ user, mint }) => tokenAccount({ mint, owner: user, tokens: 1n }),
     ],
     ['a program that the policy does not name', 'INNER_PROGRAM', () => ({ ...plainAccount(1n), executable: true })],
     [
-      'an empty account of another mint',
+      'an empty account of the wallet for another mint',
       'ACCOUNT_FOREIGN',
       ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 0n }),
     ],
-    ['tokens of another owner', undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
-  ])('the transaction is refused or accepted if the program receives %s: %s', async (_what, code, state) => {
+    ['tokens that belong to another owner', undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
+  ])('a transaction whose program receives %s is accepted, or refused with a code: %s', async (_what, code, state) => {
     const draft = opaque(10n * SOL)
     const script = buying(draft)
     script.before.set(handed, state(draft.drawn))

@@ -14,7 +14,10 @@ import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
 import type { AskedTrade } from '../../../src/orders/trade-request.ts'
 import { decodeTransaction } from '../../../src/solana/transaction.ts'
 
-/** A transaction before compilation, with its order, the policy, and what the chain shows. Tests change any part. */
+/**
+ * A transaction before its compilation, with the order, the policy and the state of the chain. Tests change any part of
+ * it.
+ */
 export interface Draft {
   name: string
   payer: PublicKey

@@ -13,7 +13,7 @@ import { ata } from './parts.ts'
 import { mintAccount, type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount } from './scripted-node.ts'
 import { type Hostile, OLD_BUYS } from './spoil.ts'
 
-/** The number of drafts of each kind. A manual run uses SLUICE_MUTANTS=1000. */
+/** The number of drafts of each kind. Set SLUICE_MUTANTS=1000 for a long manual run. */
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 10)
 const SOL = 1_000_000_000n
 
@@ -77,7 +77,7 @@ describe('an opaque program may receive accounts that give it no rights over the
   }
   const fees = address('fees of the venue')
 
-  test('tokens, mints and records of other owners', () =>
+  test('an opaque program may receive tokens, mints and records of other owners', () =>
     accepted(({ drawn: { mint } }) => [
       given(address('vault'), tokenAccount({ mint, owner: fees, tokens: 5n })),
       given(address('record'), {
@@ -105,7 +105,7 @@ describe('an opaque program may receive accounts that give it no rights over the
       ]
     }))
 
-  test('accounts of other owners: with SOL if the policy lists them or they are read-only, and without SOL', async () => {
+  test('an opaque program may receive accounts of other owners if they hold no SOL, are read-only or are in the policy', async () => {
     const paid = () => [given(fees, plainAccount(900n * SOL))]
     await accepted(paid, (draft) => {
       draft.policy = { ...draft.policy, opaqueAccounts: [fees.toBase58()] }

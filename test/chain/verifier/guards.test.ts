@@ -69,7 +69,7 @@ describe('guards', () => {
     expect(guardedCount).toBeGreaterThan(200)
   })
 
-  test('guards cause no refusal of an honest transaction, and raise the most that it may cost only by the priority fee', () => {
+  test('guards cause no refusal of an honest transaction, and raise its maximum cost only by their priority fee', () => {
     let fitting = 0
     for (const shape of SHAPE_NAMES)
       for (let number = 0; number < EACH; number++) {
@@ -90,7 +90,7 @@ describe('guards', () => {
     expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * EACH * 0.5)
   })
 
-  test('a transaction gets no guards if it has other signers or no room for them in its packet', () => {
+  test('a transaction gets no guards if it has other signers, or if it would become larger than a packet', () => {
     const { bytes, accounts } = compile(honest('pump buy', 1))
     const decoded = decodeTransaction(bytes)
     if (!decoded.ok) throw new Error(decoded.reason)

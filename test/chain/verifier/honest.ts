@@ -12,7 +12,7 @@ export const RENT = 2_039_280n
 export const FEES = address('service fees')
 export const CO_SIGNER = keypair('co-signer')
 
-/** A policy that a user who knows this builder would write. */
+/** The policy that a user who knows this builder would write. */
 const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   feeAccounts: [{ address: FEES.toBase58(), maxPercent: 1, maxLamports: lamports(40_000_000) }],
@@ -20,14 +20,14 @@ const POLICY: BuilderPolicy = {
   coSigners: [CO_SIGNER.publicKey.toBase58()],
 }
 
-/** The random parts of a draft. */
+/** The parts of a draft that are chosen at random. */
 export interface Drawn {
   random: Random
   user: PublicKey
   mint: PublicKey
   asked: AskedTrade & { side: 'buy' }
   sale: AskedTrade & { side: 'sell' }
-  /** The lamports of a buy. `most` includes the slippage. */
+  /** The lamports of a buy: `amount` before the slippage, `most` including it. */
   amount: bigint
   most: bigint
   tokens: bigint
@@ -51,7 +51,7 @@ export function draw(seed: number): Drawn {
 
 type Shape = (drawn: Drawn) => Pick<Draft, 'instructions' | 'asked'> & Partial<Draft>
 
-/** Returns the accounts of an instruction that may be in a lookup table. */
+/** Returns the accounts of an instruction that may be in a lookup table: those that do not sign, except `but`. */
 function unsigned({ keys }: TransactionInstruction, but: readonly PublicKey[]): PublicKey[] {
   return keys
     .filter(({ isSigner, pubkey }) => !isSigner && !but.some((one) => one.equals(pubkey)))
@@ -68,7 +68,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     const open = parts.openAta(user, user, mint)
     return { asked, instructions: [...price(drawn), open, parts.pumpBuy({ user, mint, one, two }), fee(drawn)] }
   },
-  'pump buy of SOL, lookup table': (drawn) => {
+  'pump buy for an amount of SOL, with a lookup table': (drawn) => {
     const { user, mint, tokens: two, amount: one, asked } = drawn
     const buy = parts.pumpBuy({ user, mint, one, two }, true)
     const table = tableOf('pump', [...unsigned(buy, [mint]), FEES])
@@ -161,13 +161,13 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     const open = parts.openAta(user, user, mint, parts.TOKEN_2022)
     return { asked, version: 0, tables: [tableOf('second', unsigned(buy, [mint]))], instructions: [open, buy, memo] }
   },
-  'pump sell of everything': (drawn) => {
+  'pump sale of the whole balance': (drawn) => {
     const { user, mint, tokens: one, most: two, sale } = drawn
     const close = parts.closeAccount(parts.ata(user, mint), user, user)
     const cut = parts.transfer(user, FEES, two / 100n)
     return { asked: sale, instructions: [...price(drawn), parts.pumpSell({ user, mint, one, two }), close, cut] }
   },
-  'pump sell of a share': (drawn) => {
+  'pump sale of a share of the balance': (drawn) => {
     const { user, mint, tokens, most: two, sale } = drawn
     const asked = { ...sale, amount: { kind: 'percent', percent: 50 } as const }
     const account = parts.ata(user, mint).toBase58()
@@ -175,7 +175,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     const facts = { rentLamports: RENT, holding }
     return { asked, facts, instructions: [...price(drawn), parts.pumpSell({ user, mint, one: tokens, two })] }
   },
-  'pump sell_v2 of a number': (drawn) => {
+  'pump sell_v2 of a number of tokens': (drawn) => {
     const { user, mint, tokens, most: two, sale } = drawn
     const asked = { ...sale, amount: { kind: 'number', decimal: String(tokens) } as const }
     const policy = { ...POLICY, sellNumber: 'baseUnits' as const }

@@ -10,11 +10,11 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted(({ payer }, thief) => SystemProgram.assign({ accountPubkey: payer, programId: thief })),
   },
-  'the wallet gets data': {
+  'an instruction allocates data in the account of the wallet': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted(({ payer }) => SystemProgram.allocate({ accountPubkey: payer, space: 200 })),
   },
-  'a seeded account is assigned': {
+  'a seeded account of the wallet is assigned to another program': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted(({ payer }, thief) => {
       return SystemProgram.assign({
@@ -25,22 +25,22 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       })
     }),
   },
-  'SOL to a stranger': {
+  'a transfer of SOL to a stranger': {
     code: 'SOL_TRANSFER',
     spoil: inserted((draft, thief) => parts.transfer(draft.payer, thief, much(draft))),
   },
-  'one lamport to a stranger': {
+  'a transfer of one lamport to a stranger': {
     code: 'SOL_TRANSFER',
     spoil: inserted(({ payer }, thief) => parts.transfer(payer, thief, 1)),
   },
-  'SOL to a stranger out of a lookup table': {
+  'a transfer of SOL to a stranger whose key is in a lookup table': {
     code: 'SOL_TRANSFER',
     spoil: (draft, thief) => {
       insert(draft, parts.transfer(draft.payer, thief, much(draft)))
       Object.assign(draft, { version: 0, tables: [...draft.tables, tableOf(thief.toBase58(), [thief])] })
     },
   },
-  'SOL to an address that resembles the fee account': {
+  'a transfer of SOL to an address that resembles the fee account': {
     code: 'SOL_TRANSFER',
     spoil: inserted((draft) => {
       const bytes = FEES.toBytes()
@@ -48,7 +48,7 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       return parts.transfer(draft.payer, new PublicKey(bytes), much(draft))
     }),
   },
-  'an account with its own key': {
+  'a new account at the key of the co-signer, owned by a program of a thief': {
     code: 'ACCOUNT_OPENED',
     shapes: ['co-signed'],
     spoil: inserted(({ payer }, thief) => {
@@ -62,15 +62,15 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       return SystemProgram.createAccount(how)
     }),
   },
-  'a seeded account of an unknown program': {
+  'a new seeded account that belongs to an unknown program': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted((draft, thief) => openSeeded(draft.payer, 'x', BigInt(much(draft)), thief)),
   },
-  'a seeded account that is not initialized': {
+  'a new seeded account that is not initialized': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer }) => openSeeded(payer, 'y', RENT)),
   },
-  'a seeded account of another base key': {
+  'a new seeded account whose base key is not the wallet': {
     code: 'ACCOUNT_OPENED',
     shapes: ['co-signed'],
     spoil: inserted(({ payer }) => openSeeded(payer, 'x', RENT, parts.TOKEN, CO_SIGNER.publicKey)),
@@ -82,11 +82,11 @@ export const SYSTEM_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions = draft.instructions.filter(({ data }) => data[0] !== 18)
     },
   },
-  'SOL of a wallet that does not sign': {
+  'a transfer of SOL from a key that does not sign': {
     code: 'SOL_TRANSFER',
     spoil: inserted(({ payer }, thief) => system(2, parts.u64(5), [thief, payer])),
   },
-  'SyncNative of an account of a stranger': {
+  'a SyncNative instruction for the account of a stranger': {
     code: 'INSTRUCTION_UNKNOWN',
     spoil: inserted((_draft, thief) => parts.syncNative(thief)),
   },

@@ -6,7 +6,7 @@ import { type Family, inserted, much, ownTokens, SELLS, system, token } from './
 
 /** Attacks by instructions of Token, Token-2022 and Associated Token. */
 export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
-  'SOL of a seeded account': {
+  'a transfer of SOL from a seeded account of the wallet to a thief': {
     code: 'SOL_TRANSFER',
     spoil: inserted(({ payer }, thief) => {
       const from = seededAccount(payer, 'x')
@@ -21,7 +21,7 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return SystemProgram.transfer(how)
     }),
   },
-  'a seeded account that a thief takes': {
+  'a seeded account that the wallet pays and a thief owns': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer }, thief) => [
       openSeeded(payer, 'z', RENT),
@@ -36,11 +36,11 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return [openSeeded(payer, seed, RENT), take]
     }),
   },
-  'InitializeAccount of an account that the transaction did not create': {
+  'an InitializeAccount instruction for an account that the transaction did not create': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer }, thief) => token([18, ...payer.toBytes()], [thief, parts.WSOL])),
   },
-  'an instruction of another shape': {
+  'a known instruction with additional bytes or accounts, or with a seed that is too long': {
     code: 'INSTRUCTION_UNKNOWN',
     shapes: ['tip', 'guards', ...SELLS],
     spoil: inserted((draft, thief) => {
@@ -62,31 +62,31 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       return (shapes[draft.drawn.random.integer(shapes.length)] as () => TransactionInstruction)()
     }),
   },
-  'Approve of a delegate': {
+  'an Approve instruction that makes a thief the delegate of the tokens': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted((draft, thief) =>
       token([4, ...parts.u64(2n ** 64n - 1n)], [ownTokens(draft), thief, parts.signer(draft.payer)]),
     ),
   },
-  'ApproveChecked of a delegate, Token-2022': {
+  'an ApproveChecked instruction of Token-2022 that makes a thief the delegate of the tokens': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted(({ payer, drawn: { user, mint } }, thief) => {
       const keys = [parts.ata(user, mint, parts.TOKEN_2022), mint, thief, parts.signer(payer)]
       return parts.instruction(parts.TOKEN_2022, [13, ...parts.u64(1_000), 6], keys)
     }),
   },
-  'SetAuthority of owner or close authority': {
+  'a SetAuthority instruction that makes a thief the owner or the close authority': {
     code: 'AUTHORITY_CHANGE',
     spoil: inserted((draft, thief) => {
       const kind = 2 + draft.drawn.random.integer(2)
       return token([6, kind, 1, ...thief.toBytes()], [ownTokens(draft), parts.signer(draft.payer)])
     }),
   },
-  'CloseAccount to a thief': {
+  'a CloseAccount instruction that sends the rent to a thief': {
     code: 'ACCOUNT_CLOSED',
     spoil: inserted((draft, thief) => parts.closeAccount(ownTokens(draft), thief, draft.payer)),
   },
-  'CloseAccount of wrapped SOL to a thief': {
+  'a CloseAccount instruction that sends wrapped SOL to a thief': {
     code: 'ACCOUNT_CLOSED',
     shapes: ['wSOL account', 'pump-swap sell'],
     spoil: (draft, thief) => {
@@ -94,38 +94,38 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.push(parts.closeAccount(parts.ata(draft.payer, parts.WSOL), thief, draft.payer))
     },
   },
-  'CloseAccount of another token': {
+  'a CloseAccount instruction for the account of another token': {
     code: 'ACCOUNT_CLOSED',
     spoil: inserted(({ payer }) => parts.closeAccount(parts.ata(payer, address('other mint')), payer, payer)),
   },
-  'tokens by Transfer': {
+  'a Transfer of the traded token to a thief': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft, thief) =>
       token([3, ...parts.u64(much(draft))], [ownTokens(draft), thief, parts.signer(draft.payer)]),
     ),
   },
-  'tokens by TransferChecked': {
+  'a TransferChecked of the traded token to a thief': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft, thief) => {
       const keys = [ownTokens(draft), draft.drawn.mint, thief, parts.signer(draft.payer)]
       return token([12, ...parts.u64(much(draft)), 6], keys)
     }),
   },
-  'another token by Transfer': {
+  'a Transfer of another token to a thief': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft, thief) => {
       const from = parts.ata(draft.payer, address('other mint'))
       return token([3, ...parts.u64(much(draft))], [from, thief, parts.signer(draft.payer)])
     }),
   },
-  'wrapped SOL by Transfer': {
+  'a Transfer of wrapped SOL to a thief': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft, thief) => {
       const from = parts.ata(draft.payer, parts.WSOL)
       return token([3, ...parts.u64(much(draft))], [from, thief, parts.signer(draft.payer)])
     }),
   },
-  'Burn of tokens': {
+  'a Burn of the traded token': {
     code: 'TOKEN_TRANSFER',
     spoil: inserted((draft) => {
       const kind = draft.drawn.random.integer(2) === 0 ? 8 : 15
@@ -148,15 +148,15 @@ export const TOKEN_FAMILIES: Readonly<Record<string, Family>> = {
       )
     }),
   },
-  'an account for another owner with rent of the wallet': {
+  'a new token account of another owner whose rent the wallet pays': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn: { mint } }, thief) => parts.openAta(payer, thief, mint)),
   },
-  'an account for another token': {
+  'a new account for another token': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn }) => parts.openAta(payer, payer, address(`other ${drawn.random.integer(50)}`))),
   },
-  'an account with rent of a wallet that does not sign': {
+  'a new token account whose rent is paid by a key that does not sign': {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn: { mint } }, thief) => {
       const open = parts.openAta(thief, payer, mint)

@@ -19,64 +19,63 @@ import {
 
 /** Attacks in which the trade differs from the order or costs more than allowed. */
 export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
-  'a share of an unknown balance': {
+  'a sale of a share of a balance that is unknown': {
     code: 'SELL_UNBOUNDED',
-    shapes: ['pump sell of a share'],
+    shapes: ['pump sale of a share of the balance'],
     spoil: (draft) => {
       draft.facts = { rentLamports: RENT }
     },
   },
-  'a number in an unknown unit': {
+  'a sale of a number of tokens in an unknown unit': {
     code: 'SELL_UNBOUNDED',
-    shapes: ['pump sell_v2 of a number'],
+    shapes: ['pump sell_v2 of a number of tokens'],
     spoil: (draft) => {
       draft.policy = { ...draft.policy, sellNumber: null }
     },
   },
-  'a minimum output of zero': {
+  'a trade with a minimum output of zero': {
     code: 'MIN_OUT',
     shapes: [...OLD_BUYS, ...SELLS, 'pump buy_v2, Token-2022', 'pump-swap sell'],
     spoil: (draft) => amount(draft, draft.asked.side === 'buy' ? 8 : 16, 0n),
   },
-  'costs more than the slippage allows': {
+  'a buy that may cost more than the slippage allows': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
     spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n + BigInt(much(draft))),
   },
-  'spends more than was ordered': {
+  'a buy that spends more SOL than was ordered': {
     code: 'AMOUNT_OVER',
-    shapes: ['pump buy of SOL, lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
+    shapes: ['pump buy for an amount of SOL, with a lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
     spoil: (draft) => amount(draft, 8, draft.drawn.amount + 1n + BigInt(much(draft))),
   },
-  'spends one lamport more than rounding explains': {
+  'a buy that spends one lamport more than rounding can explain': {
     code: 'AMOUNT_OVER',
-    shapes: ['pump buy of SOL, lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
+    shapes: ['pump buy for an amount of SOL, with a lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
     spoil: (draft) => amount(draft, 8, draft.drawn.amount + 2n),
   },
-  'costs one lamport more than rounding explains': {
+  'a buy that may cost one lamport more than slippage and rounding can explain': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
-    // Rounding explains less than 4 lamports: the rounding of the draft, one lamport for the slippage, and one for the
-    // sum.
+    // Rounding explains at most 3 lamports: one for the amount of the draft, one for the slippage, and one for the sum.
     spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n),
   },
-  'sells more than was ordered': {
+  'a sale of more tokens than were ordered': {
     code: 'AMOUNT_OVER',
-    shapes: ['pump sell of a share', 'pump sell_v2 of a number'],
+    shapes: ['pump sale of a share of the balance', 'pump sell_v2 of a number of tokens'],
     spoil: (draft) => amount(draft, 8, draft.drawn.tokens + 1n + BigInt(much(draft))),
   },
-  'sells one base unit more than rounding explains': {
+  'a sale of one base unit more than rounding can explain': {
     code: 'AMOUNT_OVER',
-    shapes: ['pump sell of a share'],
+    shapes: ['pump sale of a share of the balance'],
     spoil: (draft) => amount(draft, 8, draft.drawn.tokens + 2n),
   },
-  'wraps more than the trade needs': {
+  'a transfer that wraps more SOL than the trade needs': {
     code: 'AMOUNT_OVER',
     spoil: inserted((draft) =>
       parts.transfer(draft.payer, parts.ata(draft.payer, parts.WSOL), 2_000_000 + much(draft)),
     ),
   },
-  'another token': {
+  'a buy of another token': {
     code: 'WRONG_MINT',
     shapes: OLD_BUYS,
     spoil: (draft) => {
@@ -84,9 +83,9 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       replaceTrade(draft, parts.pumpBuy({ user, mint: address(`other ${random.integer(50)}`), one, two }))
     },
   },
-  'a quote currency other than SOL': {
+  'a trade with a quote currency other than SOL': {
     code: 'WRONG_MINT',
-    shapes: ['pump buy_v2, Token-2022', 'pump sell_v2 of a number'],
+    shapes: ['pump buy_v2, Token-2022', 'pump sell_v2 of a number of tokens'],
     spoil: (draft, thief) => account(draft, 2, thief),
   },
   'a sale in place of a buy': {
@@ -105,12 +104,12 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       replaceTrade(draft, parts.pumpBuy({ user, mint, one, two }))
     },
   },
-  'two trades': {
+  'a transaction with two trades': {
     code: 'TRADE_COUNT',
     shapes: [...OLD_BUYS, ...SELLS],
     spoil: (draft) => insert(draft, tradeOf(draft)),
   },
-  'no trade': {
+  'a transaction without a trade': {
     code: 'TRADE_COUNT',
     spoil: (draft) => void draft.instructions.splice(draft.instructions.indexOf(tradeOf(draft)), 1),
   },
@@ -131,12 +130,12 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
     spoil: (draft, thief) =>
       account(draft, 6, draft.drawn.random.integer(2) === 0 ? thief : parts.ata(thief, parts.WSOL)),
   },
-  'a trade of another wallet': {
+  'a trade for another wallet': {
     code: 'ACCOUNT_FOREIGN',
     shapes: ['co-signed'],
     spoil: (draft) => account(draft, 6, CO_SIGNER.publicKey),
   },
-  'the wallet in the place of another account': {
+  'a trade with the wallet or its token account as an additional account': {
     code: 'ACCOUNT_FOREIGN',
     shapes: PLAIN,
     spoil: (draft) => {
@@ -148,7 +147,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       })
     },
   },
-  'a pool of the builder': {
+  'a trade in a pool that belongs to the builder': {
     code: 'POOL_UNKNOWN',
     spoil: (draft, thief) => {
       const { mint } = draft.drawn
@@ -177,41 +176,41 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       else trade.keys.length = 10
     },
   },
-  'the quote currency in place of the token': {
+  'an order whose token is wrapped SOL itself': {
     code: 'MINT_DENIED',
     shapes: OLD_BUYS,
     spoil: (draft) => {
       draft.asked = { ...draft.asked, mint: parts.WSOL.toBase58() }
     },
   },
-  'a fee above its cap': {
+  'a service fee above its cap in SOL': {
     code: 'FEE_OVER',
     spoil: inserted((draft) => parts.transfer(draft.payer, FEES, 40_000_001 + much(draft))),
   },
-  'a fee above its percentage, in several transfers': {
+  'a service fee above its percentage, split into several transfers': {
     code: 'FEE_OVER',
     shapes: ['pump buy', 'tip'],
     spoil: inserted(({ payer, drawn: { amount: sum } }) =>
       [1, 2, 3].map(() => parts.transfer(payer, FEES, sum / 200n)),
     ),
   },
-  'a fee of a sale, multiplied by its slippage': {
+  'a service fee of a sale that only its very large slippage could explain': {
     code: 'FEE_OVER',
-    shapes: ['pump sell of a share'],
+    shapes: ['pump sale of a share of the balance'],
     spoil: (draft) => {
       const { most } = draft.drawn
       draft.asked = { ...draft.asked, slippagePercent: 99.9 }
       insert(draft, parts.transfer(draft.payer, FEES, (most * 3n) / 100n))
     },
   },
-  'tips above their cap': {
+  'tips that together exceed their cap': {
     code: 'TIP_OVER',
     spoil: inserted(({ payer, policy, drawn }) => {
       const to = new PublicKey(policy.tips.accounts[drawn.random.integer(8)] as string)
       return [600_000, 600_000].map((each) => parts.transfer(payer, to, each))
     }),
   },
-  'a program without a layout that sells in place of a buy': {
+  'a program of unknown layout that sells in place of a buy': {
     code: 'WRONG_SIDE',
     shapes: OLD_BUYS,
     spoil: (draft, thief) => {

@@ -7,7 +7,7 @@ import { type Family, finish, insert, inserted, much, OLD_BUYS, ownTokens, PLAIN
 
 /** Defects of the whole transaction: signers, programs, fees, encoding. */
 export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
-  'a durable nonce': {
+  'a transaction with a durable nonce': {
     code: 'DURABLE_NONCE',
     spoil: (draft, thief) => {
       draft.instructions.unshift(SystemProgram.nonceAdvance({ noncePubkey: thief, authorizedPubkey: draft.payer }))
@@ -24,7 +24,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       ])
     }),
   },
-  'a priority fee beyond the cap': {
+  'a priority fee above the cap of the policy': {
     code: 'PRIORITY_FEE',
     shapes: ['pump-swap sell', 'tip', 'guards'],
     spoil: (draft) => {
@@ -38,7 +38,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.push(...parts.budget(1, 5_000_000 + much(draft)).slice(1))
     },
   },
-  'a priority fee beyond that of the order': {
+  'a priority fee above the fee that the order sets': {
     code: 'PRIORITY_FEE',
     shapes: ['tip', 'guards'],
     spoil: (draft) => {
@@ -46,7 +46,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.unshift(...parts.budget(100_000, 100_021 + draft.drawn.random.integer(1_000_000)))
     },
   },
-  'a priority fee one lamport beyond what rounding explains': {
+  'a priority fee one lamport above what rounding can explain': {
     code: 'PRIORITY_FEE',
     shapes: ['tip', 'guards'],
     spoil: (draft) => {
@@ -69,7 +69,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       draft.instructions.unshift(...parts.budget(1_400_001 + much(draft), price))
     },
   },
-  'a compute budget twice': {
+  'a compute budget that is set twice': {
     code: 'COMPUTE_BUDGET',
     spoil: (draft) => {
       const again = parts.budget(1, 1)
@@ -83,7 +83,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       return parts.instruction(ComputeBudgetProgram.programId, [kind, ...parts.u64(1)], [])
     }),
   },
-  'an unknown program': {
+  'a call of an unknown program': {
     code: 'PROGRAM_UNKNOWN',
     spoil: inserted((draft, thief) =>
       parts.instruction(thief, [1, 2, 3], [parts.signer(draft.payer), ownTokens(draft)]),
@@ -98,7 +98,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       tradeOf(draft).programId = new PublicKey(bytes)
     },
   },
-  'a program without a layout, and no limit on what it may take': {
+  'a program of unknown layout without a limit on what it may take': {
     code: 'OPAQUE_UNBOUNDED',
     shapes: OLD_BUYS,
     spoil: (draft, thief) => {
@@ -114,7 +114,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       tradeOf(draft).programId = thief
     },
   },
-  'the co-signer as fee payer': {
+  'a co-signer as the fee payer': {
     code: 'FEE_PAYER',
     shapes: ['co-signed'],
     spoil: (draft) => {
@@ -139,7 +139,7 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
       return changed
     }),
   },
-  'the signature of the wallet is already set': {
+  "a transaction that already contains the wallet's signature": {
     code: 'SIGNATURE_PRESENT',
     spoil: finish((bytes, { drawn }) => {
       const changed = Uint8Array.from(bytes)
@@ -153,31 +153,31 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
   },
   'a message of version 1': {
     code: 'TX_VERSION',
-    shapes: ['pump buy of SOL, lookup table', 'seeded wSOL', 'pump buy_v2, Token-2022'],
+    shapes: ['pump buy for an amount of SOL, with a lookup table', 'seeded wSOL', 'pump buy_v2, Token-2022'],
     spoil: finish((bytes) => {
       const changed = Uint8Array.from(bytes)
       changed[65] = 129
       return changed
     }),
   },
-  'trailing bytes': {
+  'bytes after the end of the transaction': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes, { drawn }) =>
       Uint8Array.from([...bytes, ...new Array<number>(1 + drawn.random.integer(64)).fill(0)]),
     ),
   },
-  'missing bytes': {
+  'a transaction whose last bytes are missing': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes, { drawn }) => bytes.subarray(0, drawn.random.integer(bytes.length))),
   },
-  'a length in a longer encoding than necessary': {
+  'a length that is encoded with more bytes than necessary': {
     code: 'TX_MALFORMED',
     spoil: finish((bytes) => {
       const at = bytes[65] === 128 ? 69 : 68
       return Uint8Array.from([...bytes.subarray(0, at), (bytes[at] as number) | 128, 0, ...bytes.subarray(at + 1)])
     }),
   },
-  'a duplicate account': {
+  'an account that the message lists twice': {
     code: 'TX_MALFORMED',
     shapes: PLAIN,
     spoil: finish((bytes) => {

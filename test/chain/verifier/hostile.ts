@@ -19,7 +19,7 @@ export function spoiled(name: string, seed: number): Hostile {
   const { shapes = PLAIN, spoil } = FAMILIES[name] as Family
   const shape = shapes[seed % shapes.length] as string
   const draft = honest(shape, seed)
-  // The attacks change this copy, not the instructions that other drafts share.
+  // The draft gets a list of its own, because other drafts share the original list of instructions.
   draft.instructions = [...draft.instructions]
   spoil(draft, address(`thief ${draft.drawn.random.integer(100)}`))
   return draft

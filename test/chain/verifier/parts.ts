@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction 
 import { PROGRAMS, WSOL_MINT } from '../../../src/solana/programs.ts'
 import { address } from './draft.ts'
 
-// Instructions in the form in which builders write them. They are made with web3.js, not with the tested code.
+// Instructions in the form that builders use. They are made with web3.js, independently of the tested code.
 
 export const TOKEN = new PublicKey(PROGRAMS.token)
 export const TOKEN_2022 = new PublicKey(PROGRAMS.token2022)
@@ -98,7 +98,7 @@ interface TradeParts {
   pool?: PublicKey
   one: bigint
   two: bigint
-  /** Bytes that follow the two amounts. */
+  /** Bytes of the instruction after its two amounts. */
   tail?: number[]
 }
 

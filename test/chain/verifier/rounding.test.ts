@@ -17,8 +17,8 @@ const SERVICE_FEE = 0.01
 type Kind = 'buy, exact SOL' | 'buy, exact tokens' | 'sale of a share' | 'sale of a number'
 
 /**
- * Returns a draft whose numbers are computed in floating point, as JavaScript clients do, and rounded in a random
- * direction.
+ * Returns a draft whose amounts are computed with floating-point numbers, as JavaScript clients do, and rounded up,
+ * down or to the nearest.
  */
 function rounded(kind: Kind, seed: number): Draft {
   const { random, user, mint, asked, sale } = draw(seed)
@@ -90,12 +90,12 @@ const charging = (lamportsCharged: number, asked: number | null, cap = 2_000_000
 }
 
 describe('differences that are larger than rounding can explain', () => {
-  test('a fee for up to a million units may exceed the order by two lamports, not by three', () => {
+  test('a priority fee for up to a million compute units may exceed the fee of the order by two lamports, but not by three', () => {
     expect(charging(100_002, 100_000)).toEqual([])
     expect(charging(100_003, 100_000)).toEqual(['PRIORITY_FEE'])
   })
 
-  test('a fee that the order sets to the cap may exceed the cap by rounding, and a fee that the service chose may not', () => {
+  test('a priority fee that the order sets to the cap may exceed the cap by rounding, but a fee that the service chose may not', () => {
     expect(charging(100_002, 100_000, 100_000)).toEqual([])
     expect(charging(100_001, null, 100_000)).toEqual(['PRIORITY_FEE'])
     expect(charging(100_001, 500_000, 100_000)).toEqual(['PRIORITY_FEE'])
@@ -105,7 +105,7 @@ describe('differences that are larger than rounding can explain', () => {
     [1_000_000_001n, true],
     [1_000_000_002n, false],
   ])('a buy of 1 SOL that pays %d lamports is accepted or refused', (paid, accepted) => {
-    const draft = honest('pump buy of SOL, lookup table', 5)
+    const draft = honest('pump buy for an amount of SOL, with a lookup table', 5)
     const { user, mint } = draft.drawn
     draft.tables = []
     draft.version = 'legacy'
@@ -115,7 +115,7 @@ describe('differences that are larger than rounding can explain', () => {
   })
 })
 
-test('the reserved amount covers a transaction in which every number is rounded up', () => {
+test('the reserved SOL covers a transaction in which every number is rounded up', () => {
   for (let seed = 0; seed < EACH; seed++) {
     for (const kind of ['buy, exact SOL', 'buy, exact tokens', 'sale of a share'] as const) {
       const draft = { ...rounded(kind, seed) }

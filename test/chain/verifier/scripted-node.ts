@@ -11,7 +11,7 @@ export interface Account {
   executable: boolean
 }
 
-/** The answers of a node: the accounts now, and the accounts after a simulation. */
+/** The answers of a node: the accounts before and after the simulated transaction, and other facts. */
 export interface NodeScript {
   slot: number
   before: Map<string, Account>
@@ -33,13 +33,13 @@ export function nodeScript(): NodeScript {
   }
 }
 
-/** The parameters of the calls below, as far as the node reads them. */
+/** The parameters of calls, as far as this node reads them. */
 type Params = readonly [keys: string[], { accounts: { addresses: string[] } }]
 
-/** Methods whose results do not contain a slot. */
+/** Methods whose results have no `context` with a slot. */
 const BARE = new Set(['getMinimumBalanceForRentExemption', 'getEpochInfo'])
 
-/** A node that answers from its script, in the shapes of Solana's JSON-RPC. */
+/** A node that answers with the data of its script, in the format of Solana's JSON-RPC. */
 export function scriptedNode(script: NodeScript): Rpc {
   let tries = 0
   const shape = (account: Account | undefined) =>

@@ -4,25 +4,27 @@ import type { Draft } from './draft.ts'
 import type { Drawn } from './honest.ts'
 import * as parts from './parts.ts'
 
-// Changes of a hostile builder to an honest draft.
+// Helpers for changes that a hostile builder makes to an honest draft.
 
 export type Hostile = Draft & { drawn: Drawn }
 
-/** One way to steal, to mislead or to delay, applied to honest transactions of some shapes. */
+/** A kind of attack that steals, misleads or delays. It is applied to honest transactions. */
 export interface Family {
   readonly code: ErrorCode
-  /** Shapes to which the attack applies. The default shapes have no co-signers, lookup tables or size that could hide
-   *  the attack. */
+  /**
+   * Names of the transactions to which the attack applies. The default ones have no co-signers and no lookup tables and
+   * are small, so that nothing hides the attack.
+   */
   readonly shapes?: readonly string[]
   readonly spoil: (draft: Hostile, thief: PublicKey) => void
 }
 
 const BUYS = ['pump buy', 'tip', 'guards', 'pump buy_v2, Token-2022', 'pump buy_exact_quote_in_v2 with a memo']
-export const SELLS = ['pump sell of everything', 'pump sell of a share']
+export const SELLS = ['pump sale of the whole balance', 'pump sale of a share of the balance']
 export const PLAIN = [...BUYS, ...SELLS]
 export const OLD_BUYS = ['pump buy', 'tip', 'guards']
 
-/** Inserts the instructions at a random position, because the verifier must find them at any position. */
+/** Inserts the instructions at a random position, because the verifier must find them everywhere. */
 export function insert(draft: Hostile, ...added: TransactionInstruction[]): void {
   draft.instructions.splice(draft.drawn.random.integer(draft.instructions.length + 1), 0, ...added)
 }

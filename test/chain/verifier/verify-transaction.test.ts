@@ -20,7 +20,7 @@ describe('honest transactions are accepted', () => {
   })
 })
 
-test('the most SOL that a transaction may cost is the sum of trade, fees, tips, priority fee, base fee and rent', () => {
+test('the maximum cost of a transaction is the sum of trade, fees, tips, priority fee, base fee and rent', () => {
   const draft = honest('pump buy', 7)
   const { amount, most } = draft.drawn
   const { verdict } = verifyDraft(draft)

@@ -13,7 +13,7 @@ test('the first audit begins at the present and classifies no earlier transactio
   expect(rig.wallet.baseline()?.slot).toBeLessThanOrEqual(rig.ledger.head('finalized').slot)
 })
 
-test('every transaction is classified once, and their changes add up to the balance', async () => {
+test('every transaction is classified once, and the balance is the sum of all their changes', async () => {
   const rig = await open()
   const signatures = [
     rig.transfer(STRANGER, WALLET, 0.1),
@@ -49,7 +49,7 @@ test('a new process continues after the last audited transaction and classifies 
   expect(rig.calls.filter(([method]) => method === 'getTransaction')).toEqual([])
 })
 
-test('the reads of one audit happen in order, and none of them is at an older slot than the one before', async () => {
+test('an audit reads in a fixed order, and no reading shows an older Solana slot than the reading before it', async () => {
   const rig = await open()
   rig.calls.length = 0
   await rig.slots(80)
@@ -123,7 +123,7 @@ describe('whether the wallet allows buys', () => {
 })
 
 describe('booked tokens', () => {
-  test('if the wallet holds fewer tokens than the books, this is a deficit after two readings', async () => {
+  test('if the wallet holds fewer tokens than the books show, the second reading that shows it reports a deficit', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -136,7 +136,7 @@ describe('booked tokens', () => {
     await rig.slots(200)
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
   })
-  test('if the list of token accounts lacks an account, but the account itself holds the tokens, there is no deficit', async () => {
+  test('if the list of token accounts of a node lacks an account, but the account itself holds the tokens, there is no deficit', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)
@@ -153,7 +153,7 @@ describe('booked tokens', () => {
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
     expect(rig.held()).toBeGreaterThan(0n)
   })
-  test('missing tokens are no deficit before a node reports the balance of the account', async () => {
+  test('missing tokens are no deficit until a node reports the balance of the token account', async () => {
     const rig = await open()
     rig.booked.set(MINT, 5n)
     rig.faults[0] = (method, _params, honest) => {
@@ -166,7 +166,7 @@ describe('booked tokens', () => {
     await rig.slots(400)
     expect(rig.deficits[0]).toEqual([MINT, 0n])
   })
-  test('more tokens than booked cause no deficit', async () => {
+  test('if the wallet holds more tokens than the books show, there is no deficit', async () => {
     const rig = await open()
     rig.trade()
     rig.booked.set(MINT, 5n)
@@ -185,7 +185,7 @@ describe('booked tokens', () => {
 })
 
 describe('orders that a user resolves', () => {
-  test('if a user ends a held order as not executed although it executed, the execution is booked as a late fill', async () => {
+  test('if a user declares a held order as not executed although it executed, the execution is booked as a late fill', async () => {
     const rig = await open()
     const one = rig.buy(0.25)
     const signature = rig.trade('buy', { lamports: 25e7 })
@@ -217,11 +217,11 @@ describe('orders that a user resolves', () => {
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[signature, 'LATE_FILL']])
     expect(rig.classes()[signature]).toBe('ours')
   })
-  test('a user can confirm a held order only with its final transaction on the chain', async () => {
+  test('a user can declare a held order as executed only by naming its finalized transaction', async () => {
     const rig = await open()
     const one = rig.buy(0.1)
     const [signature, spent] = [rig.trade('buy', {}, 3), rig.transfer(WALLET, STRANGER, 1, 2)]
-    // An empty list hides every transaction from the resolver.
+    // The empty list hides every transaction of the wallet from the resolver.
     rig.faults = [(method, _params, honest) => (method === 'getSignaturesForAddress' ? [] : honest())]
     rig.lose(one)
     await expect(rig.wallet.byHand.executed(one.orderId, signature)).rejects.toThrow(/is not final/)

@@ -41,7 +41,7 @@ test('the balance is read at the start, every 30 s, and after each transaction t
   expect(readings).toHaveLength(3)
 })
 
-test('a transaction that lands during a reading of the balance causes a second reading', async () => {
+test('if a transaction lands while the balance is being read, the balance is read a second time', async () => {
   reader.start()
   reader.refresh()
   reader.refresh()

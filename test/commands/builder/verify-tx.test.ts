@@ -91,9 +91,19 @@ test('a refused transaction exits with 4 and prints the code and its meaning, an
   expect(out).toMatch(/REFUSED/)
   expect(out).toMatch(/SOL out +no upper bound/)
   expect(out).toContain(`SOL_TRANSFER: ${ERRORS.SOL_TRANSFER}`)
-  const drain = Buffer.from(compile(spoiled('Approve of a delegate', 0)).bytes).toString('base64')
+  const drain = Buffer.from(
+    compile(spoiled('an Approve instruction that makes a thief the delegate of the tokens', 0)).bytes,
+  ).toString('base64')
   out = ''
-  expect(await verify('--tx', drain, '--order', orderOf(spoiled('Approve of a delegate', 0).drawn), '--json')).toBe(4)
+  expect(
+    await verify(
+      '--tx',
+      drain,
+      '--order',
+      orderOf(spoiled('an Approve instruction that makes a thief the delegate of the tokens', 0).drawn),
+      '--json',
+    ),
+  ).toBe(4)
   expect(JSON.parse(out).refusals.map(({ code }: { code: string }) => code)).toContain('AUTHORITY_CHANGE')
 })
 

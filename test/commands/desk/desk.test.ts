@@ -48,7 +48,10 @@ test('the desk opens the folder of a sweep, or of several results, and shows onl
       runs: [{ name: 'sweep', kind: 'sweep', page: '/results/sweep/' }],
     })
     expect((await rig.ask({ path: '/results/sweep/', headers })).body).toContain('<h1>Sweep</h1>')
-    expect(await ask('/api/money')).toEqual({ code: 'NOT_FOUND', error: 'this desk shows results, and no journal' })
+    expect(await ask('/api/money')).toEqual({
+      code: 'NOT_FOUND',
+      error: 'this desk shows the results of backtests, and has no journal',
+    })
   }
   const desk = launch(['desk', '--journal', folder, '--port', '0', '--print-link'])
   onTestFinished(() => void desk.child.kill('SIGKILL'))

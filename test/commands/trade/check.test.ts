@@ -82,7 +82,7 @@ test('check of a valid file shows the effective values, the worst case and warni
 dips  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 0.05
   exits    take-profit 10 %, without a price for 5 s: its pool is read over RPC every 5 s
-  buys     slippage 5 %, priority fee auto, ttl 2 s, events up to 3 s old, chase 5 %
+  buys     slippage 5 %, priority fee auto, sent within 2 s, on events up to 3 s old, at most 5 % above the price of the decision
   sales    slippage 5, 15, 30, 50 %, retry after 3 s
   limits   at most 0.05 SOL per buy, at least 0.05 SOL per buy, slippage at most 20 %, at most 2 positions, 0.05 SOL per mint
   mints    checked before the first buy
@@ -90,7 +90,7 @@ dips  dip-buyer, paper, 10 SOL
 free  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 1
   exits    none
-  buys     slippage 5 %, priority fee auto, ttl 2 s, events up to 3 s old, chase 5 %
+  buys     slippage 5 %, priority fee auto, sent within 2 s, on events up to 3 s old, at most 5 % above the price of the decision
   sales    slippage 5, 15, 30, 50 %, retry after 3 s
   limits   none
   mints    checked before the first buy

@@ -107,7 +107,7 @@ test.each([
   ['results', [['x', '1']], 'a parameter is unknown; the parameters are none'],
   ['money', [['mode', 'dollars']], 'mode is invalid; expected live, sandbox, paper, backtest'],
   ['equity', [['points', '1']], 'points is invalid; expected a whole number from 2 to 5000'],
-  ['compare', [], 'run is missing; expected the name of a backtest of /api/results'],
+  ['compare', [], 'run is missing; expected the name of a backtest that /api/results lists'],
   ['token/abc', [], 'the mint is invalid; expected the address of a token'],
   ['why/drop table', [], 'the mint is invalid; expected the address of a token'],
 ] as const)('%s with %j is refused with one sentence', (path, query, error) => {
