@@ -2,23 +2,23 @@ import { defineStrategy, highest, sma, z } from 'sluice'
 
 export default defineStrategy({
   name: 'breakout',
-  about: 'Buys a close above the highest price of the bars before, on more volume than usual; a trailing stop sells.',
+  about: 'Buys when a bar closes above all recent bars on high volume; a trailing stop sells.',
   params: z.object({
-    bars: z.number().int().min(5).max(200).default(20).describe('number of 15-second bars whose high must be exceeded'),
+    bars: z.number().int().min(5).max(200).default(20).describe('number of previous 15-second bars to exceed'),
     volumeFactor: z
       .number()
       .min(1)
       .max(20)
       .default(2)
-      .describe('volume of the bar, as a multiple of the average (no %)'),
-    minVolumeSol: z.number().min(0).max(1000).default(2).describe('least volume of the bar, SOL'),
+      .describe('minimum volume of the bar, as a multiple of the average volume'),
+    minVolumeSol: z.number().min(0).max(1000).default(2).describe('minimum volume of the bar, SOL'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],
   bars: { '15s': 1 },
   indicators: (params) => ({ high: highest('15s', params.bars), volume: sma('15s', params.bars, 'volumeSol') }),
   exits: { trailingPercent: 15, stopLossPercent: 20, maxHoldSeconds: 1800 },
-  token: () => ({ high: Number.POSITIVE_INFINITY, volume: 0 }), // of the bars before the last one
+  token: () => ({ high: Number.POSITIVE_INFINITY, volume: 0 }), // values at the previous bar
   start: (params, bot) => ({
     onBar(bar, token) {
       const { high, volume } = token.state

@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Result of the copies of each leader: a moving average of their profit, percent, and their number. */
+/** Results of the copied buys of each leader: the moving average of their profit, percent, and the number of copies. */
 type Scores = Readonly<Record<string, { readonly percent: number; readonly copies: number }>>
 
 export default defineStrategy({
@@ -8,18 +8,18 @@ export default defineStrategy({
   about: 'Copies the buys of chosen traders in several parts, sells in steps, and drops traders whose copies lose.',
   params: z.object({
     leaders: z.array(z.string()).max(100).default([]).describe('public keys of the traders to copy'),
-    minTradeSol: z.number().min(0).max(1000).default(0.5).describe("least size of a leader's buy, SOL"),
+    minTradeSol: z.number().min(0).max(1000).default(0.5).describe("minimum size of a leader's buy to copy, SOL"),
     parts: z
       .number()
       .int()
       .min(1)
       .max(20)
       .default(3)
-      .describe('number of buys per copied trade; later ones only at no higher price'),
-    partSeconds: z.number().min(1).max(3600).default(30).describe('time between these buys, seconds'),
-    minPercent: z.number().min(-100).max(100).default(-5).describe('least average profit of the copies, percent'),
-    trialCopies: z.number().int().min(1).max(100).default(5).describe('number of copies before minPercent applies'),
-    sizeSol: z.number().min(0.001).max(10).default(0.02).describe('size of each buy, SOL'),
+      .describe('number of buys per copied trade; each later buy only at the price of the first or below'),
+    partSeconds: z.number().min(1).max(3600).default(30).describe('time between the buys of a copy, seconds'),
+    minPercent: z.number().min(-100).max(100).default(-5).describe('minimum average profit of the copies, percent'),
+    trialCopies: z.number().int().min(1).max(100).default(5).describe('copies of a leader before minPercent applies'),
+    sizeSol: z.number().min(0.001).max(10).default(0.02).describe('size of each buy of a copy, SOL'),
   }),
   keys: ['trades'],
   exits: {
@@ -46,7 +46,7 @@ export default defineStrategy({
         if (isOpen || token.price === undefined || !(amount >= params.minTradeSol)) return
         const { percent, copies } = scores()[leader] ?? { percent: 0, copies: 0 }
         if (copies >= params.trialCopies && percent < params.minPercent)
-          return bot.note(token.mint, `${leader} makes ${percent.toFixed(1)} % a copy`)
+          return bot.note(token.mint, `copies of ${leader} make ${percent.toFixed(1)} % on average`)
         token.durable = leader
         bot.dca(token, {
           ...{ sol: params.sizeSol, times: params.parts, everySeconds: params.partSeconds, maxPrice: token.price },
@@ -55,7 +55,7 @@ export default defineStrategy({
       },
 
       onPositionClosed({ mint, entryTag: leader, profitPercent }) {
-        for (const order of bot.orders()) if (order.mint === mint) bot.cancel(order.id) // the parts that are left
+        for (const order of bot.orders()) if (order.mint === mint) bot.cancel(order.id) // the copy's other buys
         if (!leaders.has(leader)) return
         const { percent, copies } = scores()[leader] ?? { percent: 0, copies: 0 }
         const next = percent + (profitPercent - percent) / Math.min(copies + 1, 20)

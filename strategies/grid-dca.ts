@@ -4,15 +4,15 @@ export default defineStrategy({
   name: 'grid-dca',
   about: 'Buys equal lots on the way down a grid of prices, and sells each lot one step higher.',
   params: z.object({
-    stepPercent: z.number().min(2).max(50).default(12).describe('distance of the lots, percent; must exceed the fees'),
-    maxLots: z.number().int().min(1).max(10).default(4).describe('largest number of lots of a token'),
+    stepPercent: z.number().min(2).max(50).default(12).describe('distance between lots, percent; more than the fees'),
+    maxLots: z.number().int().min(1).max(10).default(4).describe('maximum number of lots per token'),
     maxRangePercent: z
       .number()
       .min(1)
       .max(100)
       .default(8)
-      .describe('largest average range of a bar at the first lot, percent'),
-    minVolumeSol: z.number().min(0).max(1000).default(2).describe('least volume of the bar at the first lot, SOL'),
+      .describe('maximum average range (ATR) for the first lot, percent of the price'),
+    minVolumeSol: z.number().min(0).max(1000).default(2).describe('minimum volume of the bar for the first lot, SOL'),
     sizeSol: z.number().min(0.001).max(10).default(0.03).describe('size of a lot, SOL'),
   }),
   keys: ['trades'],
@@ -36,14 +36,14 @@ export default defineStrategy({
     },
     onFill(fill, token) {
       const lots = lotsOf(token)
-      // The list of lots survives a restart. It is deleted when the position has closed.
+      // `durable` keeps the list of lots across restarts. It is deleted when the position has closed.
       if (fill.side === 'sell') token.durable = token.position ? lots.slice(0, -1) : null
       else token.durable = [...lots, fill.price]
     },
   }),
 })
 
-/** Prices of the lots held, SOL a token, in the order of the buys. */
+/** Prices at which the lots still held were bought, SOL a token, in the order of the buys. */
 function lotsOf({ durable }: Pick<Token, 'durable'>): readonly number[] {
   return (durable ?? []) as readonly number[]
 }

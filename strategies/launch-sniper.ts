@@ -1,7 +1,7 @@
 import { defineStrategy, type NewToken, type Token, z } from 'sluice'
 
-/** Currencies that feeds have announced as launches. The engine refuses to buy them, and the strategy does not watch
- *  them. */
+/** Mints of currencies. Feeds have announced them as new tokens. The engine refuses to buy them, and the strategy does
+ *  not watch them. */
 const MONEY = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC
@@ -10,7 +10,7 @@ const MONEY = new Set([
 
 /** Number of creators that are kept. The creator seen longest ago is dropped first. */
 const CREATORS_KEPT = 50_000
-/** Number of characters of a name that are searched. It is bounded because names are untrusted text. */
+/** Number of characters of a name that the pattern searches. It is limited because names are untrusted text. */
 const NAME_SEARCHED = 64
 
 interface Candidate {
@@ -23,18 +23,18 @@ export default defineStrategy({
   about: 'Buys new tokens that pass its filters at their first robust price, once, while they are young.',
   params: z.object({
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
-    maxAgeSeconds: z.number().min(1).max(300).default(30).describe('largest age of a token at its buy, seconds'),
-    // A curve of pump.fun starts with 30 (virtual) SOL.
-    minLiquidity: z.number().min(0).max(1_000_000).default(1).describe('least initial liquidity, SOL'),
-    maxLiquidity: z.number().min(0).max(1_000_000).default(1_000).describe('largest initial liquidity, SOL'),
-    // A quarter of all launches come from creators of many tokens.
+    maxAgeSeconds: z.number().min(1).max(300).default(30).describe('maximum age of the token at the buy, seconds'),
+    // A bonding curve of pump.fun starts with 30 (virtual) SOL.
+    minLiquidity: z.number().min(0).max(1_000_000).default(1).describe('minimum initial liquidity, SOL'),
+    maxLiquidity: z.number().min(0).max(1_000_000).default(1_000).describe('maximum initial liquidity, SOL'),
+    // A quarter of all launches come from creators who launch many tokens.
     maxLaunchesPerCreator: z
       .number()
       .int()
       .min(1)
       .max(100)
       .default(1)
-      .describe('largest number of launches of one creator, including this one'),
+      .describe('maximum number of launches by the creator so far, this one included'),
     namePattern: z
       .string()
       .max(200)
@@ -57,13 +57,13 @@ export default defineStrategy({
     function countLaunch(creator: string): number {
       if (creator === '') return 0
       const count = (launches.get(creator) ?? 0) + 1
-      launches.delete(creator) // moves the creator to the end: the first key is the one seen longest ago
+      launches.delete(creator) // moves the creator to the end, so that the first key is the creator seen longest ago
       launches.set(creator, count)
       if (launches.size > CREATORS_KEPT) launches.delete(launches.keys().next().value as string)
       return count
     }
 
-    /** Returns why a token may not be bought; undefined if it may. */
+    /** Returns the reason why a token may not be bought; undefined if it may be bought. */
     function objection(event: NewToken, launchesOfCreator: number): string | undefined {
       const ageMs = bot.now() - event.timestamp
       const liquidity = event.initialLiquidity
@@ -99,7 +99,7 @@ export default defineStrategy({
         if (why !== undefined) return bot.note(event.mint, why)
         if (token.state.until > 0) return // announced twice
         if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is not a public key')
-        // A timestamp in the future must not make the token count as young forever.
+        // A timestamp in the future must not make the token count as young for longer.
         token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
         waiting.push(token)
       },

@@ -6,8 +6,8 @@ export default defineStrategy({
   params: z.object({
     bars: z.number().int().min(5).max(100).default(20).describe('length of the bands, number of 1-minute bars'),
     deviations: z.number().min(0.5).max(5).default(2).describe('width of the bands, number of standard deviations'),
-    maxRsi: z.number().min(1).max(50).default(30).describe('highest RSI at a buy, percent'),
-    minVolumeSol: z.number().min(0).max(1000).default(1).describe('least volume of the bar, SOL'),
+    maxRsi: z.number().min(1).max(50).default(30).describe('maximum RSI at a buy, percent'),
+    minVolumeSol: z.number().min(0).max(1000).default(1).describe('minimum volume of the bar, SOL'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],

@@ -2,18 +2,19 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'migration',
-  about: 'Buys a token that has left its bonding curve and holds above the price of the migration.',
+  about: 'Buys a token that has left its bonding curve and stays above the price at the end of the curve.',
   params: z.object({
-    // The curve of pump.fun is sold out at this price. The feed announces no migration, so the strategy infers it.
+    // At this price, pump.fun's curve has sold all of its tokens. The feed does not announce migrations, so the
+    // strategy infers them from the price.
     curveEndPrice: z
       .number()
       .min(1e-9)
       .max(1)
       .default(4.11e-7)
-      .describe('price at which the curve is sold out, SOL a token'),
-    holdBars: z.number().int().min(1).max(20).default(2).describe('number of 15-second bars that must close above it'),
-    maxAbovePercent: z.number().min(1).max(1000).default(60).describe('largest distance above it at a buy, percent'),
-    minVolumeSol: z.number().min(0).max(1000).default(5).describe('least volume of the last bar, SOL'),
+      .describe('price at which the bonding curve has sold all tokens, SOL a token'),
+    holdBars: z.number().int().min(1).max(20).default(2).describe('15-second bars that must close above curveEndPrice'),
+    maxAbovePercent: z.number().min(1).max(1000).default(60).describe('maximum distance above curveEndPrice, percent'),
+    minVolumeSol: z.number().min(0).max(1000).default(5).describe('minimum volume of the last bar, SOL'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades', 'newTokens'],
@@ -27,7 +28,7 @@ export default defineStrategy({
   token: () => ({ isOnCurve: false, barsAbove: 0 }),
   start: (params, bot) => ({
     onNewToken(_event, { state }) {
-      state.isOnCurve = true // a token whose launch was not seen may have begun in a pool
+      state.isOnCurve = true // without an announcement, the token may already trade in a pool
     },
     onBar(bar, token) {
       const { state } = token
@@ -39,8 +40,8 @@ export default defineStrategy({
       const isLate = above > params.maxAbovePercent
       const isQuiet = bar.volumeSol < params.minVolumeSol
       if (isLate || isQuiet)
-        bot.note(token.mint, isLate ? `${above.toFixed(0)} % above the curve` : 'too little volume')
-      else bot.buy(token, { sol: params.sizeSol, reason: `left its curve, ${above.toFixed(0)} % above its end` })
+        bot.note(token.mint, isLate ? `${above.toFixed(0)} % above the end of the curve` : 'too little volume')
+      else bot.buy(token, { sol: params.sizeSol, reason: `left its curve, ${above.toFixed(0)} % above its end price` })
     },
   }),
 })

@@ -1,7 +1,7 @@
 import { defineStrategy, ema, type Width, z } from 'sluice'
 
 const params = z.object({
-  // The ranges of the averages do not overlap, so every point of a sweep is valid.
+  // The ranges of the averages do not overlap, so a sweep can combine any two of their values.
   fast: z.number().int().min(2).max(20).default(5).describe('length of the fast average, number of bars'),
   slow: z.number().int().min(25).max(200).default(30).describe('length of the slow average, number of bars'),
   sampleSeconds: z
@@ -10,9 +10,9 @@ const params = z.object({
     .min(0)
     .max(60)
     .default(1)
-    .describe('width of a bar, seconds; 0: every print is a bar'),
-  minSlopePercent: z.number().min(0).max(20).default(0.5).describe('least rise of the fast average, percent a bar'),
-  minVolumeSol: z.number().min(0).max(100).default(0.5).describe('least average volume, SOL a bar'),
+    .describe('width of a bar, seconds; 0 makes every print a bar'),
+  minSlopePercent: z.number().min(0).max(20).default(0.5).describe('minimum rise of the fast average, percent per bar'),
+  minVolumeSol: z.number().min(0).max(100).default(0.5).describe('minimum average volume, SOL per bar'),
   sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
 })
 
@@ -28,7 +28,7 @@ export default defineStrategy({
     volume: ema(widthOf(params), params.fast, 'volumeSol'),
   }),
   exits: { stopLossPercent: 20, maxHoldSeconds: 1_800 },
-  token: () => ({ fast: 0, isUp: false }), // as of the bar before
+  token: () => ({ fast: 0, isUp: false }), // values at the previous bar
   start: (params, bot) => ({
     onBar(bar, token) {
       const { fast, slow, volume } = token.indicators

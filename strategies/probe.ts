@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Request of the probe: the data of a signal. */
+/** The request that a signal carries as its data. */
 const request = z.object({
   mint: z.string(),
   sol: z.number().optional(),
@@ -10,7 +10,7 @@ const request = z.object({
 
 export default defineStrategy({
   name: 'probe',
-  about: 'Buys and sells on request of `sluice doctor --probe-live`; does nothing by itself.',
+  about: 'Places the orders of `sluice doctor --probe-live`; does nothing by itself.',
   params: z.object({}),
   keys: ['trades'],
   warmup: 0,

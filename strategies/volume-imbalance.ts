@@ -9,17 +9,19 @@ export default defineStrategy({
       .min(1)
       .max(100)
       .default(60)
-      .describe('least excess of the SOL of buys over the SOL of sales in a bar, percent of their sum'),
-    bars: z.number().int().min(1).max(20).default(2).describe('number of bars in a row with this excess'),
+      .describe('minimum imbalance of a bar, percent: (SOL of buys - SOL of sales) / their sum'),
+    bars: z.number().int().min(1).max(20).default(2).describe('number of consecutive bars with this imbalance'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),
   keys: ['trades'],
-  // Bars of a volume, because a minute with a volume of 1 SOL does not mean the same as one with 100 SOL.
+  // A bar closes after a fixed volume instead of a fixed time, because a minute with a volume of 1 SOL does not mean
+  // the same as one with 100 SOL.
   bars: { '10 SOL': 1 },
   exits: { stopLossPercent: 15, trailingPercent: 15, maxHoldSeconds: 900 },
   token: () => ({ netSol: 0, inARow: 0 }),
   start: (params, bot) => ({
-    // A bar closes with its last print, before `onTrade` of this print, so the print counts for the next bar.
+    // A bar closes with the print that completes it, before `onTrade` receives this print. `onTrade` therefore counts
+    // the print for the next bar.
     onTrade(trade, { state }) {
       if (trade.amount > 0) state.netSol += trade.side === 'buy' ? trade.amount : -trade.amount
     },

@@ -29,7 +29,7 @@ export interface AlertsOptions {
   readonly warn: (text: string) => void
 }
 
-/** An alert waits for this time, so that alerts that follow shortly are sent in the same message. */
+/** Time that an alert waits, ms, so that alerts that follow within this time are sent in the same message. */
 const GATHER_MS = 2_000
 const MOST_WAITING = 100
 const TRIES = 4
@@ -162,7 +162,7 @@ export function raiseAlarms(
  *  doubt begins, but not again when the order is examined later. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
-  /** Alerts that were sent about orders in doubt or held, by order id. */
+  /** The alert that was last sent about an order in doubt or a held order, by order id. */
   readonly #raised = new Map<string, AlertKind>()
   readonly #bots = new Map<string, string>()
   readonly #halted = new Set<string>()

@@ -5,14 +5,14 @@ import { endOfDay, HOUR } from '../base/units.ts'
 import type { Log } from '../runtime/log.ts'
 import { type OwnCommand, runOwnCommand } from './own-command.ts'
 
-/** The first archive waits until the bots have warmed up. */
+/** The first archive starts this long after the process, so that the bots have warmed up before. */
 const AFTER_START_MS = 5_000
-/** Rows of a day may arrive a little after its end. */
+/** The archive of a day starts this long after midnight, because rows of the day may arrive a little after its end. */
 const AFTER_MIDNIGHT_MS = 10 * 60_000
 const AFTER_FAILURE_MS = HOUR
 const LONGEST_MS = 6 * HOUR
-/** A signal that ends this process, for example at Ctrl-C, also ends the process of the archive. An archive that one of
- *  these signals ended has not failed. */
+/** A signal that ends this process, for example at Ctrl-C, also ends the process of the archive. So the end of an
+ *  archive by one of these signals is not reported as a failure. */
 const OF_A_STOP: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 export interface DailyArchiveParts {
@@ -25,8 +25,9 @@ export interface DailyArchiveParts {
 }
 
 /** Archives the closed days of the tape: once after the start, and after each midnight (UTC). `sluice tape archive`
- *  writes and checks their files in a process of its own; the thread of the journal then moves the blocks. A failure
- *  loses nothing, because the blocks stay in the journal, and the next attempt follows after an hour. */
+ *  writes and checks their files in a process of its own; the journal's thread then removes the archived blocks from
+ *  the journal. A failure loses nothing, because the blocks stay in the journal until then, and the next attempt
+ *  follows after an hour. */
 export class DailyArchive {
   readonly #parts: DailyArchiveParts
   #running: OwnCommand | undefined

@@ -2,7 +2,7 @@ import { TimeCounts } from '../runtime/view/distribution.ts'
 import type { Distribution } from '../runtime/view/view.ts'
 
 const KEPT = 1024
-/** Bounds of the decision time, seconds. */
+/** Decision times are counted in classes. These are the upper limits of the classes, seconds. */
 const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000].map((us) => us / 1e6)
 
 /** Time that the engine needs per market row: the last thousand measurements in microseconds, and the counts of all

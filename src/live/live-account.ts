@@ -28,12 +28,12 @@ export interface ChainParts {
   readonly post: (input: Input) => void
 }
 
-/** What all wallets of a chain share. */
+/** The parts that all wallets of a chain share. */
 interface SharedByWallets {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly genesis: string
   readonly orders: () => Gateway
-  /** Called when Sluice cannot continue the proof of whether a lost order executed. */
+  /** Called when Sluice cannot continue the proof of whether an order without an answer executed. */
   readonly undecided: (text: string) => void
 }
 

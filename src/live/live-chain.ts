@@ -24,7 +24,7 @@ export class LiveChain {
   readonly rpcs: Pick<Rpcs, 'any' | 'each' | 'use'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
-  /** Called when Sluice cannot continue the proof of whether a lost order executed. */
+  /** Called when Sluice cannot continue the proof of whether an order without an answer executed. */
   onUndecided: (text: string) => void = () => {}
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine' | 'past'>
   #gateway: Gateway | undefined
@@ -100,8 +100,8 @@ export class LiveChain {
   }
 }
 
-/** Connects to the chain. Returns undefined if no bot may trade real money. If no RPC answers, uses the chain in the
- *  journal. Throws SluiceError if the chain is unknown or differs from the configured one. */
+/** Connects to the chain. Returns undefined if no bot may trade real money. If no RPC answers, uses the chain's
+ *  identity from the journal. Throws SluiceError if the chain is unknown or differs from the configured one. */
 export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],

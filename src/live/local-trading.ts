@@ -31,7 +31,7 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
   readonly signing: Signing
 }
 
-/** The rent is read again after this time. It changes only by a vote of the validators. */
+/** Time for which a read rent stays in use, ms. The rent changes only by a vote of the validators. */
 const RENT_KEPT_MS = 600_000
 
 /** Creates the executor of local orders. The service only builds their transactions; this process checks, signs and

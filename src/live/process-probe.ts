@@ -8,7 +8,8 @@ import type { Heartbeat } from './heartbeat.ts'
 import type { LiveWorld } from './world.ts'
 
 const EVERY_MS = 5_000
-/** Number of measurements that are kept: those of the last minute. The highest of their event-loop delays is shown. */
+/** Number of measurements that are kept: those of the last minute. The status shows the highest of their event-loop
+ *  delays. */
 const KEPT = 12
 /** Interval between two samples of the event loop's delay, ms. */
 const RESOLUTION = 100

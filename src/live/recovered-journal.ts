@@ -70,8 +70,8 @@ export async function openRecoveredJournal(
 
 function textOf({ account, slot, lamports }: Remainder): string {
   return lamports === 0
-    ? `ledger: every lamport of ${account} is explained again at slot ${slot}`
-    : `ledger: ${lamports} lamports of ${account} are not explained at slot ${slot}; see \`sluice ledger\``
+    ? `ledger: the recorded transactions explain the whole balance of ${account} again, at Solana slot ${slot}`
+    : `ledger: at Solana slot ${slot}, no recorded transaction explains ${lamports} lamports of ${account}; see \`sluice ledger\``
 }
 
 function recover(path: string, reader: JournalReader, log: Log): Recovered {

@@ -371,7 +371,8 @@ class Start {
   }
 }
 
-/** Returns the wallets of the bots with `mode: live`, and a wallet without a name. Other wallets are never read. */
+/** Returns the wallets of the bots with `mode: live`, and the wallet without a name, if there is one. Other wallets are
+ *  never read. */
 function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAccess['wallets'] {
   const names = new Set(bots.filter(({ mode }) => mode === 'live').map(({ wallet = '' }) => wallet))
   return wallets.filter(({ name }) => name === '' || names.has(name))

@@ -58,7 +58,7 @@ export class Trading {
   readonly #wallets: ReadonlyMap<string, LiveAccount>
   #plan: Plan
   #planNotice = ''
-  /** Whether a sale has shown that the service reads the number of tokens in a unit other than the proved one. */
+  /** Whether a sale has shown that the service does not read the number of tokens in the unit that was proved. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -107,13 +107,14 @@ export class Trading {
     return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
   }
 
-  /** Handles a sale that shows that the unit of its number was wrong: from now on, a part of a position is sold as a
-   *  percentage. Sales of a probe are ignored, because a probe tests uncertain units on purpose. */
+  /** Handles a sale whose fill shows that the number of tokens in its request had the wrong unit: from now on, a part
+   *  of a position is sold as a percentage. Sales of a probe are ignored, because a probe tests uncertain units on
+   *  purpose. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
     if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
-      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service reads the number in a sale in another unit`,
+      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service reads the number of tokens in a sale in another unit`,
     )
   }
 
@@ -121,7 +122,7 @@ export class Trading {
     return this.#plan
   }
 
-  /** Reason why the numbers of the plan that the service last named are unknown; '' if they are known. */
+  /** The service last named a plan: the reason why the limits of this plan are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#planNotice
   }

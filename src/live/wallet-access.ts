@@ -71,7 +71,7 @@ export async function withWallet<T>(
   }
 }
 
-/** Mints of open positions and orders of all accounts. Mints of paper bots are included, although they only keep more
+/** Mints of open positions and orders of all accounts. Mints of paper bots are included too, which only keeps more
  *  token accounts open than necessary. */
 function mintsInUse(path: string): Set<string> {
   const reader = openReader(path)

@@ -147,7 +147,7 @@ test('the page of a report runs only its own script, by the hash in its policy, 
 test('a sweep page shows the results of each set in and out of the sample, and lists sets that threw without a result', () => {
   const page = sweepPage(hostileSweep())
   expect(page).toContain('−0.0060') // the hold-out of the one set that has a result
-  expect(page).toContain('Of the best 1 in the sample, 0 made a profit in the hold-out.')
+  expect(page).toContain('Of the best 1 param sets in the sample, 0 made a profit in the hold-out.')
   expect(page.match(/<svg/g)).toHaveLength(2)
   expect(page.match(/<td class="number">n\/a/g)).toHaveLength(2)
 })

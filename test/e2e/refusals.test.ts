@@ -184,7 +184,7 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
     async (command) => {
       expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
         code: 1,
-        said: expect.stringContaining('nothing runs on'),
+        said: expect.stringContaining('no process runs on the journal'),
       })
     },
   )

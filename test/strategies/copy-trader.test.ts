@@ -70,5 +70,5 @@ test('a leader whose copies make a loss is no longer copied, also after a restar
   rig.restart()
   copy(rig, OTHER_MINT)
   expect(rig.orders.filter(({ mint }) => mint === OTHER_MINT)).toEqual([])
-  expect(rig.notes.at(-1)?.reason).toMatch(/makes -\d+\.\d % a copy$/)
+  expect(rig.notes.at(-1)?.reason).toMatch(/make -\d+\.\d % on average$/)
 })

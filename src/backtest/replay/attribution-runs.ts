@@ -31,8 +31,8 @@ export interface Replay {
 
 type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 
-/** Replays a whole tape in one pass. The results are noted at the end of `recorded`, the last recorded start of a
- *  process on this tape. */
+/** Replays a whole tape in one pass. It notes the results at the time at which `recorded`, the last recorded start of a
+ *  process on this tape, ended. */
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
@@ -75,12 +75,12 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Kinds of recorded inputs that a backtest does not have: `operated` are commands of the operator and changed lists,
- *  `gated` are inputs from the chain and the service other than reports, such as gates and balances. */
+/** Kinds of recorded inputs that a backtest does not have. `operated`: commands of the operator, and changed lists.
+ *  `gated`: inputs from the chain and the service that are not reports of orders, such as entry stops and balances. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
-/** Replays each start of the run separately, with its own configuration, rows and restored state. */
+/** Replays each start of the recorded run separately, with its own configuration, rows and restored state. */
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
@@ -101,8 +101,8 @@ export class RunInParts {
     return this.#starts.reduce((sum, { market }) => sum + market.rows, 0)
   }
 
-  /** Plays all starts. The replay of each start begins with the state that the run recorded there, regardless of how
-   *  the previous replay ended. */
+  /** Plays all starts. The replay of each start begins with the state that the run recorded at this start, not with the
+   *  end state of the previous replay. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const { attempts, orders } = this.#record
     const matches = new AttemptMatches(attempts, factors, orders.values())
@@ -128,7 +128,7 @@ export class RunInParts {
   }
 }
 
-/** Returns the starts of the run with their tape; undefined if the tape of a start was dropped. */
+/** Returns the starts of the run, each with its part of the tape; undefined if the tape of a start was dropped. */
 export async function startsOf(
   live: JournalReader,
   segments: readonly Segment[],
@@ -157,7 +157,8 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
   return { bots: liveBotsOf(start), lamports: walletLamports }
 }
 
-/** A replay that takes one more kind of data from the run than the previous replay. */
+/** A step of the attribution: a replay that takes one more kind of data from the recorded run than the replay of the
+ *  previous step. */
 export interface Step {
   readonly name: string
   readonly play: () => Replay
@@ -178,8 +179,8 @@ export interface StepParts {
 /** Number of steps for a run with one start, without operator commands and without waits for the chain. */
 export const LEAST_STEPS = 8
 
-/** Steps from the backtest to the run. The first step repeats the backtest. In each later step, measurements of the run
- *  replace one more factor. */
+/** Returns the steps that lead from the backtest to the recorded run. The first step repeats the backtest. In each
+ *  later step, data of the run replaces one more assumption of the backtest. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
   const { start, plan } = record.starts.at(-1) as RecordedStart
   const asRun = { ...ours, service: { ...ours.service, plan } }
@@ -193,7 +194,7 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
     rows: (parts ?? whole).rows,
   })
   return [
-    ofWhole('under way at the end', () => whole.play(theirs)),
+    ofWhole('orders open at the end', () => whole.play(theirs)),
     ofWhole('configuration', () => whole.play({ ...ours, service: theirs.service })),
     ofWhole('plan delay', apart),
     oneBudget.oneBudget.length === 0
@@ -212,7 +213,7 @@ function once(play: () => Replay): () => Replay {
   return () => (replay ??= play())
 }
 
-/** Steps for restarts, for operator commands and for the wait for the chain. A backtest does not have these. */
+/** Returns the steps that a backtest has no counterpart for: restarts, operator commands, and waits for the chain. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []

@@ -83,28 +83,34 @@ ${pairs([
   ['market rows', tape.rows],
   ['segments', tape.segments],
   ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in total`],
-  ['covered part of the recorded time', coverageOf(tape)],
-  ['watched tokens missing on the tape', `${tape.missingTokens} of ${tape.watchedTokens}`],
-  ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
-  [`mean price change of ${tape.pricedTokens} tokens, from first to last price`, change(tape.marketChangePercent)],
-  ['the same, median', change(tape.medianMarketChangePercent)],
-  ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
+  ['share of the recorded time that the tape covers', coverageOf(tape)],
+  ['watched tokens that the tape lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
+  [
+    'noise: prints that differ from the robust price by more than a factor of two',
+    `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`,
+  ],
+  [
+    `mean price change of ${tape.pricedTokens} tokens, from the first to the last price`,
+    change(tape.marketChangePercent),
+  ],
+  ['median price change of these tokens', change(tape.medianMarketChangePercent)],
+  ['plan', `${plan.name}, ${plan.requestsPerMinute} requests per minute for each bot`],
 ])}</div>
 <div><h3>Hashes</h3>
 ${pairs([
   ['tape', html`<code>${hashes.tape.slice(0, 16)}</code>`],
   ['configuration', html`<code>${hashes.config.slice(0, 16)}</code>`],
-  ['deciding code and strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
+  ['code that makes decisions, with the strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
   ...Object.entries(hashes.strategies).map(([bot, hash]): [Part, Part] => [
     `strategy of ${bot}`,
     html`<code>${hash.slice(0, 16)}</code>`,
   ]),
   [`Sluice ${sluice}`, html`<code>${hashes.sluice.slice(0, 16)}</code>`],
 ])}</div></div>
-<h3>How orders were filled, by assumption</h3>
+<h3>How the backtest filled orders: its assumptions</h3>
 ${list(fillModel.error === undefined ? fillModel.assumed : [fillModel.error, ...fillModel.assumed])}
 ${fillModel.calibration === null ? '' : calibrationTable(fillModel.calibration)}
-<h3>What this cannot say</h3>
+<h3>What this backtest cannot show</h3>
 ${list(fillModel.limits)}
 </section>`
 }
@@ -117,20 +123,20 @@ function calibrationTable({ measured, lossFactor, compared, unheard, ...errors }
   const percent = (value: number | null): string => (value === null ? few : percentText(value, 2))
   return html`<h3>Measured from real fills, in place of assumptions</h3>
 ${pairs([
-  ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
-  ['sending to landing', latency ?? few],
-  ['never landed', percent(landingFailurePercent)],
-  ['lost transactions relative to a quiet market at the usual fee', plain(lossFactor, 2)],
+  ['real fills, and attempts whose outcome is known', `${measured.fills}, ${measured.decided}`],
+  ['time from sending to landing', latency ?? few],
+  ['transactions that never landed', percent(landingFailurePercent)],
+  ['lost transactions that the model expects, as a multiple of a quiet market at the usual fee', plain(lossFactor, 2)],
   [
-    "priority fee of the service's choice, SOL",
+    'priority fee that the service chose, SOL',
     autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),
   ],
-  ['fee of the venue, of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
+  ['fees of the venue and of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
   [
-    `difference of real fills from the prediction (positive: better), median of ${compared}`,
+    `advantage of the real fill over the predicted fill, median of ${compared} fills (negative: worse than predicted)`,
     percentText(medianErrorPercent, 2),
   ],
-  ['fills worse than predicted', percentText(flatteredPercent)],
-  ['fills not compared, in gaps of the tape', unheard],
+  ['real fills that were worse than predicted', percentText(flatteredPercent)],
+  ['real fills in gaps of the tape, which could not be compared', unheard],
 ])}`
 }

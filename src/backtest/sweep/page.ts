@@ -15,15 +15,15 @@ export function sweepPage(sweep: Sweep): string {
   const { bot, strategy, ranges, rows, holdOutPercent, lacks } = sweep
   const results = ranked(sweep.results)
   const valid = results.filter(({ threw }) => threw === '')
-  const heldOut = holdOutPercent > 0 ? `, the last ${holdOutPercent} % held out` : ', nothing held out'
+  const heldOut = holdOutPercent > 0 ? `, the last ${holdOutPercent} % of them held out` : ', nothing held out'
   return document(
-    `${bot} (${strategy}): sweep of ${results.length} sets`,
+    `${bot} (${strategy}): sweep of ${results.length} param sets`,
     html`<p class="quiet">${rows} market rows${heldOut}.</p>
 ${lacks.length === 0 ? '' : html`<div class="warn"><p><b>Incomplete data:</b> the tape lacks data that the bot needs.</p><ul>${lacks.map((lack) => html`<li>${lack}</li>`)}</ul></div>`}
 ${sweepVerdict(sweep, valid).map((sentence) => html`<p>${sentence}</p>`)}
 ${pairsOf(ranges).map(([x, y]) => mapsOf(sweep, valid, x, y))}
-<p class="quiet">A cell is the median net result, SOL, of the sets in it; the number of sets where there are several.</p>
-<h2>All sets, best in the sample first</h2>
+<p class="quiet">Each cell shows the median net result of its param sets, in SOL, and the number of the sets if there are several.</p>
+<h2>All param sets, the best in the sample first</h2>
 ${tableOf(sweep, results)}`,
   )
 }

@@ -9,19 +9,22 @@ export function sweepVerdict({ holdOutPercent }: Sweep, valid: readonly SetResul
     ...(holdOutPercent > 0
       ? holdOutLines(traded)
       : [
-          'There is no hold-out: the best of many sets looks good even if all are random. Expect a lower result on the next tape.',
+          'There is no hold-out: the best of many param sets looks good even if all of them are random. Expect a lower result on the next tape.',
         ]),
   ]
 }
 
 function sampleLines([best]: readonly SetResult[], idle: number, where: string): string[] {
-  if (best === undefined) return idle === 0 ? [] : [`No set traded ${where}: the sweep is no basis for a choice.`]
+  if (best === undefined)
+    return idle === 0 ? [] : [`No param set traded ${where}, so the sweep cannot show which set is best.`]
   return [
     ...(idle > 0
-      ? [`${idle} ${idle === 1 ? 'set' : 'sets'} did not trade ${where}, and ${idle === 1 ? 'ranks' : 'rank'} last.`]
+      ? [
+          `${idle} param ${idle === 1 ? 'set' : 'sets'} did not trade ${where}, and ${idle === 1 ? 'ranks' : 'rank'} last.`,
+        ]
       : []),
     ...(best.sampleLamports < 0
-      ? ['Every set that traded lost: not trading would have been better than the best set.']
+      ? ['Every param set that traded lost money: not trading would have been better than the best set.']
       : []),
   ]
 }
@@ -32,10 +35,12 @@ function holdOutLines(traded: readonly SetResult[]): string[] {
   const earning = best.filter(({ netLamports, sampleLamports }) => netLamports > sampleLamports).length
   const correlation = rankCorrelation(traded)
   return [
-    `Of the best ${best.length} in the sample, ${earning} made a profit in the hold-out.`,
+    `Of the best ${best.length} param sets in the sample, ${earning} made a profit in the hold-out.`,
     ...(correlation === undefined
       ? []
-      : [`Rank correlation of sample and hold-out: ${correlation.toFixed(2)} (1: same order, 0: unrelated).`]),
-    'Positions that are open at the split count with their liquidation value at that time. A hold-out that is used to choose a set becomes a part of the sample.',
+      : [
+          `Rank correlation between the results in the sample and in the hold-out: ${correlation.toFixed(2)} (1: same order, 0: unrelated).`,
+        ]),
+    'A position that is open at the split counts at its liquidation value at that time. If you choose a set by its result in the hold-out, the hold-out becomes a part of the sample and proves nothing any more.',
   ]
 }

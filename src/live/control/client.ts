@@ -21,7 +21,7 @@ interface Answer {
 /** Error that is thrown if no process is running on this journal. */
 export class NothingRuns extends SluiceError {
   constructor(journalPath: string) {
-    super(`nothing runs on ${journalPath}`)
+    super(`no process runs on the journal ${journalPath}`)
   }
 }
 

@@ -20,7 +20,7 @@ export type ControlCommand =
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
   /** Accepts a foreign transaction by signature, or `all` of them. */
   | { readonly command: 'accept'; readonly signature: string; readonly wallet?: string }
-  /** Shows the evidence about an undecided order, or applies a person's decision whether it executed. */
+  /** Shows the evidence about an undecided order, or records the operator's decision on whether it executed. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
   /** Creates a login link of the desk. `name`: name of the session in the journal; '' for a default name. */
@@ -61,7 +61,7 @@ export function commandOf(fields: Readonly<Record<string, unknown>>): ControlCom
       throw new SluiceError(`signal needs a name of at most ${LONGEST_SIGNAL} characters`, ExitCode.usage)
     case 'accept':
       if (signature === 'all' || isSignature(signature)) return { command, signature, ...onlyOf(wallet) }
-      throw new SluiceError('accept needs the signature of a transaction, or all', ExitCode.usage)
+      throw new SluiceError('accept needs the signature of a transaction, or the word all', ExitCode.usage)
     case 'resolve':
       if (isOrderId(order)) return { command, order, verdict: verdictOf(verdict) }
       throw new SluiceError('resolve needs the id of an order, such as o12', ExitCode.usage)

@@ -126,7 +126,7 @@ export class Operator {
         }
       }
     }
-    throw new SluiceError('the engine has neither bought nor refused: see the log')
+    throw new SluiceError('the engine neither placed nor refused the buy: the log contains the reason')
   }
 
   async #cancel({ order }: Of<'cancel'>, from: From): Promise<object> {
@@ -137,7 +137,7 @@ export class Operator {
     if (outputs.some((output) => output.kind === 'cancel' || output.kind === 'conditional'))
       return { text: `${order} is cancelled` }
     throw new SluiceError(
-      `${order} cannot be cancelled: it was already sent and may execute, or it belongs to an exit, which would order it again`,
+      `${order} cannot be cancelled: it was already sent and may execute, or it belongs to an exit, which would place it again`,
     )
   }
 
@@ -165,12 +165,12 @@ export class Operator {
     return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
   }
 
-  /** Text about held positions without a price, which count as lost in the drawdown; '' if there are none. */
+  /** Text about held positions without a price, which the drawdown counts as a total loss; '' if there are none. */
   #unpriced(held: readonly Position[]): string {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''
     const which = count === 1 ? '1 position has' : `${count} positions have`
-    return `; ${which} no price yet and count as lost for now: run \`sluice resume\` again once there is a price to forgive the drawdown that they cause (limits.maxDrawdownSol)`
+    return `; ${which} no price yet. Until there is a price, limits.maxDrawdownSol counts such a position as a total loss: run \`sluice resume\` again after that to reset the drawdown`
   }
 
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
@@ -192,7 +192,9 @@ export class Operator {
     if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in this mint`)
     const price = priceOf(mint)
     if (price === undefined)
-      throw new SluiceError(`${mint} has no robust price yet, which its exits need: wait until a bot has seen it trade`)
+      throw new SluiceError(
+        `the exits need a robust price, and ${mint} has none yet: wait until a bot has received some of its trades`,
+      )
     const holding = await own.wallet.byHand.holding(mint)
     if (holding === undefined) throw new SluiceError(`the wallet holds no tokens of ${mint}`)
     const cost = valueAt(price, holding.tokens, holding.decimals)

@@ -100,13 +100,13 @@ function salePreview(first: string, held: readonly PositionStatus[], bots: reado
   return { text, ...(warnings.length > 0 && { warning: warnings.join(' ') }) }
 }
 
-/** Text about the slippage of a sale: how far below its price it may execute. */
+/** Text about the slippage that a sale accepts in its first attempt and in later ones. */
 function ladderText(owners: readonly string[], bots: readonly BotSettings[]): string {
   const ladders = bots.filter(({ name }) => owners.includes(name)).map(({ exitOrders }) => exitOrders.slippageLadder)
   if (ladders.length === 0) return ''
   const first = Math.max(...ladders.map((ladder) => ladder[0] ?? 0))
   const last = Math.max(...ladders.map((ladder) => ladder.at(-1) ?? 0))
-  return ` A sale accepts a slippage of ${first} % at first, up to ${last} % when it is tried again.`
+  return ` A sale accepts a slippage of ${first} % at first, and up to ${last} % in later attempts.`
 }
 
 function cancelText(id: string, { openOrders }: View, { model }: PreviewParts): string {

@@ -47,8 +47,8 @@ export async function running(): Promise<Running[]> {
 /** Runtime directory of the user. The system creates it and removes it with the user's session. */
 const sessionPlace = (): string => `/run/user/${userInfo().uid}`
 
-/** Directories that may hold the registry, the best one first. A service may lack XDG_RUNTIME_DIR although the user's
- *  shell has it, so all usual directories are searched. */
+/** Directories that may hold the registry, the best one first. XDG_RUNTIME_DIR may be set in the user's shell but not
+ *  in a system service, so all usual directories are searched. */
 function places(): string[] {
   const given = process.env.XDG_RUNTIME_DIR
   if (given && given !== sessionPlace()) return [given]

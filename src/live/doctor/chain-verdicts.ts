@@ -108,7 +108,8 @@ function history({ name, historyMs, cluster }: RpcFinding): Check {
   if (historyMs === null) return warn(`${name} history`, 'the length of the history is unknown', 'run doctor again')
   const found = `goes back ${durationOf(historyMs)}`
   if (cluster === '' || historyMs >= GOOD_HISTORY_MS) return ok(`${name} history`, found)
-  const fix = 'use a provider with more history: after a longer stop, older orders could not be proved'
+  const fix =
+    'use a provider with more history: after a longer stop of Sluice, the outcome of older orders could not be proved'
   return historyMs < LEAST_HISTORY_MS ? fail(`${name} history`, found, fix) : warn(`${name} history`, found, fix)
 }
 

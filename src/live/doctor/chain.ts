@@ -26,8 +26,8 @@ export interface ChainFound {
   readonly accounts: readonly string[]
   /** Balances by the public key of the wallet. A wallet whose balance no RPC has returned is absent. */
   readonly balances: ReadonlyMap<string, number>
-  /** Returns the checks, and by how much this machine's clock differs from the clock of each RPC. `clock`: the same
-   *  difference from the clock of the service. */
+  /** Returns the checks, and by how much this machine's clock differs from the clock of each RPC. `clock`: the
+   *  difference between this machine's clock and the clock of the service. */
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
 }
 

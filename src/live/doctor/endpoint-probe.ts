@@ -122,11 +122,11 @@ export interface Counting {
 }
 
 /** Longest wait until the plan's rate limit permits a request. It is slightly longer than a minute, because Sluice
- *  waits a full minute if it does not know the last requests with the key. */
+ *  waits a full minute if it does not know which requests were sent with the key in the last minute. */
 const SLOT_WITHIN_MS = 62000
 
-/** Takes a request from the plan's budget, makes this durable, and then sends the request. Returns undefined and sends
- *  nothing if the budget allows no request within a minute. */
+/** Takes a request from the plan's budget, waits until the journal has recorded this durably, and then sends the
+ *  request. Returns undefined and sends nothing if the budget allows no request within a minute. */
 export async function withSlot<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
   const slot = await slotOf(limiter)
   if (slot === undefined) return undefined

@@ -162,8 +162,7 @@ export function configVerdict({ files, bots, live, warnings }: ConfigFinding): C
   return warn('config', `${found}; ${first}`, `run \`sluice check ${files.join(' ')}\` for all warnings`)
 }
 
-/** Which secret it is and, if the secret could not be read, the reason with advice. Never contains the secret
- *  itself. */
+/** Name of the secret, and the reason with advice if it could not be read. Never contains the secret itself. */
 export interface SecretFinding {
   readonly name: string
   readonly source: string

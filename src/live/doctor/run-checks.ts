@@ -50,7 +50,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
     if (!canRead) findings.add(warn('service', 'not tested: a secret cannot be read', 'see secrets'))
     else if (config.service.kind === 'sandbox' && running !== undefined) {
       const fix = 'stop the process to test the service'
-      findings.add(processCheck(running), warn('service', 'not tested: the sandbox belongs to that process', fix))
+      findings.add(processCheck(running), warn('service', 'not tested: the running process has its own sandbox', fix))
     } else await examineOthers(config, journal, running, findings, options)
     return findings.checks
   } finally {

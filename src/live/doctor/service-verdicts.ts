@@ -113,7 +113,7 @@ export function needsVerdict(need: NeedFinding): Check {
     return warn(
       'needs',
       found,
-      `selling all takes ${Math.ceil(positions / requestsPerMinute)} minutes: lower limits.maxOpenPositions`,
+      `selling all positions takes ${Math.ceil(positions / requestsPerMinute)} minutes: lower limits.maxOpenPositions`,
     )
   return ok('needs', found)
 }

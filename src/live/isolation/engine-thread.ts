@@ -89,8 +89,8 @@ export interface EngineThreadEvents {
   died(death: Death): void
 }
 
-/** The thread is ended when it uses this many times the memory limit. Before that, once the limit itself is exceeded,
- *  the thread looks for the bot that uses the memory. */
+/** The main thread ends the thread when it uses this many times its memory limit. Between the limit and this value, the
+ *  thread itself looks for the bot that uses the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings() {}, log() {}, died() {} }
@@ -140,7 +140,8 @@ export class EngineThread implements EngineLink {
   }
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
-    if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread accepts rows of live blocks only')
+    if (!(block instanceof LiveBlock))
+      throw new TypeError('an engine thread accepts only rows of live blocks (blocks in shared memory)')
     const memory = block === this.#block ? null : { buffer: block.buffer, capacity: block.capacity }
     this.#block = block
     this.#post({ kind: 'rows', memory, from, to, firstSeq, news: this.#mints.news(block.mints) })

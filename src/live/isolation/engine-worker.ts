@@ -33,7 +33,7 @@ const DEADLINE_MS = 500
 /** Number of rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Entry of `tokens` for a number of the main thread that belongs to no mint. */
+/** Value in `tokens` for a mint number that the main thread has given to no mint. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart

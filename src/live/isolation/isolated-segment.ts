@@ -187,7 +187,7 @@ export class IsolatedSegment implements AnySegment {
       this.#parts.failed(`the engine failed again although no strategy was running: ${reason}`)
       return
     }
-    const whose = bots.length === 0 ? 'no bot is stopped for it yet' : 'these bots only close positions from now on'
+    const whose = bots.length === 0 ? 'all bots continue' : 'these bots only close positions from now on'
     log.error({ bots, reason }, `the engine was lost and restarts from the journal; ${whose}`)
     journal.commit(() => this.#recover())
   }
@@ -253,9 +253,9 @@ export class StoppedBots {
   }
 }
 
-/** The last high-water mark (highest price) of each position that an engine in another thread has reported and that is
- *  not written yet. When a position closes, its mark is dropped, because a mark that is written later would apply to
- *  the next position in the same mint. */
+/** Collects the high-water marks (highest prices) of positions from an engine in another thread: of each position the
+ *  last mark that the journal does not contain yet. When a position closes, its mark is dropped, because a mark that is
+ *  written later would apply to the next position in the same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 

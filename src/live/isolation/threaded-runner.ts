@@ -232,7 +232,7 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** Number of inputs about mints that are kept. An engine does not keep more either. */
+/** Maximum number of inputs about mints that are kept. It is the same number as in an engine. */
 const MINTS_KEPT = 1000
 
 /** Inputs whose effect an engine keeps although the journal does not store them for a restart. A new engine receives

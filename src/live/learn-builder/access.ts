@@ -34,7 +34,7 @@ export async function withSamples<T>(
   const { finding, past, writer } = examineJournal(config.journal.path)
   if (past === undefined || writer === undefined)
     throw new SluiceError(
-      `the journal, which counts the requests, cannot be used: ${finding.holder === '' ? finding.damage : `in use by ${finding.holder}`}; stop that process or name another journal`,
+      `the journal, which counts the requests, cannot be used: ${finding.holder === '' ? finding.damage : `in use by ${finding.holder}`}; stop the process that uses it, or name another journal`,
       ExitCode.unsafe,
     )
   const clock = new SystemClock(0)

@@ -76,7 +76,7 @@ function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput[
 function whyUnsaid({ id, repeated }: ProgramFinding): string {
   return repeated
     ? `${id} is called several times in one transaction, but a policy cannot permit two trades`
-    : `${id} has mint and wallet at different positions in the samples, which a policy cannot describe`
+    : `the samples give ${id} the mint and the wallet at different positions of its accounts, which a policy cannot describe`
 }
 
 function unsaidOfHanded(findings: Findings): string[] {
@@ -89,7 +89,7 @@ function unsaidOfHanded(findings: Findings): string[] {
       .filter(({ namesWallet }) => namesWallet)
       .map(
         ({ address }) =>
-          `${address} names the wallet, so transactions with it are refused: an opaque program could empty that account`,
+          `the data of the account ${address} names the wallet, and an opaque program could empty this account, so transactions with it are refused`,
       ),
   ]
 }
@@ -112,7 +112,7 @@ function unsaidOf(findings: Findings, opaque: readonly ProgramFinding[]): string
       ),
     ...(opaque.length > 0 && coSigners.length > 0
       ? [
-          'guards cannot be added to a transaction with another signature, so an opaque program needs maxWalletSol: set it',
+          'guards cannot be added to a transaction that another key has signed, so an opaque program needs maxWalletSol: set it',
         ]
       : []),
     ...coSigners

@@ -64,7 +64,7 @@ const BEFORE_MIDNIGHT_MS = 30_000
 /** Returns the advice to the operator about a failed poll. */
 function remedyOf(status: number, reason: string): string {
   if (status === 401 || status === 404) return 'check telegram.token, then restart'
-  if (status !== 409) return 'it is tried again'
+  if (status !== 409) return 'Sluice tries again'
   return /webhook/i.test(reason)
     ? 'a webhook receives the messages of this bot: delete it (method deleteWebhook), or create a bot for this process with @BotFather'
     : 'another program answers for the same bot: end it, or create a bot for each process with @BotFather; revoke the token there if you do not know the program'

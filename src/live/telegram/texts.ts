@@ -12,7 +12,7 @@ const HELP = [
   '/positions  open positions and their value if sold now',
   '/pnl        result of each bot',
   '/orders     open orders and the last fills',
-  '/budget     requests left in the minute',
+  '/budget     requests left in this minute',
   '/why ID     why an order was made, or why a token is held or not held',
   '/report     results and costs over all starts of the journal',
 ]

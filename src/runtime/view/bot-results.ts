@@ -98,7 +98,7 @@ export class BotResults {
     for (const one of money.bots) this.#continueDay(one, this.#pastOf(one.account, one.bot) ?? NO_FEES)
   }
 
-  /** Takes over the results of a recorded journal, also those since the start of the journal's last segment. */
+  /** Takes over the results of a recorded journal, including those of its last segment. */
   endWith(past: PastResults): void {
     const bots = past.bots.map((one) => {
       const { realized, fees } = this.#sinceStart(one.account, one.bot)

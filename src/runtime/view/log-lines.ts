@@ -3,8 +3,8 @@ import { alarmText } from '../../engine/bots/thrown-value.ts'
 import type { Output } from '../../engine/messages.ts'
 import type { LogLine } from './view.ts'
 
-/** Returns the line of the log for an output; undefined for an output that is not logged. `n`: number of the output in
- *  its seq. The line may contain text of a third party. */
+/** Returns the line of the log for an output; undefined for an output that is not logged. `n`: position of the output
+ *  among the outputs of `seq`. The line may contain text of a third party. */
 export function logLineOf(seq: Seq, time: Millis, n: number, output: Output): LogLine | undefined {
   const at = { time, seq, n }
   switch (output.kind) {

@@ -44,7 +44,8 @@ export interface Reading {
   readonly positions: readonly ReadPosition[]
 }
 
-/** Reads the view of running bots. `n`: number of changes that were announced. */
+/** Reads the view of running bots. `n`: number of changes that were announced before, which is a part of the view's
+ *  id. */
 export function readView(parts: ViewParts, time: Millis, n = 0): View {
   const { view, positions } = readParts(parts, time, n)
   return { ...view, positions: positions.map((one) => rowOf(one, time)).sort(inOrderOfOpening) }

@@ -5,7 +5,7 @@ import { TimeCounts } from './distribution.ts'
 import type { OpenOrders } from './open-orders.ts'
 import type { EndedOrders, FillTotals, Totals } from './view.ts'
 
-/** Bounds of the time from a decision to its fill, seconds. */
+/** The times from a decision to its fill are counted in classes. These are the upper limits of the classes, seconds. */
 const FILL_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300]
 
 type Counted<T> = { -readonly [Key in keyof T]: T[Key] }

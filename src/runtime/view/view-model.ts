@@ -126,7 +126,7 @@ export class ViewModel {
     return () => void this.#logListeners.splice(this.#logListeners.indexOf(run), 1)
   }
 
-  /** Calls `run` after each message. Returns a function that stops this. */
+  /** Calls `run` after each write to the journal. Returns a function that stops this. */
   onMessage(run: () => void): () => void {
     this.#heard = run
     return () => {

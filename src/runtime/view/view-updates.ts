@@ -9,14 +9,15 @@ import type { Change, LogLine, View } from './view.ts'
 /** Shortest time between two readings of the view. A change must reach a browser within 250 ms; the rest of that time
  *  is for the transfer. */
 const BETWEEN_MS = 90
-/** The view is read this long after a message, so that an order that the message caused is sent first. */
+/** Time from an event (a write to the journal) to the reading of the view that it causes, ms. An order that the event
+ *  caused is sent first. */
 const AFTER_MS = 20
 /** If an order waits for its commit when a reading is due, the reading is postponed by this time, again and again, but
  *  by at most `MOST_WAIT_MS` in all. */
 const WAIT_MS = 2
 const MOST_WAIT_MS = 40
-/** The view is also read after this time without a message, because connections, requests and the process change their
- *  state without messages. */
+/** The view is also read after this time without an event, because connections, requests and the process change their
+ *  state without events. */
 const SILENT_MS = 500
 /** Time between two readings while no browser follows. */
 const UNWATCHED_MS = 1_000
@@ -37,7 +38,7 @@ export interface ViewFollower {
 
 /** The view of running bots. */
 export interface LiveView {
-  /** Tells a follower the view and all later changes. There is one follower at a time. Returns a function that ends
+  /** Sends the view and all later changes to a follower. There is one follower at a time. Returns a function that ends
    *  this. */
   follow(follower: ViewFollower): () => void
   /** Sets whether a browser follows the changes. While none does, the view is read less often. */
@@ -49,7 +50,7 @@ export interface UpdatesParts {
   /** Reads the view now. `n`: number of changes that were announced. */
   readonly read: (n: number) => Reading
   readonly onLog: (run: (line: LogLine) => void) => () => void
-  /** Calls `run` after each message that may change the view. */
+  /** Calls `run` after each event that may change the view. */
   readonly onMessage: (run: () => void) => () => void
   /** Whether a commit is not durable yet. */
   readonly isCommitting: () => boolean
@@ -57,9 +58,9 @@ export interface UpdatesParts {
   readonly failed: (error: unknown) => void
 }
 
-/** Announces the changes in the view of a running process. While a browser follows the view, each message schedules a
- *  reading unless one is already scheduled. Otherwise the view is read once a second. Without a follower, nothing is
- *  read. */
+/** Announces the changes in the view of a running process. While a browser follows the view, each event (write to the
+ *  journal) schedules a reading unless one is already scheduled. Otherwise the view is read once a second. Without a
+ *  follower, nothing is read. */
 export class ViewUpdates implements LiveView {
   readonly #parts: UpdatesParts
   #follower: ViewFollower | undefined
@@ -69,7 +70,7 @@ export class ViewUpdates implements LiveView {
   #readAt: Millis = 0
   #lines: LogLine[] = []
   #isWatched = false
-  /** Whether a message scheduled the next reading. */
+  /** Whether an event scheduled the next reading. */
   #isDue = false
   #cancel: Cancel | undefined
   #unlisten: () => void = () => {}

@@ -194,14 +194,15 @@ export interface UndecidedStatus {
   readonly text: string
 }
 
-/** Result of a bot over a time, in SOL: `netSol = realizedSol - feesSol + unrealizedSol`. */
+/** Result of a bot over a period, in SOL: `netSol = realizedSol - feesSol + unrealizedSol`. */
 export interface Result {
   /** Proceeds of the sales minus the average cost of the tokens sold, fees of venue and service included. */
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
-  /** Change, over the time of the result, of the open positions' liquidation value minus their cost. A position without
-   *  a price counts with its cost as its value; in a recorded journal, its value counts as 0. */
+  /** Unrealized profit (liquidation value minus cost) of the open positions, minus the unrealized profit at the
+   *  beginning of the period. A position without a price counts with its cost as its value; in a recorded journal, its
+   *  value counts as 0. */
   readonly unrealizedSol: number
   readonly netSol: number
 }
@@ -339,7 +340,7 @@ export interface FillStatus {
 export interface LogLine {
   readonly time: Millis
   readonly seq: Seq
-  /** Number of the line among the outputs of its seq. */
+  /** Position of the line's output among the outputs of `seq`. */
   readonly n: number
   readonly level: 'info' | 'warn' | 'error'
   /** Name of the bot; '' for a line that concerns every bot. */

@@ -33,8 +33,8 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Returns `before`, followed by the delay of a row, compared with the fastest rows: `340 ms late`; '' if there is no
- *  delay. */
+/** Returns `before` and the delay of a row in comparison with the fastest rows, such as `340 ms late`; '' if there is
+ *  no delay. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }

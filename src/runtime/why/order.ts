@@ -171,7 +171,7 @@ export function reportedAt({ fill }: RecordedFill, reports: readonly RecordedRep
 function fillSteps({ fill, reversed }: RecordedFill, { price }: Order, at: Millis): Step[] {
   const { side, tokens, decimals, tradeLamports, signature, slot, final, walletLamports, costs } = fill
   const paid = lamportsToSol(tradeLamports) / wholeTokens(tokens, decimals)
-  const against = price === null || !Number.isFinite(paid) ? '' : `, ${percentText(paid / price)} on the robust price`
+  const against = price === null || !Number.isFinite(paid) ? '' : `, ${percentText(paid / price)} from the robust price`
   const verb = side === 'buy' ? 'bought' : 'sold'
   const amounts = `${verb} ${wholeTokens(tokens, decimals)} tokens for ${formatSol(tradeLamports)} SOL (${priceText(paid)}${against})`
   const seen = reversed ? 'reversed by a fork' : final ? 'final' : 'confirmed, not final yet'

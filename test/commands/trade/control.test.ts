@@ -131,7 +131,7 @@ test.each<[what: string, args: string[], says: string]>([
 
 test('without a running process the command exits with 1, and its message names the default journal', async () => {
   const { code, stderr } = await called(['halt'], folder)
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('nothing runs on') })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no process runs on the journal') })
 })
 
 test('the registry entry of a killed process is ignored, and the next start removes it', async () => {

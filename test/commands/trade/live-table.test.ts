@@ -212,7 +212,7 @@ describe('orders whose answer was lost', () => {
     ...newPosition({ account: WALLET.id, bot: 'dips', mint }, NOON, {}),
     ...more,
   })
-  const progress = 'unknown; the proof waits for the block height of the chain: the RPC tells no time'
+  const progress = 'unknown; the proof waits for the block height of the chain: no RPC answers'
   const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
 
   /** Returns the lines of the table before its status line. */

@@ -33,7 +33,10 @@ async function left(what: 'nothing' | 'positions'): Promise<string> {
 
 test('status without a process and without a journal fails and creates nothing', async () => {
   const journal = journalPath()
-  await expect(status(journal)).rejects.toMatchObject({ message: `nothing runs on ${journal}`, exitCode: 1 })
+  await expect(status(journal)).rejects.toMatchObject({
+    message: `no process runs on the journal ${journal}`,
+    exitCode: 1,
+  })
   expect(existsSync(dirname(journal))).toBe(false)
 })
 

@@ -81,7 +81,9 @@ test('the sender of a refused command receives the refusal with its exit code', 
 })
 
 test('a command without a running process reports that nothing runs', async () => {
-  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(`nothing runs on ${journalPath}`)
+  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(
+    `no process runs on the journal ${journalPath}`,
+  )
   const elsewhere = join(folder, 'no', 'such.db')
   await expect(sendCommand(elsewhere, { command: 'halt' })).rejects.toThrow(SluiceError)
   await serve()

@@ -108,7 +108,7 @@ test('an outage is logged once, the stored events are limited, and the last mess
   }
   expect(rig.lines.toSorted()).toEqual([
     'telegram: messages are not delivered: connect ECONNREFUSED; they wait',
-    'telegram: questions are not answered: connect ECONNREFUSED; it is tried again. Trading continues',
+    'telegram: questions are not answered: connect ECONNREFUSED; Sluice tries again. Trading continues',
   ])
   rig.instead = () => undefined
   rig.api.write(VIEWER, '/pnl')
@@ -165,9 +165,9 @@ test('a webhook of the bot is reported, with the way to delete it', async () => 
 
 test.each([
   [401, 'Unauthorized', 'check telegram.token'],
-  [502, 'Bad Gateway', 'it is tried again'],
+  [502, 'Bad Gateway', 'Sluice tries again'],
 ])(
-  'a poll that is refused with %i is logged once with its remedy, and is tried again',
+  'a poll that is refused with %i is logged once with its remedy, and is repeated',
   async (status, description, remedy) => {
     const rig = new TelegramRig()
     let polls = 0
