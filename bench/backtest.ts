@@ -22,7 +22,7 @@ const PAIRS = 5
 
 const TRIVIAL = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
-  name: 'trivial', about: 'looks at every trade', params: z.object({}), keys: ['trades'],
+  name: 'trivial', about: 'Reads every trade.', params: z.object({}), keys: ['trades'],
   start: () => ({ onTrade: (trade) => { if (trade.price < 0) throw new Error('never') } }),
 })
 `
@@ -32,7 +32,7 @@ export default defineStrategy({
 const SMA = `import { defineStrategy, sma, z } from 'sluice'
 let tokens = 0
 export default defineStrategy({
-  name: 'sma', about: 'holds while the fast average is above the slow one',
+  name: 'sma', about: 'Holds a token while the fast average of its price is above the slow one.',
   params: z.object({ oneIn: z.number().default(0) }), keys: ['trades'],
   bars: { '1 trade': 1 },
   indicators: () => ({ fast: sma('1 trade', 20), slow: sma('1 trade', 50) }),
@@ -57,7 +57,7 @@ export default defineStrategy({
 const SMA_WHEN = `import { crosses, defineStrategy, sma, z } from 'sluice'
 let crossings = 0
 export default defineStrategy({
-  name: 'sma-when', about: 'acts where the averages cross', params: z.object({}), keys: ['trades'],
+  name: 'sma-when', about: 'Trades when the averages cross.', params: z.object({}), keys: ['trades'],
   bars: { '1 trade': 1 },
   indicators: () => ({ fast: sma('1 trade', 20), slow: sma('1 trade', 50) }),
   when: ({ fast, slow }) => crosses(fast, slow),
@@ -68,7 +68,7 @@ export default defineStrategy({
 /** Source of a strategy that computes the same averages itself, without declared bars. */
 const SMA_BY_HAND = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
-  name: 'sma-by-hand', about: 'keeps its averages itself', params: z.object({}), keys: ['trades'],
+  name: 'sma-by-hand', about: 'Computes its averages itself.', params: z.object({}), keys: ['trades'],
   token: () => ({ prices: new Float64Array(50), count: 0, fast: 0, slow: 0, isAbove: false, crossings: 0 }),
   start: () => ({
     onTrade(trade, token) {

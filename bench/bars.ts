@@ -56,7 +56,7 @@ const declared = {
   }),
 } as const
 
-/** The same strategy, which reads five indicators at each bar. */
+/** Like `without`, but with bars and five indicators, which it reads at each bar. */
 const withBars = defineStrategy({
   ...declared,
   name: 'with',
@@ -71,7 +71,7 @@ const withBars = defineStrategy({
   }),
 })
 
-/** The same strategy, which declares the same test of each bar as a condition of `when`. */
+/** Like `withBars`, but it declares the test of each bar as a condition of `when`. */
 const withConditions = defineStrategy({
   ...declared,
   name: 'conditions',
@@ -85,7 +85,7 @@ const withConditions = defineStrategy({
   }),
 })
 
-/** The same strategy, which reads five indicators at each trade. */
+/** Like `withBars`, but it reads the five indicators at each trade. */
 const atTrades = defineStrategy({
   ...declared,
   name: 'at-trades',

@@ -9,14 +9,14 @@ const PER_SECOND = 110_000
 const SECONDS = 30
 const RUNS = 3
 const BOTS = 4
-/** Time for the start of the process and for the rows that are still under way at the end, seconds. */
+/** Time for the start of the process, and for the last rows to arrive at the end, seconds. */
 const AROUND = 6
 /** SOL for the balance and the limits of each bot: so much that no bot stops during a run. */
 const PLENTY = 10_000
 
 /** Figures of one run. */
 interface Recorded {
-  /** Part of the sent messages whose rows are in the journal. */
+  /** Share of the sent messages whose rows are in the journal. */
   readonly share: number
   readonly ordersPerSecond: number
   /** Processor time of the whole process, per second of the market. */

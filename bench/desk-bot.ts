@@ -13,7 +13,7 @@ export const trader = defineStrategy({
       if (token.state.asked || amount < 0.3 || token.price === undefined) return
       token.state.asked = true
       if (bot.random() < 0.9) bot.buy(token, { sol: 0.001, reason: 'a large print with a price' })
-      else bot.note(token.mint, 'the draw was against it')
+      else bot.note(token.mint, 'not selected by the random draw')
     },
     onFill({ side }, token) {
       if (side === 'sell') token.state.asked = false

@@ -190,7 +190,7 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
       unit: 'ms',
       ...summarize(pairs.map(({ followed }) => followed)),
     },
-    { name: `${name}, with of without browsers`, unit: 'x', ...ratio },
+    { name: `${name}, ratio with to without browsers`, unit: 'x', ...ratio },
     {
       name: `${name}, lower end of the 95 % interval`,
       unit: 'x no browser',

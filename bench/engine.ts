@@ -26,7 +26,7 @@ function bareRowsPerSecond(loop: Loop, blocks: readonly LiveBlock[]): number {
 
 const trivial = {
   name: 'trivial',
-  about: 'looks at every trade',
+  about: 'Reads every trade.',
   params: { parse: () => ({}) },
   keys: ['trades'],
   start: () => ({ onTrade: (trade: { price: number }) => trade.price }),

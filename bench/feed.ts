@@ -12,7 +12,7 @@ const RUNS = 7
 /** A strategy that reads every event and does nothing. */
 export const probe = {
   name: 'probe',
-  about: 'looks at every event',
+  about: 'Reads every event.',
   params: { parse: () => ({}) },
   keys: ['trades', 'newTokens', 'priceUpdates'],
   start: () => ({ onTrade: () => {}, onNewToken: () => {}, onPriceUpdate: () => {} }),

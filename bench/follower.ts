@@ -5,7 +5,7 @@ export const BUY = 7
 /** Buys after every trade of exactly 7 SOL. */
 export default defineStrategy({
   name: 'follower',
-  about: 'buys after a trade of 7 SOL',
+  about: 'Buys after a trade of 7 SOL.',
   params: z.object({}),
   keys: ['trades'],
   start: (_params, bot) => ({

@@ -6,7 +6,7 @@ import type { Attempt } from '../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../src/orders/ports.ts'
 
 export interface NextPrintMarket {
-  /** Price of the next print after this time, lamports per token; undefined after the last. */
+  /** Price of the next print after this time, lamports per token; undefined after the last print. */
   readonly priceAfter: (time: Millis) => number | undefined
   /** Size of every order, whole tokens. */
   readonly lot: number

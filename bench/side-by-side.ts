@@ -40,7 +40,7 @@ const T0 = 1_780_000_000_000
 
 const cross = defineStrategy({
   name: 'cross',
-  about: 'holds while the fast average is above the slow one',
+  about: 'Holds a token while the fast average of its price is above the slow one.',
   params: z.object({}),
   keys: ['trades'],
   token: () => ({ prices: new Float64Array(SLOW), count: 0, fast: 0, slow: 0, isAbove: false }),

@@ -16,7 +16,7 @@ function result(): number {
   return dips(blocks, Number(tokens), drops)
 }
 
-/** Runs the share of one thread in the sets of params, in a separate thread. Resolves with the result. */
+/** Runs one thread's share of the param sets in a new thread. Resolves with its result. */
 function inThread(): Promise<number> {
   const started = [name, path, tokens, `${Number(sets) / Number(threads)}`]
   const worker = new Worker(new URL(import.meta.url), { workerData: started })

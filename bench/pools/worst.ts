@@ -1,8 +1,8 @@
 import type { Comparison } from './compare.ts'
 
-/** Returns lines with the `most` tokens of each bot whose simulated profit exceeds the exact profit most, and with all
- *  their fills, which show where the fill model may be wrong. Tokens that the simulated bot still holds are left
- *  out. */
+/** Returns lines about the tokens of each bot on which the simulated profit exceeds the exact profit most (`most`
+ *  tokens per bot), with all fills of these tokens. The lines show where the fill model may be wrong. Tokens that the
+ *  simulated bot still holds are left out. */
 export function worstTokens(comparisons: readonly Comparison[], most: number): string[] {
   const bots = Map.groupBy(
     comparisons.filter(({ place }) => place === 'middle'),

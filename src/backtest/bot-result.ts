@@ -22,7 +22,7 @@ export class BotResult {
   sells = 0
   /** Number of times that a live bot would have read a pool. */
   polls = 0
-  /** Number of requests that became no orders, by code. */
+  /** Number of the strategy's requests that were refused, by code. */
   readonly refused = new Map<string, number>()
   /** Number of orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()

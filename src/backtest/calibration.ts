@@ -40,8 +40,8 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   }
 }
 
-/** Yields the times without market data: gaps, times in which no process recorded, and all time before and after the
- *  tape. */
+/** Yields the periods without market data: gaps, periods in which no process recorded, and all time before and after
+ *  the tape. */
 function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
   let heardTo = Number.NEGATIVE_INFINITY
   for (const item of market.history()) {

@@ -22,7 +22,7 @@ export function shareOf({ high, low }: Drawdown): number {
   return high.lamports > 0 ? (high.lamports - low.lamports) / high.lamports : 1
 }
 
-/** Falls of an equity below its earlier high. Levels are added in the order of time. */
+/** Computes the falls of an equity below its earlier high. Levels are added in the order of time. */
 export class Falls {
   #high: Level | undefined
   #deepest: Drawdown | undefined

@@ -43,8 +43,8 @@ export function extraRows(config: Config, market: Market, seeds: number): number
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
 
-/** Results of the further runs of a backtest with records for a report, by bot: runs with other costs, with other
- *  sizes, without delay or limits, and with random entries. */
+/** Makes the further runs of a backtest that was run with `logged`. Returns their results by bot: runs with other
+ *  costs, with other sizes, without delay or limits, and with random entries. */
 export function extrasOf(
   config: Config,
   market: Market,

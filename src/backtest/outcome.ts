@@ -33,7 +33,7 @@ export interface BacktestOptions {
   readonly model?: (model: FillModel) => FillModel
   /** Outcomes that the same attempts had in another run. */
   readonly measured?: Measurements
-  /** Recorded start whose state and inputs the run receives. */
+  /** Recorded start of a process. The backtest begins with its state and receives its inputs. */
   readonly replayed?: ReplayedStart | undefined
   /** Time at which the results are noted, in place of `splitRow`. `foreign`: positions of another run, which are valued
    *  at `at`. */

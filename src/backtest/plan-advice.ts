@@ -15,7 +15,7 @@ export interface PlanRun {
   readonly use: PlanUse
   readonly orders: number
   readonly netLamports: number
-  /** Net result that is lost compared with the same run without limits. */
+  /** Net result that is lost compared with the same run without a request limit. */
   readonly lostLamports: number
 }
 

@@ -314,7 +314,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the input that ends the run. No decision is made without a market; open orders still end. */
+  /** Yields the input that ends the run. After it the bots make no decisions, because there is no market any more; open
+   *  orders still end. */
   *#end(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()

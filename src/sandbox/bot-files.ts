@@ -13,7 +13,7 @@ export interface BotFiles {
   /** Path of the wallet's keypair, in the format of Solana's tools: a JSON list of 64 numbers. Only its owner may read
    *  the file. */
   keypair: string
-  /** The further wallets by name. */
+  /** Wallets in addition to the first one, by name. */
   wallets: Record<string, { publicKey: string; keypair: string }>
   /** Path of a builder-policy.yaml that allows exactly the transactions of the sandbox's builder. */
   policy: string

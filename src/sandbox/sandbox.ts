@@ -52,7 +52,7 @@ export interface SandboxOptions {
   /** Kind of the chain. Default: Solana's runtime if it is installed, else the small ledger. */
   chain?: ChainKind
   clock?: Clock
-  /** Makes the genesis hash, the wallet and the keys of a new chain reproducible, for tests. */
+  /** For tests: text from which the genesis hash, the wallet and the keys of a new chain are computed. */
   entropy?: string
 }
 

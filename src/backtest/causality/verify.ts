@@ -8,7 +8,7 @@ import { DecisionRecord, type Departure, type Entry } from './decision-record.ts
 import { OutsideWatch } from './outside-watch.ts'
 import { upTo, type Veil, veiled } from './veiled-block.ts'
 
-/** Number of rows after which the tape is cut. */
+/** Number of further runs with a cut tape. Each tape ends after another row. */
 const CUTS = 100
 /** At most `LATE_CUTS` cuts are after this number of rows. For each cut, the rows before it are played again, which
  *  takes long if the cut is late. */
@@ -176,7 +176,7 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Number of rows that all runs with a cut play together, on average over the random choices of the cuts. */
+/** Number of rows that all runs with a cut tape play together, as the mean over the random choices of the cuts. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

@@ -34,11 +34,12 @@ export class Facts {
   readonly wins: Trades
   readonly losses: Trades
   readonly open: Trades
-  /** The deeper of two drawdowns, of the equity and of the balance of the closed trades. In the equity, the gain of an
-   *  open position can hide the loss of a closed trade. The balance does not contain the losses of open positions. */
+  /** The deeper of two drawdowns: that of the equity, and that of the balance of the closed trades. In the equity, the
+   *  gain of an open position can hide the loss of a closed trade. The balance does not contain the losses of open
+   *  positions. */
   readonly drawdown: Drawdown | undefined
-  /** Largest fall below an earlier high, as a share of that high, of the equity or of the balance of the closed trades.
-   *  `underwaterSeconds`: the longest time below an earlier high. */
+  /** Largest fall of the equity, or of the balance of the closed trades, below its earlier high, as a share of that
+   *  high. `underwaterSeconds`: the longest time below an earlier high. */
   readonly underwaterShare: number
   readonly underwaterSeconds: number
   /** Change of the equity on each day, lamports. `dailyReturns`: these changes as shares of the day's first equity. */
@@ -145,7 +146,7 @@ export interface Move {
   readonly trip: RoundTrip
 }
 
-/** Falls of a balance that only closed trades change. */
+/** Returns the falls of a balance that only closed trades change. */
 function closedFalls(trips: readonly RoundTrip[], from: Millis, startLamports: number): Falls {
   const falls = new Falls()
   let lamports = startLamports

@@ -282,11 +282,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
   },
   maxDrawdownPercent: {
-    ...{ unit: '%', label: 'Maximum drawdown, of its high', formula: '`maxDrawdown` / `drawdownHigh`' },
+    ...{ unit: '%', label: 'Maximum drawdown, percent of its high', formula: '`maxDrawdown` / `drawdownHigh`' },
     of: (f) => (f.drawdown === undefined ? 0 : shareOf(f.drawdown)),
   },
   maxUnderwaterPercent: {
-    ...{ unit: '%', label: 'Furthest below a high' },
+    ...{ unit: '%', label: 'Largest fall, percent of its high' },
     ...{
       formula: 'largest fall as a share of its high, of the equity or of closed trades; may be a different drawdown',
     },

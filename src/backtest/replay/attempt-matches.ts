@@ -14,7 +14,7 @@ const SAME_WITHIN_MS = 10_000
  *  delays exactly. */
 const SAME_INSTANT_MS = 1_000
 
-/** A property of an attempt that a replay may take from the run's measurements. */
+/** A property of an attempt that a replay may take from the measurements of the recorded run. */
 export type Factor = 'latency' | 'landing' | 'impact' | 'fees'
 
 /** An attempt that only the recorded run or only the replay made. */
@@ -25,14 +25,14 @@ export interface Apart {
   readonly side: TradeSide
 }
 
-/** Matches the attempts of a replay with those of the run. */
+/** Matches the attempts of a replay with those of the recorded run. */
 export class AttemptMatches {
   used = 0
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** Recorded attempts of each order that an order of the replay follows. The key is the id of the attempt in the
-   *  replay. */
+  /** The recorded attempt that an attempt of the replay follows, by the id of the replay's attempt. An attempt follows
+   *  another one if its order follows the other's order. */
   readonly #followed = new Map<string, RecordedAttempt>()
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()

@@ -42,7 +42,7 @@ ${
     : html`<h3>By reason</h3>
 ${groupTable('Bought because', bot.byEntry)}
 ${groupTable('Sold because', bot.byExit)}
-${bot.byReasons.length <= Math.max(bot.byEntry.length, bot.byExit.length) ? '' : folded('By both reasons', 'Bought, then sold because', bot.byReasons)}
+${bot.byReasons.length <= Math.max(bot.byEntry.length, bot.byExit.length) ? '' : folded('By the reasons of the buy and of the sale', 'Reason of the buy, reason of the sale', bot.byReasons)}
 ${tags(bot)}
 <h3>By token</h3>
 ${groupTable('Token', bot.byToken, (mint) => tokenName(mint, report))}
@@ -62,15 +62,15 @@ function tiles(bot: BotReport): Html {
   const tile = (label: string, content: Part): Html =>
     html`<div class="tile"><b>${content}</b><span>${label}</span></div>`
   return html`<div class="tiles">
-${tile('SOL net', sol(bot.netSol))}${tile('of the starting balance', value('netProfitPercent'))}${tile('trades', value('trades'))}
-${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, deepest fall', value('maxDrawdown'))}
+${tile('SOL net', sol(bot.netSol))}${tile('net result, of the starting balance', value('netProfitPercent'))}${tile('trades', value('trades'))}
+${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, maximum drawdown', value('maxDrawdown'))}
 </div>`
 }
 
 function curves(bot: BotReport): Html {
   return html`<h3>Equity, SOL; open positions at their liquidation value</h3>
 ${chart(bot.equity, { title: `Equity of ${bot.name}`, unit: 'SOL' })}
-<h3>Below its high, %</h3>
+<h3>Drawdown from the highest equity so far, %</h3>
 ${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, unit: '%', area: true, height: 150 })}`
 }
 
@@ -88,18 +88,18 @@ function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
   const isGain = grossSol > 0
   const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
   return html`<h3>From gross to net</h3>
-${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so the costs cannot be shown as a share of earnings.</p>`}
+${isGain ? '' : html`<p class="quiet">Before costs, the trades made no profit, so the costs are not shown as a share of the profit.</p>`}
 ${table(
   FIGURES.slice(0, isGain ? 3 : 2),
   [
-    ['gross, at the prices of the decisions', sol(grossSol), ofGross(grossSol)],
+    ['gross, at the prices at the time of each decision', sol(grossSol), ofGross(grossSol)],
     ...kinds.map(({ label, sol: amount }): Part[] => [label, sol(-amount), ofGross(amount)]),
     [html`<b>net</b>`, html`<b>${sol(netSol)}</b>`, ofGross(netSol)],
   ].map((row) => row.slice(0, isGain ? 3 : 2)),
 )}`
 }
 
-/** Returns the figures that may show luck, or sensitivity to costs. */
+/** Returns figures that show whether the result depends on luck or on the assumed costs. */
 function doubts(bot: BotReport, report: Report): Html {
   const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
@@ -109,16 +109,16 @@ function doubts(bot: BotReport, report: Report): Html {
   return html`<h3>How reliable it is</h3>
 ${pairs([
   ...bot.withoutBest.map(({ tokens, netSol }): [Part, Part] => [
-    tokens === 1 ? 'without the best token' : `without the best ${tokens} tokens`,
+    tokens === 1 ? 'net result without the best token' : `net result without the best ${tokens} tokens`,
     sol(netSol),
   ]),
-  part({ ...bot.inSample, name: 'first 70 % of the time' }),
-  part({ ...bot.holdOut, name: 'last 30 %, held out' }),
+  part({ ...bot.inSample, name: 'trades opened in the first 70 % of the time' }),
+  part({ ...bot.holdOut, name: 'trades opened in the last 30 % (hold-out)' }),
   ...furtherRows(bot, furtherOf(bot, report)),
   ['trades that ended as total losses', percentText(bot.endedAtZeroPercent)],
-  ['fill-model error, median', calibrationText(report.fillModel.calibration)],
+  ['median error of the fill model on real fills', calibrationText(report.fillModel.calibration)],
   ...depthRows(bot),
-  ['result of missed entries, if filled', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
+  ['result that missed entries would have had', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
 ])}`
 }
 
@@ -148,7 +148,7 @@ function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefin
 }
 
 function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
-  if (further === undefined) return [['other costs, sizes and random entries', 'not played (--runs 100 plays them)']]
+  if (further === undefined) return [['other costs, sizes and random entries', 'not run (add --runs 100)']]
   const { stress, freed, random } = further
   const rows = [
     ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency x ${factor}`, sol(netSol)]),
@@ -159,10 +159,12 @@ function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefin
     random
   return [
     ...rows,
-    ...(entriesSol === ownSol ? [] : [['own entries, if only the exits sell', sol(entriesSol)] satisfies [Part, Part]]),
-    ['own entries, result per SOL bought', percentText(entriesPercent)],
-    [`random entries with the same exits, median of ${seeds}`, percentText(medianPercent)],
-    ['their 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],
+    ...(entriesSol === ownSol
+      ? []
+      : [["result of the bot's entries if only the configured exits sell", sol(entriesSol)] satisfies [Part, Part]]),
+    ["result of the bot's entries, per SOL bought", percentText(entriesPercent)],
+    [`random entries with the same exits, median of ${seeds} runs, per SOL bought`, percentText(medianPercent)],
+    ['random entries, 5 % and 95 % quantiles', `${percentText(p5Percent)} to ${percentText(p95Percent)}`],
     [
       "random runs with a lower result than the bot's entries, with the 95 % interval",
       `${percentText(beatenPercent, 0)} \u00b1 ${percentText(beatenErrorPercent, 0)}`,
@@ -172,7 +174,10 @@ function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefin
 
 function sizeCurve(further: BotExtras | undefined): Part {
   if (further === undefined) return ''
-  const columns = ['order size x', 'trades', 'net SOL', 'of the amount bought'].map((head) => ({ head, number: true }))
+  const columns = ['order size x', 'trades', 'net SOL', 'net, % of the amount bought'].map((head) => ({
+    head,
+    number: true,
+  }))
   const rows = further.sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
     return [factor, count, sol(netSol), percentText(percentOfBought)]
   })
@@ -200,9 +205,9 @@ function plan({ plan: use }: BotReport): Html {
   return html`<h3>Plan</h3>
 ${pairs([
   ['requests', use.requests],
-  ['most requests in a minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
+  ['highest number of requests in a minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
   ['orders that waited', use.delayed],
-  ['late exits among them', use.lateExits],
+  ['exits among the orders that waited', use.lateExits],
   [
     'waiting time, median and longest',
     use.delayed === 0 ? 'none' : `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`,
@@ -254,7 +259,7 @@ function tokenCharts(bot: BotReport, report: Report): Html {
       at,
     ) => html`<details${at === 0 ? ' open' : ''}><summary>Price and fills of ${tokenName(name, report)}: ${sol(netSol)} SOL</summary>
 ${chart(report.prices[name] ?? [], { title: `Price of ${name}`, unit: 'price', marks: marks.get(name) ?? [], volume: (Object.hasOwn(volumes, name) ? volumes[name] : undefined) ?? [] })}
-<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at the price of the fill, including its fees; reasons on hovering, and in the table of all trades. Bars: SOL that all traders bought and, above, sold.</p></details>
+<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at the price of the fill, including its fees; the reasons appear at the pointer, and in the table of all trades. Bars: SOL that all traders bought and, above, sold.</p></details>
 `,
   )}
 ${drawn.length < bot.byToken.length ? html`<p class="quiet">The charts show the ${drawn.length} tokens with the largest effect on the result.</p>` : ''}`

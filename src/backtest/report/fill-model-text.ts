@@ -49,13 +49,13 @@ function landingSentences(model: FillModel): string[] {
   return [
     isAtOnce
       ? 'Each order lands at the time at which it is sent.'
-      : `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot of ${seconds(slotMs)}.`,
+      : `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one Solana slot of ${seconds(slotMs)}.`,
     landingFailurePercent === 0
       ? 'Every transaction lands.'
-      : `${rounded(landingFailurePercent)} % of the orders never land in a quiet market. With ${crowdPrints} prints per slot, twice as many do not land; with a quarter of the usual priority fee, the number doubles again.`,
+      : `${rounded(landingFailurePercent)} % of the orders never land in a quiet market. If a token has ${crowdPrints} prints per Solana slot, this share doubles; if an order pays a quarter of the usual priority fee, it doubles too.`,
     isAtOnce
-      ? 'An order is filled at the price after the last sized print (0.01 SOL or more). If that price exceeds its slippage, the order fails and pays its fee.'
-      : 'An order is filled at the worst price that its pool had in the slot in which it landed, beginning with the price after the last sized print (0.01 SOL or more) before that slot. If that price exceeds its slippage, the order fails and pays its fee.',
+      ? 'An order is filled at the price after the last sized print (0.01 SOL or more). If that price is beyond the slippage limit of the order, the order fails and pays its fee.'
+      : 'An order is filled at the worst price that its pool had in the Solana slot in which the order landed, beginning with the price after the last sized print (0.01 SOL or more) before that slot. If that price is beyond the slippage limit of the order, the order fails and pays its fee.',
     noisePercent >= FREE_FILL_MODEL.noisePercent
       ? 'Each sized print (0.01 SOL or more) becomes the price at once, even if it is far from the print before it.'
       : `A print fits if its trade began within ${rounded(noisePercent)} % of the price at which the trade before it ended. A print that does not fit is only a possible price, until a print that fits refutes it. After three prints in a row that do not fit, the last one becomes the price.`,
@@ -68,9 +68,9 @@ function impactSentences({ impact, impactHalvesAfterPools }: FillModel): string[
       "No order moves a price: pools are assumed to have unlimited depth, and the price after a print is the print's own price.",
     ]
   return [
-    "Depth is a constant product: pump.fun's curve, inverted from the price, for a token whose launch was seen and that was never dearer than the curve goes; else the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into an unknown pool (DEPTH_UNKNOWN).",
+    "Every pool is assumed to hold a constant product of SOL and tokens. If the launch of a token is on the tape and its price never exceeded the end of pump.fun's curve, its depth follows from its price. For any other token, the depth is the lower quartile of the estimates from consecutive prints, but at most the depth of a pool just after its migration. Buys in a pool of unknown depth are refused (DEPTH_UNKNOWN).",
     `An order pays its own price impact in full. Earlier orders of the same side add to the impact, as if all were one order; orders of the other side reduce it. The impact halves each time that others have traded ${rounded(impactHalvesAfterPools)} times the SOL of the pool.`,
-    'Sales have price impact: each one is filled against the depth that the pool has left.',
+    'Sales have price impact: each sale is filled against the liquidity that the pool still has.',
   ]
 }
 

@@ -29,8 +29,8 @@ export function exactPoolsText(measured: ExactPools): string {
       ? ` Buys that the model refuses because of slippage, but that the pool fills, would have lost up to ${(-refusedSol).toFixed(1)} SOL per seed (${refusedBot}).`
       : ''
   return flattered.length === 0
-    ? `${ground} no bot's simulated profit was above the exact profit: the closest was ${upper} below it, and ${random}.${refused}`
-    : `${ground} the simulated profit of ${flattered.length} bots may be too high, by up to ${upper}, and ${random}.${refused}`
+    ? `${ground}, the simulated profit was below the exact profit for every bot, by at least ${upper}, and ${random}.${refused}`
+    : `${ground}, the simulated profit of ${flattered.length} bots may be too high, by up to ${upper}, and ${random}.${refused}`
 }
 
 /** Text for models with other settings, because the figures apply to the default settings only. */
@@ -39,7 +39,9 @@ function settingsText(models: readonly FillModel[]): string {
   const others = defaults.flatMap(([key, value]) =>
     models.some((model) => JSON.stringify(model[key as keyof FillModel]) !== JSON.stringify(value)) ? [key] : [],
   )
-  return others.length === 0 ? '' : ` These bots have other settings, which were not measured: ${others.join(', ')}.`
+  return others.length === 0
+    ? ''
+    : ` The error was not measured for the settings that these bots changed: ${others.join(', ')}.`
 }
 
 function realFillsText(calibration: CalibrationReport | undefined): string {
@@ -48,5 +50,5 @@ function realFillsText(calibration: CalibrationReport | undefined): string {
   if (medianErrorPercent === null || flatteredPercent === null) return 'None of the real fills could be compared.'
   const side = medianErrorPercent < 0 ? 'worse' : 'better'
   const median = `${Math.abs(medianErrorPercent).toFixed(2)} % ${side} than predicted`
-  return `In the median, ${compared} real fills were ${median}; ${flatteredPercent.toFixed(0)} % of them were worse.`
+  return `In the median of ${compared} fills, the real fill was ${median}; ${flatteredPercent.toFixed(0)} % of the real fills were worse.`
 }

@@ -12,7 +12,7 @@ export function reportPage(report: Report): string {
   return document(
     title,
     html`${tape.unit === undefined ? '' : html`<p class="${tape.unit.is === 'sol' ? 'quiet' : 'warn'}">Units: ${tape.unit.text}.</p>`}
-<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Fills are simulated; their assumptions are at the end.</p>
+<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Fills are simulated; the assumptions are at the end of this page.</p>
 ${groundLine(report)}
 ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}
@@ -28,9 +28,9 @@ function groundLine({ tape, hashes }: Report): Html {
   const { config, code, strategies, sluice } = hashes
   const short = (hash: string): Html => html`<code>${hash.slice(0, 8)}</code>`
   const own = Object.entries(strategies).map(([bot, hash]) => html`, strategy of ${bot} ${short(hash)}`)
-  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in total; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.
+  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in total; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints are noise.
 The market, each token from its first price to its last: mean ${change(tape.marketChangePercent)}, median ${change(tape.medianMarketChangePercent)}.</p>
-<p class="quiet">Made of tape ${short(hashes.tape)}, configuration ${short(config)}, deciding code ${short(code)}${own}, Sluice ${short(sluice)}.</p>`
+<p class="quiet">Hashes: tape ${short(hashes.tape)}, configuration ${short(config)}, decision code ${short(code)}${own}, Sluice ${short(sluice)}.</p>`
 }
 
 function change(percent: number | null): string {
@@ -53,7 +53,15 @@ function list(lines: readonly string[]): Html {
 }
 
 function summary({ bots }: Report): Html {
-  const heads = ['net SOL', 'gross', 'trades', 'win rate', 'median trade', 'max drawdown', 'without the best 3']
+  const heads = [
+    'net SOL',
+    'gross',
+    'trades',
+    'win rate',
+    'median trade',
+    'max drawdown',
+    'net SOL without the 3 best tokens',
+  ]
   const rows = bots.map((bot): Part[] => {
     const value = (key: string): Part => {
       const metric = bot.metrics.find((one) => one.key === key)

@@ -29,7 +29,7 @@ export interface ChainOptions {
   /** Seed that determines which slots have no block, and after how many slots a transaction lands. A restarted chain
    *  keeps its seed. */
   seed: number
-  /** Determines the genesis hash of a new chain, together with the seed. It differs for each chain, unless a test needs
+  /** Text that determines the genesis hash of a new chain, together with the seed. It is random, unless a test needs
    *  the same chain twice. */
   entropy: string
   /** Milliseconds per slot; default 400, as on mainnet. */

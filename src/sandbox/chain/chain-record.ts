@@ -13,7 +13,7 @@ export interface ChainRecord {
   anchor: Anchor
   /** Number of transactions ever submitted. */
   submitted: number
-  /** Name of the chain's machine; absent on the small ledger. */
+  /** Name of the kind of `Machine` that holds the accounts; absent on the small ledger. */
   machine?: string
 }
 
@@ -26,7 +26,7 @@ export function chainChange(body: ChainRecord): Change {
   return { kind: 'chain', key: CHAIN, body }
 }
 
-/** Name of the saved chain's machine; undefined if there is no chain yet. */
+/** Name of the kind of `Machine` of the saved chain; undefined if there is no chain yet. */
 export function machineOf(records: Records): string | undefined {
   const saved = readChain(records)
   return saved && (saved.machine ?? 'small')

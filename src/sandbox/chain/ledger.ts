@@ -53,7 +53,7 @@ export interface AccountUse {
   address: string
   signer: boolean
   writable: boolean
-  /** Source of the address. Those from a lookup table come after the message's keys, writable ones first. */
+  /** Source of the address. Addresses from a lookup table come after the message's keys, the writable ones first. */
   source: 'transaction' | 'lookupTable'
   preLamports: number
   postLamports: number
@@ -91,7 +91,8 @@ export interface InnerInstruction {
 export interface LandedTransaction {
   signature: string
   slot: number
-  /** Number of transactions that had landed before; it orders the transactions of a slot. */
+  /** Number of transactions that had landed on the chain before this one. It gives the order of the transactions in a
+   *  slot. */
   position: number
   /** Time of the block, seconds since the epoch. */
   blockTime: number
@@ -177,7 +178,7 @@ export interface Ledger {
   account(address: string, commitment: Commitment): Account | undefined
   /** Addresses of an owner's token accounts, without closed ones. */
   tokenAccounts(owner: string, commitment: Commitment): string[]
-  /** A landed transaction, which need not be confirmed; compare its slot with `head`. */
+  /** A landed transaction. To know its commitment, compare its slot with `head`. */
   transaction(signature: string): LandedTransaction | undefined
   /** Transactions that name the address, newest first. */
   signatures(query: SignatureQuery): LandedTransaction[]

@@ -30,7 +30,7 @@ const SECOND = [
   'Moth',
 ]
 
-/** Hostile token names: text that attacks terminals, pages, spreadsheets, chats and careless object keys. */
+/** Hostile token names: texts that attack terminals, pages, spreadsheets, chats, and objects with names as keys. */
 const HOSTILE: readonly string[] = [
   '\u001b[2J\u001b[1;31mSOLD OUT\u001b[0m',
   '\u001b]0;owned\u0007Bell',

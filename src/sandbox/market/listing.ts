@@ -159,8 +159,8 @@ export class MarketFloor {
   }
 }
 
-/** A print of only one part of the swap. If tokens are missing, its price is too high; if SOL is missing, its price is
- *  too low. */
+/** Returns the print of only one part of the swap. If tokens are missing, its price is too high; if SOL is missing, its
+ *  price is too low. */
 function distort(trade: TradeEvent, factor: number): TradeEvent {
   const sol = factor < 1 ? trade.sol * factor : trade.sol
   const tokens = factor > 1 ? trade.tokens / factor : trade.tokens

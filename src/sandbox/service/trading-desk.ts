@@ -68,7 +68,7 @@ export interface Refused {
   message: string
 }
 
-/** A trade at the present price, within the bounds that its request sets. */
+/** A trade at the present price, within the limits that its request sets. */
 export interface Priced {
   ok: true
   token: MarketToken
@@ -179,8 +179,8 @@ export class Pricing {
     return BigInt(Math.floor(amount.number * scale))
   }
 
-  /** Whether the slippage exceeds its bound before the order is sent. `got`: amount received, as a share of the amount
-   *  without price impact. */
+  /** Whether a trade would exceed its slippage limit, before its order is sent. `got`: amount received, as a share of
+   *  the amount without price impact. */
   #isBeyond(got: number, slippagePercent: number): boolean {
     return this.#options.dialect.slippage === 'build' && got < 1 - slippagePercent / 100
   }

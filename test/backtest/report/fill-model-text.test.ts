@@ -27,7 +27,7 @@ test('a bot with another fill model is listed with the sentences that are true o
   ]
   const { assumed } = fillModelSentences(bots)
   expect(assumed.filter((sentence) => sentence.startsWith('slow: '))).toEqual([
-    'slow: Half of the orders land within 5 s of being sent, 95 % within 9 s, plus one slot of 0.4 s.',
+    'slow: Half of the orders land within 5 s of being sent, 95 % within 9 s, plus one Solana slot of 0.4 s.',
   ])
   expect(assumed).toHaveLength(fillModelSentences(bots.slice(0, 1)).assumed.length + 2)
 })

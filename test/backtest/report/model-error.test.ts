@@ -20,7 +20,7 @@ const CALIBRATION: CalibrationReport = {
 
 test('if no simulated profit is too high, the report names the bot whose simulated profit is closest to the exact one', () => {
   expect(exactPoolsText(MEASURED)).toBe(
-    "On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills) no bot's simulated profit was above the exact profit: the closest was 0.4 % of the SOL traded (whale-follower, upper 95 % bound) below it, and the profit of random entries is too low by 2.3 % of the SOL traded.",
+    'On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills), the simulated profit was below the exact profit for every bot, by at least 0.4 % of the SOL traded (whale-follower, upper 95 % bound), and the profit of random entries is too low by 2.3 % of the SOL traded.',
   )
 })
 
@@ -46,15 +46,15 @@ test('the line about the model contains the recorded figures and says that no re
 test('the report lists settings for which the model was not measured', () => {
   const other = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1, p95: 1 }, serviceFeePercent: 0 }
   expect(modelErrorLine([DEFAULT_FILL_MODEL, other], undefined)).toContain(
-    'These bots have other settings, which were not measured: latencyMs, serviceFeePercent.',
+    'The error was not measured for the settings that these bots changed: latencyMs, serviceFeePercent.',
   )
 })
 
 test.each([
-  [{}, 'In the median, 54 real fills were 1.20 % better than predicted; 11 % of them were worse.'],
+  [{}, 'In the median of 54 fills, the real fill was 1.20 % better than predicted; 11 % of the real fills were worse.'],
   [
     { medianErrorPercent: -2 },
-    'In the median, 54 real fills were 2.00 % worse than predicted; 11 % of them were worse.',
+    'In the median of 54 fills, the real fill was 2.00 % worse than predicted; 11 % of the real fills were worse.',
   ],
   [{ medianErrorPercent: null }, 'None of the real fills could be compared.'],
 ] as const)('if a journal calibrates the model, its real fills are compared in the same line: %o', (part, sentence) => {
