@@ -80,7 +80,7 @@ test('the sender of a refused command receives the refusal with its exit code', 
   await expect(refusal).rejects.toMatchObject({ exitCode: ExitCode.unsafe })
 })
 
-test('a command without a running process reports that nothing runs', async () => {
+test('a command without a running process reports that no process runs on the journal', async () => {
   await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(
     `no process runs on the journal ${journalPath}`,
   )
@@ -89,7 +89,7 @@ test('a command without a running process reports that nothing runs', async () =
   await serve()
   await stop?.()
   stop = undefined
-  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow('nothing runs')
+  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow('no process runs')
 })
 
 test.each([
