@@ -1,6 +1,6 @@
-// The only file that loads @solana/web3.js. It runs in the process that holds no key. It compiles messages, and reads
-// each transaction before its signature a second time, independently of our own reader. Most runs sign nothing, so the
-// rest of src/ loads this file with `import()`, or from a module that is loaded in this way.
+// The only file that loads @solana/web3.js. It runs in a process that does not hold the key. It compiles messages. It
+// also reads each transaction a second time before it is signed, independently of our own reader. Most runs sign
+// nothing, so the rest of src/ loads this file with `import()`, or from a module that is loaded in this way.
 import {
   AddressLookupTableAccount,
   PublicKey,
@@ -204,8 +204,8 @@ function compiled(
   return { ok: true, message, messageBytes, accounts }
 }
 
-/** Texts of the instructions of a message, for comparison. Each has the program, the accounts with their rights, and
- *  the data. */
+/** Returns the instructions of a message as texts for a comparison. Each text has the program, the accounts with their
+ *  rights, and the data. */
 function linesOf(message: Message, accounts: readonly string[]): string[] {
   return message.instructions.map(({ program, accounts: places, data }) => {
     const metas = places.map((place) => metaOf(message, accounts, place))
@@ -213,8 +213,8 @@ function linesOf(message: Message, accounts: readonly string[]): string[] {
   })
 }
 
-/** Text of a new instruction, for comparison with `linesOf`. Each account is shown with the rights that the message
- *  gives it. */
+/** Returns a new instruction as text, for a comparison with the result of `linesOf`. Each account is shown with the
+ *  rights that the message gives it. */
 function newLine({ program, accounts: added, data }: NewInstruction, message: Message, all: readonly string[]): string {
   const metas = added.map((one) => {
     const place = all.indexOf(one.address)

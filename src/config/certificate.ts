@@ -10,7 +10,8 @@ const MOST_BYTES = 262_144
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----/g
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m
-/** Permissions that the file of a private key must not have: any for other users, or the group's to write. */
+/** Permissions that the file of a private key must not have: every permission of other users, and the permission of the
+ *  group to write. */
 const UNSAFE_MODE = 0o027
 
 /** A certificate chain and its private key (PEM), which belong together and are valid now. */

@@ -84,7 +84,7 @@ export interface ChainConfig {
   readonly rpc: readonly RpcConfig[]
   /** Name or genesis hash of the cluster to which the RPC must belong. */
   readonly cluster?: string
-  /** Size of a buy in lamports. From this size on, a second RPC (if configured) must confirm that a buy did not
+  /** Size of a buy, in lamports, from which on a second RPC (if configured) must confirm that the buy did not
    *  execute. */
   readonly secondOpinionLamports: Lamports
 }
@@ -181,7 +181,7 @@ export interface BotConfig extends EffectiveExits {
   readonly limits: Limits
   readonly tokenChecks: TokenChecks
   readonly filters: EntryFilters
-  /** Where the data of the strategy's sources comes from, by the name of the source. Absent if there are none. */
+  /** For each source of the strategy, by its name: where its data comes from. Absent if the strategy has no sources. */
   readonly sources?: Readonly<Record<string, SourceConfig>>
   readonly paper: PaperConfig
   /** Fees that quotes include, derived from `paper`, `orders` and `exitOrders`. Absent in the replay of an old run

@@ -58,8 +58,8 @@ function walletSection(name: string | undefined): string {
   return name === undefined ? 'wallet' : `wallets.${name}`
 }
 
-/** Contradictions between limits and orders. Each is reported at the key of the bot, or at the key of the defaults if
- *  the bot does not set it. */
+/** Returns the contradictions between limits and orders. Each is reported at the key of the bot, or at the key in the
+ *  defaults if the bot does not set it. */
 function limitErrors({ config: { limits, orders }, input, document, path }: CheckedBot): Problem[] {
   return limitProblems(limits, 'limits', orders).map(({ key, message }) => {
     const isOfBot = Object.hasOwn(input.limits ?? {}, key)

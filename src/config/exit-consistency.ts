@@ -83,8 +83,8 @@ function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): Exit
   return [{ path: ['whenStale', 'policy'], message: 'poll reads pools over RPC: set chain.rpc' }]
 }
 
-/** Exits of a bot whose strategy could not be loaded: only the exits that the strategy could not override.
- *  `trailingArmPercent` without `trailingPercent` is omitted, because the strategy may set the trailing stop. */
+/** Returns the exits of a bot whose strategy could not be loaded. Exits that the strategy could override are left out.
+ *  `trailingArmPercent` without `trailingPercent` is left out too, because the strategy may set the trailing stop. */
 function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
   if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
   const known = effectiveExits(input.exits, {}, defaultExits)

@@ -21,7 +21,10 @@ const honeypot = z.strictObject({
 const latency = z
   .strictObject({
     p50Seconds: described(z.number().min(0).max(86_400), { about: 'Median.', unit: 'seconds' }),
-    p95Seconds: described(z.number().min(0).max(86_400), { about: '95th percentile.', unit: 'seconds' }),
+    p95Seconds: described(z.number().min(0).max(86_400), {
+      about: 'Latency that 5 % of the transactions exceed.',
+      unit: 'seconds',
+    }),
   })
   .refine(({ p50Seconds, p95Seconds }) => p50Seconds > 0 || p95Seconds === 0, {
     path: ['p50Seconds'],
@@ -168,8 +171,8 @@ export function writtenModel(model: FillModel): Required<Omit<Written, 'model'>>
   }
 }
 
-/** Returns the assumptions that differ from the default model, for people: `venueFeePercent 0, ...`; '' if none
- *  does. */
+/** Returns the assumptions that differ from the default model, as text for a person: `venueFeePercent 0, ...`; '' if
+ *  none differs. */
 export function changedAssumptions(model: FillModel): string {
   const usual: Readonly<Record<string, unknown>> = writtenModel(DEFAULT_FILL_MODEL)
   return Object.entries(writtenModel(model))

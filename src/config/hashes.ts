@@ -7,8 +7,8 @@ import type { BotConfig, Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 import { sourcesOf } from './strategy-sources.ts'
 
-/** Hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same when a key
- *  or a folder moves. */
+/** Returns the hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same
+ *  when a key or a folder moves. */
 export function configHash({ service, chain, wallets, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,

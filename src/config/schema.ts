@@ -215,7 +215,7 @@ const service = z.union([
     plan: key(plan, 'Plan of the key; with `auto`, the plan that the service reports.', {
       default: SERVICE_DEFAULTS.plan,
     }),
-    share: key(z.number().min(0.01).max(1), 'Part of the plan that this process may use.', {
+    share: key(z.number().min(0.01).max(1), 'Share of the limits of the plan that this process may use.', {
       unit: 'unitless',
       default: SERVICE_DEFAULTS.share,
     }),
@@ -277,11 +277,14 @@ const caps = z.strictObject({
     unit: 'SOL',
     absent: 'no cap',
   }),
-  maxSolPerHour: key(sol, 'Largest sum of the transactions signed in an hour.', {
+  maxSolPerHour: key(sol, 'Largest amount that all transactions signed within an hour may spend together.', {
     unit: 'SOL',
     absent: 'no cap',
   }),
-  maxSolPerDay: key(sol, 'Largest sum of the transactions signed in a day.', { unit: 'SOL', absent: 'no cap' }),
+  maxSolPerDay: key(sol, 'Largest amount that all transactions signed within a day may spend together.', {
+    unit: 'SOL',
+    absent: 'no cap',
+  }),
 })
 
 const walletSchema = z
@@ -513,10 +516,10 @@ export const fileSchema = z.strictObject({
   service: key(service, 'The trading service, or `sandbox`: a simulated service on this machine.'),
   chain: key(chain, 'Access to the chain.'),
   wallet: key(walletSchema, 'The wallet of the live bots.'),
-  wallets: key(wallets, 'Wallets by name, each with the keys of `wallet`. Every bot names one.', {
+  wallets: key(wallets, 'Wallets by name, each with the keys of `wallet`. Every bot names one of them.', {
     absent: 'the section `wallet`',
   }),
-  journal: key(journal, 'The record of the run.'),
+  journal: key(journal, 'The journal, in which a run is recorded.'),
   alerts: key(alerts, 'Webhook for alerts.', { absent: 'no alerts are sent' }),
   telegram: key(telegram, 'A Telegram bot that answers questions and reports events.', {
     absent: 'no Telegram bot is used',

@@ -66,8 +66,8 @@ export function missingService(parts: readonly ConfigFile[], { service, unfit }:
   return [first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey')]
 }
 
-/** Effective values of a section as text, for a comparison of two files. A default or a relative path gives the same
- *  text as the same value written in full. */
+/** Returns the effective values of a section as text, with which two files are compared. A default or a relative path
+ *  gives the same text as the same value written in full. */
 function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): string {
   switch (name) {
     case 'service':

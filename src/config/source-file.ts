@@ -31,7 +31,8 @@ export function readSourceFile(path: string, schema: z.ZodType): readonly TimedV
     if (!parsed.ok) throw refuse(`${at}: expected {"time": ..., "data": ...}: ${parsed.complaints[0]?.message}`)
     const { time, data } = parsed.value
     const last = values.at(-1)
-    if (last !== undefined && time < last.time) throw refuse(`${at}: the time is before that of the line above`)
+    if (last !== undefined && time < last.time)
+      throw refuse(`${at}: the time is earlier than the time of the line above`)
     const checked = checkSource(schema, data)
     if (!checked.ok) throw refuse(`${at}: ${checked.problem}`)
     values.push({ time, data: checked.data })

@@ -12,8 +12,7 @@ const PURE_BUILTINS =
 const CODE = /\.[cm]?[jt]s$/
 
 const strategyFiles = new Set<string>()
-/** Imports of strategies and of the modules that they import. By the URL of a module: its imports, each as URL and
- *  specifier. */
+/** For each module of a strategy, by its URL: the modules that it imports, as URL and specifier. */
 const imports = new Map<string, Map<string, string>>()
 /** URLs of the modules that a strategy's import loaded. The hooks have recorded the imports of these modules. The
  *  imports of a module that was loaded earlier are unknown. */

@@ -10,7 +10,8 @@ import { parseWith } from './yaml/wording.ts'
 /** Sections of a bot whose numbers a sweep may vary. */
 const SECTIONS = ['exits', 'orders', 'exitOrders', 'limits', 'filters']
 
-/** New values of settings of a bot by their path, such as `exits.stopLossPercent`, in the units of the YAML. */
+/** New values for settings of a bot, by the path of the setting, such as `exits.stopLossPercent`, in the units of the
+ *  YAML. */
 export type Settings = Readonly<Record<string, number>>
 
 /** Returns the settings of a bot that are numbers, with their ranges. */

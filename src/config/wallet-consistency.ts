@@ -42,7 +42,7 @@ function limitErrors(file: ConfigFile): ConfigError[] {
 }
 
 const SAME_KEY = {
-  publicKey: 'one wallet must have only one name, because two would each count its money as their own',
+  publicKey: 'a wallet must have only one name, because two names would count its money twice',
   keypair: 'each wallet has a key of its own',
   signer: 'a signer holds the key of one wallet',
 } as const

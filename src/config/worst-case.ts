@@ -142,8 +142,8 @@ function total(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
-/** Size of a typical buy, with which fees are compared: the param `sizeSol` of the strategy, otherwise the largest buy
- *  that a limit allows. null without both. */
+/** Size of a typical buy, to which fees are compared: the param `sizeSol` of the strategy, otherwise the largest buy
+ *  that a limit allows; null if neither exists. */
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
   const size = typeof params === 'object' && params !== null && 'sizeSol' in params ? params.sizeSol : undefined

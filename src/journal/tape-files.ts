@@ -90,7 +90,7 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** Feed events of each group. A group with a single stretch (recording) keeps its own events; the events of
+  /** Yields the feed events of each group. A group with a single stretch keeps its own events; the events of
    *  overlapping stretches are merged. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
@@ -220,8 +220,8 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
   if (start < to) yield { kind: 'rows', block, from: start, to }
 }
 
-/** An event is remembered for this long. Two recorders receive the same event within seconds, unless a reconnect
- *  delayed one recorder. */
+/** Time for which an event is remembered, ms. Two recorders receive the same event within seconds, unless a reconnect
+ *  delayed one of them. */
 const REMEMBERED_MS = 60000
 
 /** The events of the last one to two minutes, by their deduplication key. A trade's signature identifies its

@@ -19,8 +19,8 @@ export class UnitedFeed {
   readonly #heard = new Map<string, Interval[]>()
   /** For each key, the time since which the recorder whose history is being added receives the key. */
   #since = new Map<string, Millis>()
-  /** Intervals in which the recorder whose history is being added received each key. `#gaps` are the intervals in which
-   *  it missed the key. */
+  /** Intervals in which the recorder whose history is being added received each key (`#live`), and intervals in which
+   *  it missed the key (`#gaps`). */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
   readonly #answers: News[] = []

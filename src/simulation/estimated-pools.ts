@@ -50,8 +50,9 @@ const DEAR_ENOUGH = 7
 /** Minimum length of the list of waiting prints, which are not yet part of the state of their token. The list has room
  *  for at least two prints for each token. Adding all of them at once then costs little per print. */
 const FEWEST_PENDING = 8192
-/** A waiting print has its price, its amount in SOL (negative for a sale) and its time, which are doubles, and the
- *  place of the next print of its token, which is a 32-bit word. Places count from 1, and 0 means none. */
+/** A waiting print consists of three doubles and one 32-bit word. The doubles are its price, its amount in SOL
+ *  (negative for a sale) and its time. The word is the place of the next print of its token. Places count from 1, and 0
+ *  means none. */
 const PENDING_DOUBLES = 4
 const AMOUNT = 1
 const TIME = 2
@@ -89,7 +90,7 @@ export class EstimatedPools {
   /** The memory of `#pending` as 32-bit words. */
   #pendingWords = new Int32Array(0)
   #waiting = 0
-  /** By token: the places of its first and its last print that wait. */
+  /** For each token, the places of its first and its last waiting print. */
   #chains = new Int32Array(0)
 
   /** Adds rows. Calls `attend` for each print above the minimum size of a token whose entry in `watched` is 1. */

@@ -16,9 +16,9 @@ interface Moved {
 }
 
 /** The impact of an account's own earlier orders on its next ones. The tape does not contain these orders, so its
- *  prices do not show their impact. The impact counts only against the account: earlier buys raise the price of a buy,
- *  and earlier sales lower the price of a sale, as if all were one order. An order of the other side reduces the
- *  impact. The impact halves each time that other traders have traded `halvesAfterPools` times the SOL of the pool. */
+ *  prices do not show their impact. The impact only makes prices worse for the account: earlier buys raise the price of
+ *  a buy, and earlier sales lower the price of a sale, as if all were one order. An order of the other side reduces the
+ *  impact. The impact halves each time that other traders have traded `halvesAfterPools` times the SOL in the pool. */
 export class OwnImpact {
   readonly #moved = new Map<string, Moved>()
   readonly #halvesAfterPools: number

@@ -134,7 +134,8 @@ export class PaperExecutor implements Executor {
     }
     this.#clock.after(answerMs, () => {
       done({ kind: 'acked', signature: signatureOf(attempt) })
-      // The order of the trades within the slot is unknown, so the order is filled at the worst price of the slot.
+      // The order of the trades within a Solana slot is unknown, so the attempt is filled at the worst price of the
+      // slot.
       if (path !== undefined) this.#clock.after(Math.ceil(latencyMs) - answerMs, () => path.enterSlot())
       const landedAt = known?.landing === 'absent' ? undefined : known?.told
       this.#at(landedAt, Math.ceil(latencyMs + slotMs) - answerMs, () => {
@@ -154,10 +155,10 @@ export class PaperExecutor implements Executor {
     })
   }
 
-  /** Proceeds of selling the whole position now, without network fee and rent; 0 if there is no price or the token is
-   *  unsellable. `exitPrice` is the price that the exits of the position use. A rise of the market price counts only
-   *  once `exitPrice` has followed it, because a few wrong prints of routed trades lift the market price. A fall counts
-   *  at once. */
+  /** Returns the proceeds of a sale of the whole position now, before network fee and rent; 0 if there is no price or
+   *  the token is unsellable. `exitPrice`: the price that the exits of the position use. A few wrong prints of routed
+   *  trades can lift the market price, so a rise of the market price counts only once `exitPrice` has followed it. A
+   *  fall counts at once. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
     const marked = this.#market.markPrice(mint, this.#model)
     if (marked === undefined || this.#isTrap(mint)) return ZERO
@@ -371,9 +372,9 @@ function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }
 
-/** Itemized costs of a paper trade. The fees are included in the traded amount: they are deducted from a buyer's
- *  payment (the service's first) or a seller's proceeds (the venue's first). `networkLamports`: base and priority
- *  fee. */
+/** Returns the itemized costs of a paper trade. The traded amount includes the fees: a buyer pays first the service's
+ *  fee and then the venue's fee from the amount; a seller's proceeds are reduced by the venue's fee and then by the
+ *  service's fee. `networkLamports`: base and priority fee. */
 function paperCosts(
   side: 'buy' | 'sell',
   tradeLamports: Lamports,

@@ -26,9 +26,9 @@ interface Left {
   readonly low: number
 }
 
-/** The market as paper executors see it: the robust price and the pool of every token, and the price path of a token
- *  while an order follows it. All executors of a process share one market. A row costs a few nanoseconds unless an
- *  order follows its token. */
+/** The market from which paper executors fill orders: the robust price and the pool of every token, and the price path
+ *  of a token while an order follows it. All executors of a process share one market. A row costs a few nanoseconds
+ *  unless an order follows its token. */
 export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof

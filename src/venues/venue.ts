@@ -17,7 +17,7 @@ export interface VenueTerms {
   /** Name of the venue as the subject of a sentence in a message, for example "the token service". */
   readonly name: string
   /** Currency of a trade's amount according to the venue's document; '' if the document names none. The document may
-   *  leave the unit open, such as SOL or lamports. */
+   *  leave open in which unit the amount is, for example SOL or lamports. */
   readonly amountCurrency: string
   readonly plans: Plans
 }
@@ -130,7 +130,7 @@ export interface AccessParts {
   readonly apiKey: () => string
 }
 
-/** What the content of a trade request depends on, in addition to the attempt. */
+/** Values on which the content of a trade request depends, in addition to the attempt. */
 export interface TermParts {
   /** Public key of the trading wallet. */
   readonly wallet: string

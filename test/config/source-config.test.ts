@@ -146,7 +146,10 @@ test.each<[string, z.ZodType, unknown, string]>([
 
 test.each([
   ['{"time":5,"data":{"value":1}}\n\n{"time":"2026-01-01T00:00:00Z","data":{"value":2}}\n', ''],
-  ['{"time":5,"data":{"value":1}}\n{"time":4,"data":{"value":2}}', ':2: the time is before that of the line above'],
+  [
+    '{"time":5,"data":{"value":1}}\n{"time":4,"data":{"value":2}}',
+    ':2: the time is earlier than the time of the line above',
+  ],
   ['{"time":5,"data":{"value":"x"}}', ':1: value: expected a number, found "x"'],
   ['{"at":5}', ':1: expected {"time": ..., "data": ...}'],
   ['value,time\n', ':1: expected {"time": ..., "data": ...}'],

@@ -58,7 +58,7 @@ test.each([
   [
     'the same public key twice',
     `${SERVICE}wallets: { main: { publicKey: ${KEYS[0]} }, side: { publicKey: ${KEYS[0]} } }\n${bots(', wallet: main', ', wallet: side')}`,
-    '2 wallets.side.publicKey: the same as wallets.main.publicKey; one wallet must have only one name, because two would each count its money as their own',
+    '2 wallets.side.publicKey: the same as wallets.main.publicKey; a wallet must have only one name, because two names would count its money twice',
   ],
   [
     'the same keypair twice',

@@ -104,7 +104,7 @@ describe.concurrent('a faulty feed', () => {
     stage.sandbox.faults.set({ kind: 'connectionLimit' })
     const running = await stage.start()
     await until('the refusal', () =>
-      stage.log.some((line) => /too many connections; dialing again in 30000 ms/.test(line)),
+      stage.log.some((line) => /too many connections; connecting again in 30000 ms/.test(line)),
     )
     expect(running.world.feed.state).toBe('waiting')
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FEED_DOWN')

@@ -153,8 +153,8 @@ function fillCosts(transaction: LandedTransaction, wallet: string, mint: string,
   }
 }
 
-/** Tokens that Token-2022 withheld as transfer fees. It keeps them in the receiving account, outside the account's
- *  balance. */
+/** Returns the tokens that Token-2022 withheld as transfer fees. They stay in the receiving account, but are not part
+ *  of its balance. */
 function withheldOf(transaction: LandedTransaction, mint: string): TokenAmount {
   const sum = [...tokenChanges(transaction, mint).values()].reduce((all, change) => all + change, 0n)
   return sum < 0n ? -sum : 0n
@@ -172,8 +172,8 @@ const NATIVE: readonly string[] = [
 ]
 
 /** Finds the counterparties of the trade: the owners that have fewer tokens after a buy, or more tokens after a sale.
- *  `accounts` contains them and their wrapped SOL accounts, because a pool keeps its wrapped SOL in an account that it
- *  owns. `lamports` is the SOL that these accounts received in a buy or paid in a sale. */
+ *  `accounts`: these owners and their wrapped SOL accounts, because a pool keeps its wrapped SOL in an account that it
+ *  owns. `lamports`: the SOL that these accounts received in a buy, or paid in a sale. */
 function poolsOf(
   transaction: LandedTransaction,
   wallet: string,

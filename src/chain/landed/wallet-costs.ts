@@ -59,8 +59,8 @@ export function walletCostsOf(transaction: LandedTransaction, wallet: string): W
   }
 }
 
-/** Lamports that moved between the wallet and its own token accounts, as wrapped SOL, rent paid and rent returned. SOL
- *  in these accounts still belongs to the wallet. */
+/** Returns the lamports that moved between the wallet and its own token accounts: as wrapped SOL, as rent paid and as
+ *  rent returned. SOL in these accounts still belongs to the wallet. */
 function keptOf(
   transaction: LandedTransaction,
   wallet: string,
@@ -133,7 +133,7 @@ function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: numb
   return undefined
 }
 
-/** SOL that left a wallet, or one of its wrapped SOL accounts, by an instruction. */
+/** A payment of SOL by an instruction, out of a wallet or one of its wrapped SOL accounts. */
 export interface Payment {
   readonly to: string
   readonly lamports: number
@@ -142,8 +142,7 @@ export interface Payment {
   readonly call: Call
 }
 
-/** Length in bytes of the data of the longest instruction that is parsed, CreateAccountWithSeed with the longest
- *  seed. */
+/** Maximum length in bytes of instruction data that is parsed: that of CreateAccountWithSeed with the longest seed. */
 const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
 /** Ids of the programs Token and Token-2022. */
 const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]

@@ -10,8 +10,8 @@ export interface Payment {
   readonly lamports: Range
   /** Smallest and largest amount of this payment in samples of sales, lamports. */
   readonly saleLamports: Range
-  /** The payment as a percentage of the ordered SOL, the same in all buys; undefined if the payment is fixed or not
-   *  proportional, or if only sales pay it. */
+  /** The payment as a percentage of the ordered SOL, if it is the same percentage in all buys. undefined if the payment
+   *  is a fixed amount, if the percentages differ, or if only sales pay it. */
   readonly percent: number | undefined
   /** Whether every sample pays the same amount, regardless of the order's size. */
   readonly isFixed: boolean

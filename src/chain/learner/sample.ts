@@ -19,7 +19,7 @@ export interface Sample {
   readonly transaction: TransactionBytes
   /** Top-level instructions with resolved account addresses. */
   readonly steps: readonly Step[]
-  /** undefined if the simulation was impossible or failed; `problem` then holds the reason. */
+  /** Result of the simulation; undefined if the simulation was impossible or failed, with the reason in `problem`. */
   readonly simulated: Simulated | undefined
   readonly problem: string
 }

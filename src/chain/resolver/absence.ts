@@ -153,7 +153,7 @@ function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string)
   if (baseline === null) return blocked('the attempt was sent before the first audit of the wallet')
   if (firstSlot > baseline.slot) return blocked(`the history of the RPC node begins only at Solana slot ${firstSlot}`)
   const row = reading.opaqueBetween(baseline.slot, boundSlot ?? slot)
-  if (row !== undefined) return blocked(`${nameOf(row)} may be the execution of this attempt`)
+  if (row !== undefined) return blocked(nameOf(row))
   return gap === '' ? { kind: 'absent' } : blocked(gap)
 }
 
@@ -175,6 +175,7 @@ function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string
 }
 
 function nameOf({ signature, after, slot }: WalletTransaction): string {
-  if (!signature.startsWith('?')) return `transaction ${signature}, which cannot be read,`
-  return `a change of the wallet between Solana slots ${after} and ${slot}, which no listed transaction explains,`
+  if (!signature.startsWith('?'))
+    return `transaction ${signature} cannot be read, and may be the execution of this attempt`
+  return `no listed transaction explains a change of the wallet between Solana slots ${after} and ${slot}, so it may be the execution of this attempt`
 }

@@ -58,7 +58,7 @@ export class Executions {
     const one = this.#claimed(likeliest, signature)
     if (one === undefined) return ''
     if (!isWithin && owner === undefined)
-      notice(`${one.attempt.id}: ${signature} has a different amount than the order`)
+      notice(`${one.attempt.id}: the amount of transaction ${signature} differs from the order`)
     if (!final) follow(one, signature)
     if (reading.kind === 'filled') this.#executed(one, { ...reading.fill, final })
     else this.#reverted(one, { ...reading, signature, final })
@@ -82,14 +82,14 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Called after a restart if an execution of this attempt was seen, but another attempt owns its signature. If both
-   *  attempts belong to the same order, this attempt was a stand-in, and the service has since named the signature for
-   *  the other attempt. Otherwise the execution is withdrawn from this attempt. */
+  /** Called after a restart if an execution of this attempt was seen, but its signature now belongs to another attempt.
+   *  If the other attempt has the same order, this attempt becomes its stand-in: the service has since named the
+   *  signature for the other attempt. Otherwise the execution is withdrawn from this attempt. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
     if (code === '' && owner?.attempt.orderId === orderId) Object.assign(one, { standsFor: owner, settled: signature })
-    else this.takeBack(one, `${signature} belongs to ${owner?.attempt.id}`)
+    else this.takeBack(one, `transaction ${signature} belongs to attempt ${owner?.attempt.id}`)
   }
 
   /** Withdraws the report of an execution that a fork removed. The transaction may land again up to the last height at
@@ -165,8 +165,8 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** If this execution was first booked to a stand-in of the same order, because several attempts might have made it,
-   *  ends that stand-in. */
+  /** Ends the stand-in of the same order if this execution was first booked to it, because several attempts might have
+   *  made the execution. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -205,7 +205,7 @@ function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
 }
 
 function reasonOf(outcome: Outcome): string {
-  if (outcome.kind === 'filled') return 'the service answered with a transaction that is older than the order'
+  if (outcome.kind === 'filled') return 'the service named a transaction that is older than the order'
   return 'reason' in outcome ? outcome.reason : outcome.kind
 }
 
@@ -231,9 +231,8 @@ const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
 /** Tolerance for the fees of the venue and the service, as a share of the ordered SOL. It is added to the order's
  *  slippage limit. */
 const FEES_SHARE = 0.05
-/** Tolerances of token amounts. An amount may differ by one part in HOLDING_PARTS of the wallet's tokens, because a
- *  percentage has limited precision, and by one part in AMOUNT_PARTS of the amount, because services compute in
- *  floating point. */
+/** Tolerances of token amounts. An amount may differ by 1/HOLDING_PARTS of the wallet's tokens, because a percentage
+ *  has limited precision, and by 1/AMOUNT_PARTS of the amount itself, because services compute in floating point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000

@@ -169,7 +169,8 @@ export class Resolver {
     if (isOwn && state === 'landed' && code === '') one.settled = signature // other executions are not this attempt's
     if (isOwn) this.#follow(one, signature)
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
-    if (state === 'armed') this.#doubt(one, 'an earlier process sent the attempt, and the answer is not known', '')
+    if (state === 'armed')
+      this.#doubt(one, 'an earlier process sent the attempt, and the answer of the service is not known', '')
     // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. It is
     // withdrawn if it has not been seen again when the chain's present newest block becomes final.
     if (state === 'landed')
@@ -182,7 +183,7 @@ export class Resolver {
   }
 
   #signed(one: WatchedAttempt, signature: string, bound: number, bytes: string): void {
-    assert(this.watches.name(signature, one), `${signature} belongs to another attempt`)
+    assert(this.watches.name(signature, one), `transaction ${signature} belongs to another attempt`)
     Object.assign(one, { bound, bytes, lastReport: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
     this.watches.keep(one)
     one.say({ kind: 'signed', signature })
@@ -249,7 +250,10 @@ export class Resolver {
   #unsent(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
     if (one.ended) return
     if (one.lastReport === 'landed')
-      this.#executions.takeBack(one, 'the attempt was not sent, so the seen transaction belongs to another one')
+      this.#executions.takeBack(
+        one,
+        'the attempt was not sent, so the transaction that was seen belongs to another attempt',
+      )
     const wasLost = one.isLost
     one.ended = true
     this.watches.drop(one)

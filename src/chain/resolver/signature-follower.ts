@@ -16,8 +16,8 @@ export interface FollowerParts {
 /** Poll interval. HUNT_MS applies while a recent signature is unseen, otherwise WATCH_MS. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Age from which an unseen signature is polled less often, and the node's history is searched for it. The node keeps a
- *  status in its cache for a short time only, and the connection may have been down during that time. */
+/** Age in ms from which an unseen signature is polled less often, and the node's history is searched for it. The node
+ *  keeps a status in its cache for a short time only, and the connection may have been down during that time. */
 export const YOUNG_MS = 60_000
 /** Maximum number of signatures per getSignatureStatuses call. */
 const BATCH = 256
@@ -26,7 +26,7 @@ interface Followed {
   readonly signature: string
   readonly attempt: Attempt
   readonly done: (outcome: Outcome) => void
-  /** Slot in which the transaction was seen at `confirmed`; null if it was not seen yet. A fork may move the
+  /** Solana slot in which the transaction was seen at `confirmed`; null if it was not seen yet. A fork may move the
    *  transaction to another slot. */
   slot: number | null
   isOver: boolean

@@ -42,7 +42,7 @@ export class UndecidedOrders {
       `to check: look up the transactions of ${this.#wallet} after Solana slot ${attempt.baseline?.slot ?? 'unknown'}`,
       `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
       held
-        ? `if it did not execute: sluice resolve ${orderId} --not-executed; an execution found later is booked late, and you may have bought twice`
+        ? `if it did not execute: sluice resolve ${orderId} --not-executed; if an execution is found later, it is booked then, and you may have bought twice`
         : 'Sluice is still proving its outcome and needs no decision; --not-executed is only for a held order',
     ]
     return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
@@ -58,13 +58,14 @@ export class UndecidedOrders {
         throw new SluiceError(`${signature} is not final; if it has just landed, try again in 20 s`)
       if (transaction === 'unreadable') throw new SluiceError(`${signature} cannot be read`)
       for (const one of open)
-        if (this.#resolver.executedBy(one, transaction)) return `${orderId} executed as ${signature}; it is booked`
+        if (this.#resolver.executedBy(one, transaction))
+          return `${orderId} executed as transaction ${signature}, which is now booked`
     } catch (error) {
       if (!(error instanceof Unread)) throw error
       throw new SluiceError(`the chain cannot be read: ${error.message}`)
     }
     throw new SluiceError(
-      `${signature} does not belong to this order: it has another mint or side, is older, failed, or belongs to another order`,
+      `transaction ${signature} does not belong to this order: it has another mint or side, is older than the order, has failed, or belongs to another order`,
     )
   }
 
@@ -75,7 +76,7 @@ export class UndecidedOrders {
         `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; its outcome is still being proved`,
       )
     for (const one of open) this.#resolver.abandon(one)
-    return `${orderId} counts as not executed; an execution found later is booked late, and you are notified`
+    return `${orderId} counts as not executed; if an execution is found later, it is booked then, and you are notified`
   }
 
   /** Reads the wallet's balance of a mint; undefined if it is 0. */

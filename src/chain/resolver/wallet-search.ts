@@ -30,8 +30,8 @@ const MOST_SEEN = 5_000
 /** After an order lands, the search for transactions of other processes continues for this long. A second process would
  *  react to the same events, so its transactions would land at about the same time. */
 const BESIDE_MS = 5_000
-/** While no attempt is searched for, only this number of the newest transactions is read, and only those not older than
- *  RECENT_MS. */
+/** Number of the newest transactions that are read while no attempt is searched for. Those older than RECENT_MS are
+ *  left out. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 

@@ -184,15 +184,16 @@ export class WatchedAttempt {
   /** Solana slot in which the transaction was seen; null if nothing was seen. Once the chain is final up to this slot,
    *  the transaction must be among the final ones. */
   seenAt: number | null = null
-  /** Signatures that the service named for this attempt. Any other signature was only attributed to it as the likeliest
-   *  match. */
+  /** Signatures that the service named for this attempt. All other signatures were only assigned to the attempt as the
+   *  likeliest match. */
   readonly named = new Set<string>()
   /** Signatures with a final outcome. */
   readonly final = new Set<string>()
-  /** Failed transactions attributed to this attempt. The attribution may be wrong, but their fees must be booked. */
+  /** Failed transactions that were assigned to this attempt. The assignment may be wrong, but their fees must be
+   *  booked. */
   readonly paid = new Set<string>()
-  /** The attempt that this one stands in for; null if this is no stand-in. A stand-in is not a request. An execution of
-   *  a full exit is booked to it if any of several attempts may have made that execution. */
+  /** The attempt for which this one is a stand-in; null for any other attempt. A stand-in sends no request. An
+   *  execution of a full exit is booked to it if any of several attempts may have made that execution. */
   standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
   /** Signatures of the wallet's trades in this mint that the feed showed before an execution of this attempt was

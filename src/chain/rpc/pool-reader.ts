@@ -91,7 +91,8 @@ export class PoolReader {
     this.#gather()
   }
 
-  /** Reads mints that trade in one kind of market and reports the answers. `size`: number of accounts per mint. */
+  /** Reads the pools of mints that trade in one kind of market, and reports the answers. `size`: number of accounts per
+   *  mint. */
   async #read(mints: readonly string[], size: number, { addresses, read }: Kind): Promise<void> {
     const together = Math.floor(MOST_ACCOUNTS / size)
     for (let from = 0; from < mints.length && !this.#isStopped; from += together) {
@@ -137,8 +138,8 @@ interface Found {
   readonly accounts: readonly (AccountState | null)[]
 }
 
-/** Addresses and decoder of one kind of market. `read` returns undefined if the mint no longer trades in this kind of
- *  market. */
+/** How the pools of one kind of market (curve or migrated pool) are read: the addresses of a mint's accounts, and the
+ *  decoder. `read` returns undefined if the mint no longer trades in this kind of market. */
 interface Kind {
   readonly addresses: (mint: string) => readonly string[]
   readonly read: (mint: string, accounts: readonly (AccountState | null)[]) => Sides | Refusal | undefined
@@ -184,8 +185,8 @@ export function curveProgramsOf(programs: readonly TradingProgram[]): string[] {
   return [...new Set([PROGRAMS.bondingCurve, ...named])]
 }
 
-/** Addresses of a mint on curves. The first address is the mint itself, whose account holds the number of decimals; one
- *  curve per program follows. */
+/** Returns the addresses of the accounts from which the curves of a mint are read: first the mint itself, whose account
+ *  holds the number of decimals, then one curve for each program. */
 export function curveAddresses(mint: string, programs: readonly string[]): string[] {
   return [mint, ...programs.map((program) => bondingCurveOf(mint, program))]
 }

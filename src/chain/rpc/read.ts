@@ -51,8 +51,8 @@ export async function readBalance(
   return { slot: whole(record(context).slot), lamports: lamports(whole(value)) }
 }
 
-/** Lists the signatures of a wallet's transactions, newest first. `before` and `until` are the signatures between which
- *  they lie, both excluded. */
+/** Lists the signatures of a wallet's transactions that lie between two signatures, newest first. `before` and `until`:
+ *  these two signatures, which are not listed themselves. */
 export async function listSignatures(
   rpc: Rpc,
   wallet: string,

@@ -49,7 +49,7 @@ export function openRpcs(parts: RpcParts): Rpcs {
   }
 }
 
-/** Number of calls that were sent to a provider, and of those without a valid answer. */
+/** For one provider, the number of calls that were sent to it, and the number of calls without a valid answer. */
 export interface RpcUse {
   readonly calls: number
   readonly failures: number

@@ -43,8 +43,8 @@ export class Findings {
   trades = 0
   /** Number of token accounts that are opened for the wallet. */
   opened = 0
-  /** Wrapped SOL accounts that are opened with a seed, by address. The value tells whether the account was initialized
-   *  for the wallet. */
+  /** Wrapped SOL accounts that are opened with a seed, by address. The value is true if the account was initialized for
+   *  the wallet. */
   readonly seeded = new Map<string, boolean>()
   computeLimit: number | undefined
   microLamports: bigint | undefined

@@ -194,6 +194,7 @@ function real(path: string): string {
 }
 
 function plain(path: string): string {
-  if (path.includes('*')) throw new SluiceError(`${path}: a path with * would match other files too`, ExitCode.usage)
+  if (path.includes('*'))
+    throw new SluiceError(`${path}: the path must not contain *, which would match other files too`, ExitCode.usage)
   return path
 }

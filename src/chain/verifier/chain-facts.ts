@@ -14,8 +14,8 @@ export interface ChainFacts {
   /** State of the wallet's associated token account for the traded token. */
   readonly holding?: Holding | undefined
   readonly walletLamports?: bigint | undefined
-  /** Maximum number of lamports that can leave the wallet if guards, instructions that check balances, are appended,
-   *  even if a program's instructions cannot be decoded. */
+  /** Maximum number of lamports that can leave the wallet if guards (instructions that check balances) are appended. It
+   *  also holds for programs whose instructions cannot be decoded. */
   readonly guardLamports?: bigint | undefined
 }
 

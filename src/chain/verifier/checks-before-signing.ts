@@ -24,7 +24,7 @@ export interface Examination extends Verdict {
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
   /** The transaction that was verified and simulated, guards included. Exactly these bytes are signed. */
   readonly transaction: TransactionBytes
-  /** Whether guards, instructions that check balances, were appended. */
+  /** Whether guards (instructions that check balances) were appended. */
   readonly guarded: boolean
   /** Last block height at which the transaction may land; undefined if no node was asked. */
   readonly lastHeight: number | undefined
@@ -38,7 +38,7 @@ export interface ExamineParts {
   readonly chain?: ChainAccess
   /** Last block height at which the transaction may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** Amounts that the guards, instructions that check balances, must allow to leave the wallet; if absent, no guards
+  /** Amounts that the guards (instructions that check balances) must allow to leave the wallet; if absent, no guards
    *  are appended. */
   readonly guard?: GuardRoom
 }
@@ -88,7 +88,7 @@ async function examineOffline(parts: ExamineParts): Promise<Examination> {
     ...verdict.refusals,
     ...(resolved.ok ? [] : resolved.refusals),
   ]
-  const unknown = 'the transaction was not simulated, and its blockhash was not looked up: give --rpc'
+  const unknown = 'the transaction was not simulated, and its blockhash was not looked up: add the option --rpc'
   return { ...unexamined(parts), ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
 }
 

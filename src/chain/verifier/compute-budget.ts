@@ -26,7 +26,7 @@ export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>,
       reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the compute unit price a second time`)
     reading.microLamports = reader.uint64()
   } else if (kind === HEAP || kind === LOADED_BYTES) reader.uint32()
-  else reading.refuse('COMPUTE_BUDGET', `instruction ${place}, Compute Budget ${kind}: unknown instruction`)
+  else reading.refuse('COMPUTE_BUDGET', `instruction ${place} (Compute Budget, instruction number ${kind}) is unknown`)
   if (reader.left > 0) throw new Malformed('a compute budget instruction has bytes after its arguments')
 }
 

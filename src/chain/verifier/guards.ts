@@ -76,8 +76,8 @@ function guardInstructions(wallet: string, { floorLamports, tokens }: Guards): N
   ]
 }
 
-/** Makes an account of a guard instruction. Guards write nothing, so the account needs no more rights than it has in
- *  the message. */
+/** Returns an account as a guard instruction lists it. Guards write nothing, so the account needs no more rights than
+ *  it has in the message. */
 function meta(address: string, isSigner = false): NewInstruction['accounts'][number] {
   return { address, isSigner, isWritable: false }
 }
@@ -181,8 +181,8 @@ function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, b
   return floor > 0n ? floor : 0n
 }
 
-/** Guard of the wallet's tokens; undefined if the transaction closes the token account, or if its balance was not
- *  read. */
+/** Returns the guard of the wallet's tokens; undefined if the transaction closes the token account, or if its balance
+ *  was not read. */
 function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, change: Change): Guards['tokens'] {
   if (holding === undefined || closed.includes(holding.account)) return undefined
   const amount = holding.tokens + change.tokens

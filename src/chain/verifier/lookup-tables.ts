@@ -31,7 +31,7 @@ export async function resolveAccounts(
   const { lookupTables } = policy
   const unlisted = lookups.filter(({ table }) => lookupTables !== 'any' && !lookupTables.includes(table))
   if (unlisted.length > 0) return refuse(unlisted.map(({ table }) => `${table} is not in lookupTables of the policy`))
-  if (rpc === undefined) return refuse(['the lookup tables of the transaction were not read: give --rpc'])
+  if (rpc === undefined) return refuse(['the lookup tables of the transaction were not read: add the option --rpc'])
   const addresses = lookups.map(({ table }) => table)
   const { slot, accounts } = await readAccounts(rpc, addresses)
   const entries = lookups.map((lookup, index) => entriesOf(lookup, accounts[index] ?? null, slot))

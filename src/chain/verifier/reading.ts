@@ -48,8 +48,8 @@ export class Reading {
   wrapped = 0n
   /** The wallet's token accounts that a trade may use, by address. */
   readonly own = new Map<string, { readonly mint: string; readonly program: string }>()
-  /** Wrapped SOL accounts that are opened with a seed, by address. The value tells whether the account was initialized
-   *  for the wallet. */
+  /** Wrapped SOL accounts that are opened with a seed, by address. The value is true if the account was initialized for
+   *  the wallet. */
   readonly seeded = new Map<string, boolean>()
   /** Associated token accounts whose rent the wallet pays: token program by address. */
   readonly opened = new Map<string, string>()

@@ -227,10 +227,10 @@ type States = ReadonlyMap<string, AccountState | null>
 const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
-/** States of the accounts at the start of the simulation, according to the balances that the node reports
- *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). States that an earlier call read may be older: a change that
- *  another order made in between would then seem to come from this transaction. `accounts`: all accounts of the
- *  message, in the order of the balances. */
+/** Returns the states of the accounts at the start of the simulation, according to the balances that the node reports
+ *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). An earlier call may have read older states. The effect of
+ *  another order in between would then seem to come from this transaction. `accounts`: all accounts of the message, in
+ *  the order of the balances. */
 export function startStatesOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],

@@ -27,22 +27,22 @@ const NONCE = new Set<number>([
 ])
 const CHANGES_OWNER = new Set<number>([SYSTEM.assign, SYSTEM.allocate, SYSTEM.allocateWithSeed, SYSTEM.assignWithSeed])
 
-/** Reads a System instruction. Allows a transfer that the policy allows, and the opening of an account for wrapped SOL;
- *  a trade needs no other System instruction. */
+/** Reads a System instruction. Allows only two kinds: a transfer that the policy allows, and the opening of an account
+ *  for wrapped SOL. A trade needs no other System instruction. */
 export function readSystem(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
-  const what = `instruction ${step.place}, System ${NAMES[kind] ?? `number ${kind}`}`
+  const what = `instruction ${step.place} (System program, ${NAMES[kind] ?? `instruction number ${kind}`})`
   if (kind === SYSTEM.transfer) readSystemTransfer(step, reader, reading)
   else if (kind === SYSTEM.createWithSeed) readSeeded(step, reader, reading)
   else if (NONCE.has(kind))
-    reading.refuse('DURABLE_NONCE', `${what}: the transaction would use a durable nonce and never expire`)
+    reading.refuse('DURABLE_NONCE', `${what} would make the transaction use a durable nonce, so that it never expires`)
   else if (CHANGES_OWNER.has(kind))
     reading.refuse('AUTHORITY_CHANGE', `${what} would change the owner or the size of an account`)
   else if (kind === SYSTEM.createAccount)
-    reading.refuse('ACCOUNT_OPENED', `${what} would open an account with its own key`)
+    reading.refuse('ACCOUNT_OPENED', `${what} would open an account that has a key of its own`)
   else if (kind === SYSTEM.transferWithSeed)
-    reading.refuse('SOL_TRANSFER', `${what} would move SOL out of a seeded account`)
+    reading.refuse('SOL_TRANSFER', `${what} would move SOL out of an account that was opened with a seed`)
   else reading.refuse('INSTRUCTION_UNKNOWN', `${what} is unknown`)
 }
 
@@ -80,7 +80,7 @@ function initializeSeeded(step: Step, account: string, mint: string, owner: stri
   if (!isFit || step.program !== PROGRAMS.token) {
     reading.refuse(
       'ACCOUNT_OPENED',
-      `instruction ${step.place} initializes ${account} for the owner ${owner} and the mint ${mint}`,
+      `instruction ${step.place} initializes ${account} for the owner ${owner} and the mint ${mint}, which is not part of this trade`,
     )
     return
   }
@@ -97,12 +97,12 @@ const GIVES_RIGHTS: Readonly<Record<number, string>> = {
 }
 const BURNS: Readonly<Record<number, string>> = { [TOKEN.burn]: 'Burn', [TOKEN.burnChecked]: 'BurnChecked' }
 
-/** Reads a token instruction. Allows wrapping SOL, closing an emptied account, and a transfer of a co-signer's own
- *  tokens. */
+/** Reads a token instruction. Allows the wrapping of SOL, the closing of an emptied account, and a transfer of a
+ *  co-signer's own tokens. */
 export function readToken(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()
-  const what = `instruction ${step.place}, Token`
+  const what = `instruction ${step.place} (token program)`
   if (revokesRights(step, reading)) return
   if (kind === TOKEN.transfer || kind === TOKEN.transferChecked)
     readTokenTransfer(step, kind === TOKEN.transferChecked, reading)
@@ -112,10 +112,10 @@ export function readToken(step: Step, reading: Reading): void {
   else if (kind in GIVES_RIGHTS)
     reading.refuse(
       'AUTHORITY_CHANGE',
-      `${what} ${GIVES_RIGHTS[kind]}: another key could move the tokens in ${step.accounts[0]}`,
+      `${what} is ${GIVES_RIGHTS[kind]}: another key could move the tokens in ${step.accounts[0]}`,
     )
-  else if (kind in BURNS) reading.refuse('TOKEN_TRANSFER', `${what} ${BURNS[kind]} would destroy tokens`)
-  else reading.refuse('INSTRUCTION_UNKNOWN', `${what} number ${kind} is not part of a trade`)
+  else if (kind in BURNS) reading.refuse('TOKEN_TRANSFER', `${what} is ${BURNS[kind]}, which would destroy tokens`)
+  else reading.refuse('INSTRUCTION_UNKNOWN', `${what} has the instruction number ${kind}, which is not part of a trade`)
 }
 
 /** Whether an instruction of the wallet revokes rights to one of the wallet's own accounts. */
@@ -132,22 +132,29 @@ function readTokenTransfer({ place, accounts }: Step, checked: boolean, reading:
   const isCoSigners = reading.coSigners.has(authority) && !reading.own.has(from)
   const isGuard = authority === reading.wallet && from === to && reading.own.has(from)
   if (!isCoSigners && !isGuard)
-    reading.refuse('TOKEN_TRANSFER', `instruction ${place} transfers tokens from ${from} to ${to} outside the trade`)
+    reading.refuse(
+      'TOKEN_TRANSFER',
+      `instruction ${place} transfers tokens from ${from} to ${to}, which is not part of the trade`,
+    )
 }
 
 function readClose({ place, accounts: [account = '', to = '', owner = '', ...more] }: Step, reading: Reading): void {
-  if (owner === '' || more.length > 0) throw new Malformed('the CloseAccount has unexpected accounts')
+  if (owner === '' || more.length > 0) throw new Malformed('CloseAccount must have exactly three accounts')
   const own = reading.own.get(account)
   const mayClose = own !== undefined && (reading.isWrapped(account) || reading.asked.side === 'sell')
   if (owner === reading.wallet && to === reading.wallet && mayClose) reading.closed.add(account)
-  else reading.refuse('ACCOUNT_CLOSED', `instruction ${place} closes ${account} and sends its lamports to ${to}`)
+  else
+    reading.refuse(
+      'ACCOUNT_CLOSED',
+      `instruction ${place} closes ${account} and sends its SOL to ${to}, which this trade does not allow`,
+    )
 }
 
 function readSync({ place, accounts: [account, ...more] }: Step, reading: Reading): void {
   if (more.length > 0 || !reading.isWrapped(account))
     reading.refuse(
       'INSTRUCTION_UNKNOWN',
-      `instruction ${place} syncs ${account}, which is not wrapped SOL of the wallet`,
+      `instruction ${place} (SyncNative) is for ${account}, which is not a wrapped SOL account of the wallet`,
     )
 }
 
@@ -158,8 +165,8 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, reading: R
   initializeSeeded(step, account, mint, owner, reading)
 }
 
-/** Allows the opening of the wallet's account for the traded token or for wrapped SOL. The rent of any other account
- *  would be lost to the wallet. */
+/** Allows the opening of the wallet's account for the traded token or for wrapped SOL. For any other account, the
+ *  wallet would lose the rent. */
 export function readAssociated({ place, accounts, data }: Step, reading: Reading): void {
   const [payer = '', account = '', owner = '', mint = '', system = '', program = ''] = accounts
   // No data or the byte 0 means Create, and 1 means CreateIdempotent. Older clients pass the rent sysvar as a seventh
@@ -168,7 +175,7 @@ export function readAssociated({ place, accounts, data }: Step, reading: Reading
   if (!isCreate || accounts.length < 6 || accounts.length > 7 || system !== PROGRAMS.system) {
     reading.refuse(
       'INSTRUCTION_UNKNOWN',
-      `instruction ${place}, Associated Token: only opening an account is part of a trade`,
+      `instruction ${place} (Associated Token) does not open an account, so it is not part of a trade`,
     )
     return
   }
@@ -177,7 +184,7 @@ export function readAssociated({ place, accounts, data }: Step, reading: Reading
   if (!isOurs || reading.seeded.has(account)) {
     reading.refuse(
       'ACCOUNT_OPENED',
-      `instruction ${place} opens ${account} for the owner ${owner} and the mint ${mint}`,
+      `instruction ${place} opens ${account} for the owner ${owner} and the mint ${mint}, which is not part of this trade`,
     )
     return
   }
@@ -185,6 +192,6 @@ export function readAssociated({ place, accounts, data }: Step, reading: Reading
   else if (!reading.coSigners.has(payer))
     reading.refuse(
       'ACCOUNT_OPENED',
-      `instruction ${place} makes ${payer} pay, which is neither the wallet nor a co-signer`,
+      `instruction ${place} lets ${payer} pay, which is neither the wallet nor a co-signer`,
     )
 }

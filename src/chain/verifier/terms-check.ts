@@ -125,8 +125,9 @@ function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint 
 
 function whyUnbounded({ asked, policy }: Terms): string {
   const isNumber = asked.side === 'sell' && asked.amount.kind === 'number'
-  if (isNumber && policy.sellNumber === null) return 'the policy must set sellNumber, the unit of a sell amount'
-  return 'the order is a share of the balance, which was not read: give --rpc'
+  if (isNumber && policy.sellNumber === null)
+    return 'the policy must set sellNumber, the unit in which the order gives the amount of a sale'
+  return 'the order is a share of the balance, which was not read: add the option --rpc'
 }
 
 /** Refuses fees and tips that the policy does not allow; both are separate transfers in the transaction. Returns them
@@ -165,8 +166,8 @@ function expected(least: bigint, slippagePercent: number): bigint {
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
 }
 
-/** Cap of a fee, in lamports. If the traded amount is unknown, only the cap in SOL applies, because a percentage cannot
- *  be computed. */
+/** Returns the largest fee that the policy allows, in lamports. If the traded amount is unknown, only the cap in SOL
+ *  applies, because a percentage cannot be computed. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
   // Services round their fee up, so one lamport is added.
   const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
@@ -235,14 +236,14 @@ function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainF
     most === null
       ? 'the policy does not set maxWalletSol'
       : walletLamports === undefined
-        ? 'the balance of the wallet was not read: give --rpc'
+        ? 'the balance of the wallet was not read: add the option --rpc'
         : walletLamports > BigInt(most)
-          ? `the wallet holds ${formatSol(walletLamports)} SOL, more than maxWalletSol`
+          ? `the wallet holds ${formatSol(walletLamports)} SOL, which is more than maxWalletSol`
           : ''
   if (because !== '')
     reading.refuse(
       'OPAQUE_UNBOUNDED',
-      `the instructions of ${reading.opaque.join(', ')} cannot be read, and ${because}`,
+      `the instructions of program ${reading.opaque.join(', ')} cannot be decoded, and ${because}`,
     )
   return walletLamports ?? null
 }

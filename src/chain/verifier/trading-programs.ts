@@ -10,7 +10,7 @@ export function readVenue(step: Step, decode: 'pump' | 'pump-swap', reading: Rea
   const { place, accounts, data } = step
   const layout = LAYOUTS[decode][Buffer.from(data.subarray(0, 8)).toString('hex')]
   if (layout === undefined) {
-    reading.refuse('INSTRUCTION_UNKNOWN', `instruction ${place} of ${decode} is not a trade`)
+    reading.refuse('INSTRUCTION_UNKNOWN', `instruction ${place} calls ${decode}, but is not a trade that Sluice knows`)
     return
   }
   const [least, most] = layout.bytes
@@ -61,7 +61,7 @@ function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Readi
   const stray = accounts.find(
     (one, index) => !places.includes(index) && (one === reading.wallet || reading.own.has(one)),
   )
-  if (stray !== undefined) foreign(`${stray} belongs to the wallet and is used in an unexpected place`)
+  if (stray !== undefined) foreign(`account ${stray} of the wallet is in an unexpected place`)
 }
 
 type Opaque = Extract<TradingProgram, { decode: 'opaque' }>
@@ -73,11 +73,14 @@ export function readOpaque({ place, accounts, data }: Step, program: Opaque, rea
   const start = Buffer.from(data).toString('hex')
   const begins = (beginnings: readonly string[]) => beginnings.some((one) => start.startsWith(one))
   if (begins(side === 'buy' ? program.sell : program.buy))
-    reading.refuse('WRONG_SIDE', `instruction ${place} is not a ${side} according to the policy`)
+    reading.refuse(
+      'WRONG_SIDE',
+      `the order is a ${side}, but by its first bytes instruction ${place} has the other side`,
+    )
   else if (!begins(program[side]))
     reading.refuse(
       'INSTRUCTION_UNKNOWN',
-      `instruction ${place} begins with ${start.slice(0, 16)}, which the policy does not list`,
+      `the data of instruction ${place} begins with ${start.slice(0, 16)}, which the policy does not list`,
     )
   if (accounts[program.mintIndex] !== mint)
     reading.refuse(
@@ -92,6 +95,6 @@ export function readOpaque({ place, accounts, data }: Step, program: Opaque, rea
   reading.opaque.push(program.id)
   const held = accounts.filter((one) => reading.own.has(one)).length
   reading.notUnderstood.push(
-    `instruction ${place}: ${data.length} bytes for the opaque program ${program.id}, which receives the wallet and ${held} of its token accounts`,
+    `instruction ${place} has ${data.length} bytes for the opaque program ${program.id}, which receives the wallet and ${held} of the wallet's token accounts`,
   )
 }

@@ -56,7 +56,11 @@ export function verifyTransaction(
   const coSigners = new Set(signers.filter((key) => key !== asked.wallet && policy.coSigners.includes(key)))
   const reading = new Reading(asked, policy, coSigners)
   reading.refusals.push(...checkSignatures(transaction, asked.wallet, policy.coSigners))
-  if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order trades ${asked.mint}, which is a currency`)
+  if (DENIED_MINTS.has(asked.mint))
+    reading.refuse(
+      'MINT_DENIED',
+      `the order is for the mint ${asked.mint}, which is a currency and not a token to trade`,
+    )
   if (accounts === undefined) return { ...NOTHING_FOUND, refusals: reading.refusals }
   const steps = message.instructions.map(({ program, accounts: places, data }, index) => ({
     place: index + 1,
@@ -129,7 +133,7 @@ function checkSignatures(
       if (!isEmpty)
         refuse('SIGNATURE_PRESENT', "the wallet's signature is already filled in, and Sluice did not make it")
     } else if (!coSigners.includes(signer))
-      refuse('CO_SIGNER', `${signer} is a signer, but is not in coSigners of the policy`)
+      refuse('CO_SIGNER', `${signer} signs the transaction, but is not in coSigners of the policy`)
     else if (isEmpty) refuse('CO_SIGNER', `the signature of ${signer} is missing`)
     else if (!verify(null, messageBytes, publicKey(signer), signature))
       refuse('CO_SIGNER', `the signature of ${signer} is not valid for this message`)

@@ -34,7 +34,7 @@ export interface AuditParts {
   readonly found: (transaction: LandedTransaction) => string
   /** Whether a bot holds this mint or has an order for it. */
   readonly isTracked: (mint: string) => boolean
-  /** Returns the lowest slot after which transactions may still belong to an attempt. */
+  /** Returns the lowest Solana slot after which transactions may still belong to an attempt. */
   readonly oldest: () => number
   /** Returns the time until the next regular pass over the wallet's transactions, ms. */
   readonly everyMs: () => number
@@ -268,10 +268,11 @@ function gapOf(missing: number): string {
   return `the wallet has ${amount} SOL ${missing < 0 ? 'less' : 'more'} than its listed transactions explain`
 }
 
-/** State of a wallet at one finalized slot, and the transactions that led to it, as far as the node lists them. */
+/** State of a wallet at one finalized Solana slot, and the transactions up to that slot, as far as the node lists
+ *  them. */
 export interface Bracket {
-  /** Head of the chain, read before the balance. A transaction that could land up to this height has landed by now, or
-   *  never will. */
+  /** Head of the chain, read before the balance. A transaction whose last valid height is at most this height has
+   *  landed by now, or never will. */
   readonly head: Head
   /** Slot at which the balance was read; not before the head's slot. */
   readonly slot: number

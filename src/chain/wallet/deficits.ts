@@ -21,7 +21,7 @@ export interface DeficitParts {
  *  index that may be incomplete, so the associated token account is also read directly. */
 export class Deficits {
   readonly #parts: DeficitParts
-  /** Mints with a shortfall in the last check, each with its booked amount and its amount on the chain. */
+  /** Mints for which the last check found a shortfall, each with its booked amount and its amount on the chain. */
   #suspects: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: DeficitParts) {

@@ -172,8 +172,8 @@ export class LiveWallet {
     this.resolver.restore(past.watches)
   }
 
-  /** Starts the audit and the search. Call it after all attempts of earlier processes were resumed: transactions are
-   *  attributed to them from the next turn of the event loop on. */
+  /** Starts the audit and the search. Call it after all attempts of earlier processes were resumed, because from the
+   *  next turn of the event loop on, transactions are assigned to them. */
   start(): void {
     this.#head.look()
     this.#audit.wake()

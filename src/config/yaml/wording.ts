@@ -44,8 +44,8 @@ function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
 
 const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
 
-/** Text with the permitted range of the number at a path, and its unit; undefined unless the number has a lower and an
- *  upper bound. `unit`: the unit of the key that contains the schema. */
+/** Returns a text with the permitted range of the number at a path, and its unit; undefined unless the number has both
+ *  a minimum and a maximum. `unit`: the unit of the key that contains the schema. */
 function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   const def = defOf(schema)
   if (def === undefined) return undefined

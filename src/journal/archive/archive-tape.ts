@@ -29,7 +29,8 @@ export interface ArchiveOptions {
   readonly until?: string | undefined
   /** Whether days that open positions and orders still need are archived too. */
   readonly held?: boolean
-  /** Whether the journal's file shrinks by its free pages. No process may be running then. */
+  /** Whether the free pages are removed from the journal's file, so that it becomes smaller. No process may be running
+   *  then. */
   readonly shrink?: boolean
   /** Called with the progress while a day's file is written, and while its blocks leave the journal. */
   readonly step?: (what: 'write' | 'move', day: string, done: number, of: number) => void

@@ -6,7 +6,7 @@ import { type BlockHead, dayPath, differenceOf, HEAD, openDay, type TapeDay, Unr
 /** What the journal keeps of an archived block, and the day. The file of that day has the columns of the block. */
 export type ArchivedHead = BlockHead & { readonly day: string }
 
-/** Number of heads (what the journal keeps of an archived block) that are read at a time. */
+/** Number of heads that are read at a time. A head is what the journal keeps of an archived block. */
 const HEADS_A_PAGE = 256
 /** Maximum number of days' files that stay open. There are several, because two readers may read different days
  *  alternately. */

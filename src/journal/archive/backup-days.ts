@@ -75,7 +75,10 @@ function copyDay(from: string, to: string, day: TapeDay, replace: boolean): void
     }
     if (isThere && !replace) {
       rmSync(partial, { force: true })
-      throw new SluiceError(`${target} is another file than ${source}; --replace replaces it`, ExitCode.usage)
+      throw new SluiceError(
+        `${target} already exists and differs from ${source}; --replace replaces it`,
+        ExitCode.usage,
+      )
     }
     renameSync(partial, target)
   }

@@ -81,11 +81,11 @@ function needsOf(db: Database, held: boolean): Need[] {
   const needs: Need[] = warm === undefined ? [] : [{ since: warm, why: 'the warm-up of the bots needs it' }]
   if (held) return needs
   const order = db.prepare(OLDEST_OPEN).pluck().get() as Millis | null
-  if (order !== null) needs.push({ since: order, why: 'an order has been open since then' })
+  if (order !== null) needs.push({ since: order, why: 'an open order still needs it' })
   const positions = db.prepare('SELECT json FROM position').pluck().all() as string[]
   for (const position of positions.map((json) => decodeJson<Position>(json)))
     if (!isUnsellable(position))
-      needs.push({ since: position.openedAt, why: `the position in ${position.mint} has been open since then` })
+      needs.push({ since: position.openedAt, why: `the open position in ${position.mint} still needs it` })
   return needs.toSorted((one, other) => one.since - other.since)
 }
 

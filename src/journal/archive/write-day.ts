@@ -194,7 +194,8 @@ export function* problemsOf(db: Database.Database, step: Step = () => {}): Gener
   }
 }
 
-/** Upper estimate of the bytes of a market row in a day's file. A row takes somewhat less there than in the journal. */
+/** Estimate of the bytes of a market row in a day's file, on the safe side. A row takes somewhat less space there than
+ *  in the journal. */
 const ROW_BYTES = 160
 
 function refuseWithoutSpace(journal: string, { day, rows }: ClosedDay): void {

@@ -65,8 +65,8 @@ export class ImpliedJournal {
     this.db.close()
   }
 
-  /** Returns the writes that a recorded row implies. Omits the fee of a failed paper transaction, because the fee is in
-   *  the table `wallet_transaction`, which is copied from the real journal. */
+  /** Returns the writes to other tables that follow from a recorded row. Omits the fee of a failed paper transaction,
+   *  because the fee is in the table `wallet_transaction`, which is copied from the real journal. */
   #writesOf({ stream, segment, seq, n, time, json }: StreamRow): readonly Write[] {
     const [, ...effects] =
       stream === 'input'

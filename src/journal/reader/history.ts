@@ -170,7 +170,7 @@ export class History {
     return rows.map((row) => ({ fill: fillOf(row), reversed: row.reversed === 1 }))
   }
 
-  /** Progress of the proof of an order's outcome; '' if there is nothing to prove. */
+  /** Returns how far the proof of an order's outcome is, as text; '' if there is nothing to prove. */
   progressOf(orderId: string): string {
     const sql = `SELECT progress FROM watch WHERE order_id = ? AND progress <> '' ORDER BY attempt_id DESC LIMIT 1`
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
@@ -244,8 +244,8 @@ export class History {
       .get(mint, mint, 0, to, bot)
   }
 
-  /** First alarm from a seq on and up to a time which says that the bot's strategy threw or was stopped; undefined if
-   *  there is none. */
+  /** Returns the first alarm, from a seq on and up to a time, which reports that the bot's strategy threw or was
+   *  stopped; undefined if there is none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(

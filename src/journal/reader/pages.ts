@@ -17,11 +17,12 @@ export interface OrderRow {
   /** State of the order. `waiting` and `done` occur only in conditional orders. */
   readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
-  /** Reason for the order; while its outcome is being proved, the progress of the proof instead. */
+  /** Reason for the order. While the outcome of the order is being proved, the progress of the proof is shown
+   *  instead. */
   readonly reason: string
   readonly time: Millis
-  /** Robust price at the decision, SOL per token; of a conditional order, the price that it waits for. null if there
-   *  is none. */
+  /** Robust price at the decision, SOL per token. For a conditional order, the price that the order waits for. null if
+   *  there is none. */
   readonly price: number | null
   /** Tag that the strategy gave; '' if there is none. */
   readonly tag: string

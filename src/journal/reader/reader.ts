@@ -56,8 +56,8 @@ export interface PositionRow {
   readonly costSol: number
   /** Liquidation value; null if unknown. */
   readonly valueSol: number | null
-  /** Reason of the exit that is open, its number of attempts, and whether the token seems unsellable; '' if no exit is
-   *  open. */
+  /** Text about the exit of the position that is open: its reason, its number of attempts, and whether the token seems
+   *  unsellable; '' if no exit is open. */
   readonly selling: string
 }
 
@@ -69,7 +69,7 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
-/** Best and worst profit that a sale could have given at any moment while a position, which is closed now, was held. */
+/** The best and the worst profit that a sale could have given while a position was held that is closed now. */
 export interface ClosedMarks {
   readonly account: string
   readonly mint: string
@@ -164,7 +164,7 @@ export class JournalReader {
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 
-  /** Closes the journal. Afterwards, blocks that were read cannot load further columns and texts. */
+  /** Closes the journal. After that, blocks that were read before cannot load any more columns and texts. */
   close(): void {
     this.#tape.close()
     this.#db.close()
@@ -195,7 +195,7 @@ export class JournalReader {
     })
   }
 
-  /** Time up to which the last recording contains the market. This is the end of the recording or, if the feed was
+  /** Time up to which the last recording contains market data. This is the end of the recording or, if the feed was
    *  interrupted at that time, the start of the interruption; 0 without a tape. */
   seenTo(): Millis {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)

@@ -115,8 +115,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** Amounts that buys requested: each amount of the last hour, and the sums of the last UTC day. Orders are numbered by
- *  time, so the query does not read older orders. */
+/** Returns the amounts that buys requested: each amount of the last hour, and the sums of the last UTC day. Orders are
+ *  numbered by time, so the query need not read older orders. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
@@ -199,7 +199,7 @@ function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 
   return found
 }
 
-/** Seq of the first booked sale that is not final, by account and mint. */
+/** Returns, by account and mint, the seq of the first booked sale that is not final. */
 function provisionalSales(
   db: Database,
   sales: readonly Pick<Fill, 'signature' | 'orderId'>[],

@@ -35,8 +35,8 @@ interface MessageRow {
 const IN_USE = `CASE WHEN kind = 'report' AND json_extract(json, '$.report.feeLamports') IS NULL THEN NULL ELSE json END`
 const NO_FEE = { kind: 'report', id: 0, report: {} } as unknown as Input
 
-/** Yields the inputs and outputs from a seq on, in order. Decoding takes most of the time. So outputs whose
- *  kind is in `bare` are not decoded, and neither are reports without a fee. */
+/** Yields the inputs and outputs from a seq on, in order. Most of the time is spent on decoding. Outputs whose kind is
+ *  in `bare`, and reports without a fee, are therefore not decoded. */
 export function* messagesFrom(
   db: Database,
   seq: Seq,

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 
-/** The operators' commands. `wallet`: name of the only wallet that the command concerns, for a `buy`, the wallet of its
- *  bot; NULL for all wallets, and for a wallet without a name. */
+/** View of the operators' commands. `wallet`: the name of the wallet, if the command concerns a single one; for a
+ *  `buy`, the wallet of its bot. NULL for all wallets, and for a wallet without a name. */
 const VIEW = `CREATE VIEW commands AS
 SELECT input.seq, input.segment, input.time, strftime('%Y-%m-%d %H:%M:%f', input.time / 1000.0, 'unixepoch') AS at,
   json_extract(input.json, '$.by') AS by, json_extract(input.json, '$.command.name') AS command,

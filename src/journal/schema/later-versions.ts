@@ -1,6 +1,6 @@
 // Tables and views that later versions of the schema add, in the order of the versions. `schema.ts` lists the steps.
 
-/** The state of the wallet audit. */
+/** Tables and view of the wallet audit, and of attempts that may still have executed. */
 export const CUSTODY = `
 CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- progress of the audit
 CREATE TABLE wallet_transaction (
@@ -26,7 +26,8 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
-/** Facts about the service that its documentation leaves open, and values at the end of a backtest (`Learned`). */
+/** Table of facts about the service that its documentation leaves open, and of values at the end of a backtest
+ *  (`Learned`). */
 export const LEARNED = `
 CREATE TABLE learned (
   about TEXT NOT NULL, -- an account, or a service's host
@@ -67,8 +68,8 @@ SELECT order_id, attempt_id, account, bot, mint, side, slot, time, strftime('%Y-
 FROM fill;
 `
 
-/** The key begins with `open`, so that open conditional orders, the only ones that a restart reads, are stored
- *  together. */
+/** Table and view of conditional orders. The key begins with `open`, so that open conditional orders are stored
+ *  together; a restart reads only these. */
 export const CONDITIONAL_ORDERS = `
 CREATE TABLE conditional_order (
   open INTEGER NOT NULL,

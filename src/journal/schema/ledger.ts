@@ -83,8 +83,8 @@ END;
 /** Returns the SQL of one cost of a fill. A missing cost counts as 0, and its amount becomes part of the remainder.
  *  Without this default, the SQL would fail and the fill could not be written. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
-/** SQL of the value of the tokens at the price of the decision, SOL per token. If there was no price, it is the amount
- *  of the trade. */
+/** SQL of the value of the traded tokens at the price of the decision. Without such a price, it is the amount of the
+ *  trade. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
 /** SQL of the postings of fills. The price is multiplied by the tokens that the pool gave or received, before a
@@ -114,8 +114,8 @@ FROM (
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
-/** SQL of the postings of audited transactions without a fill. A failed transaction of our own cost only its fee. If
- *  the base fee is not itemized, the base fee of one signature is assumed. */
+/** Returns the SQL of the postings of audited transactions without a fill. A failed transaction of an attempt costs
+ *  only its fee. If the base fee is not itemized, the base fee of one signature is assumed. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,

@@ -29,8 +29,8 @@ const SEALED_INSERTS = {
   tapeDay: sealedInsert('tape_day', 'INSERT OR REPLACE'),
 } as const
 
-/** Every write except those of tape blocks, by name. A record becomes statement names with plain values, which can be
- *  sent to the writer's thread, and written again after a failed commit. */
+/** Every write, by name, except those of tape blocks. A record becomes names of statements with plain values. These can
+ *  be sent to the writer's thread, and written again after a failed commit. */
 const STATEMENTS = {
   ...SEALED_INSERTS,
   segmentEnded: SEGMENT_ENDED,

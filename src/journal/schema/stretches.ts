@@ -55,8 +55,8 @@ export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTime
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
-/** SQL of the time up to which the last stretch contains the market. This is the end of the stretch or, if the feed was
- *  interrupted at that time, the start of the interruption. A market row also ends an interruption. */
+/** SQL of the time up to which the last stretch contains market data. This is the end of the stretch or, if the feed
+ *  was interrupted at that time, the start of the interruption. A market row also ends an interruption. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
   UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))

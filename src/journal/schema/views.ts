@@ -58,7 +58,7 @@ function indexWidth(count: string): string {
   return `(1 + (${count} > 256))`
 }
 
-/** SQL of the number of the entry that a row has in a column. */
+/** Returns the SQL of the number of the entry that a column's index has for a row. */
 function entryOf(name: string, count: string): string {
   const index = `k.${name}_index`
   return `CASE WHEN ${index} IS NULL THEN n.n % (${count})

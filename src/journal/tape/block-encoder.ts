@@ -163,7 +163,7 @@ export class BlockEncoder {
     return near
   }
 
-  /** Adds the tokens of the rows. The process's number of each mint is replaced by a number within this block. */
+  /** Adds the tokens of the rows. A mint has another number within the block than in this process. */
   #addTokens(block: Block, from: number, end: number): void {
     if (block.mints !== this.#mintList) this.#renumber(block.mints)
     for (let row = from, at = this.rows; row < end; row++, at++) {

@@ -50,8 +50,8 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Position that some rows had in a block when they were read. A writer may have merged the block with others since
- *  then. */
+/** Position of some rows in a block at the time when they were read. A writer may have merged the block with others
+ *  since then. */
 export interface Place {
   readonly rows: number
   /** Index within the block of the first of these rows. */

@@ -22,7 +22,7 @@ export interface Stretch {
   readonly from: Millis
   readonly to: Millis
   /** Last time at which the feed was live, if the bots were stopped while it was live; absent if the recording ended in
-   *  another way. The time after it is not a gap of the feed. */
+   *  another way. The time after `stoppedAt` is not a gap of the feed. */
   readonly stoppedAt?: Millis
 }
 
@@ -175,8 +175,8 @@ WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
-/** SQL of the time at which a stopping process closed its feed. The journal records the closing as state `down`,
- *  and as a gap since the feed was last live. */
+/** SQL of the time at which a process that was stopped closed its feed. The journal records the closing as state
+ *  `down`, and as a gap since the feed was last live. */
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 

@@ -3,7 +3,7 @@ import type { Mints } from '../../market/mints.ts'
 
 const QUOTE = 0x22
 const ESCAPE = 0x5c
-/** Number of digits of a base58 key. Texts with fewer or more digits are looked up as strings. */
+/** Smallest number of digits of a base58 key. Texts that are shorter or longer than a key are looked up as strings. */
 const SHORTEST = 32
 const LONGEST = 44
 const FIRST_PLACES = 4096

@@ -1,8 +1,9 @@
-/** How the keys and signatures on the tape are packed. They are base58 texts, and two digits are packed in twelve bits.
- *  A packed key is one byte longer than the decoded key, and a signature two bytes. Packing takes a fifth of the time
- *  of decoding base58, and plain SQL can read the result (views.ts). A code of twelve bits is 58 * first + second,
- *  where a digit has a number from 1 to 58, and 0 means that there is no digit. Texts are padded with zeros on the
- *  left, so equal texts have equal bytes, and an empty text is all zeros. */
+/** Packed texts: the form in which keys and signatures are stored on the tape. They are base58 texts, and each pair of
+ *  digits becomes a code of twelve bits. A packed key is one byte longer than the decoded key, and a packed signature
+ *  two bytes longer than the decoded signature. Packing takes a fifth of the time of decoding base58, and plain SQL can
+ *  read the result (views.ts). A code is 58 * first + second, where a digit has a number from 1 to 58, and 0 means that
+ *  there is no digit. Texts are padded with zeros on the left, so equal texts have equal bytes, and an empty text is
+ *  all zeros. */
 export const KEY_BYTES = 33
 export const SIGNATURE_BYTES = 66
 

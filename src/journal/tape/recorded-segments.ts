@@ -22,8 +22,8 @@ export interface Segment {
   readonly complete: boolean
 }
 
-/** An item of a segment's record. Items come in the order of seq; the first is the start. The outputs of a row or input
- *  follow it directly, so a slice of rows ends after a row that had outputs. */
+/** An item of a segment's record. Items come in the order of seq, beginning with the start. The outputs that a row or
+ *  an input caused follow it directly. A slice of rows therefore ends after a row that caused outputs. */
 export type SegmentItem =
   | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
@@ -140,8 +140,8 @@ class StreamRows {
     this.#outputs = outputs
   }
 
-  /** Yields the market rows of a slice, divided so that each part ends with a row that had outputs. The outputs of that
-   *  row follow. */
+  /** Yields the market rows of a slice in parts. Each part ends with a row that caused outputs, and these outputs
+   *  follow. */
   *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
     const { block, to } = slice
     const lastSeq = slice.firstSeq + to - slice.from - 1

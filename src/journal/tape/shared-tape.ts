@@ -22,8 +22,8 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Where some rows of a chunk come from: the chunk's rows from index `row` on are copies of rows of the tape's item
- *  number `ordinal`, beginning with its row `from`. */
+/** Origin of some rows of a chunk. The chunk's rows from index `row` on are copies of rows of the tape: of its item
+ *  number `ordinal`, from this item's row `from` on. */
 interface Part {
   readonly row: number
   readonly rows: number

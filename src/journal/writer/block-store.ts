@@ -199,7 +199,7 @@ export class Retention {
     this.#statements = new Statements(db)
   }
 
-  /** Drops a few blocks that ended before the days to keep, oldest first. Returns the number of dropped blocks. */
+  /** Drops a few blocks, oldest first, that are older than the days to keep. Returns the number of dropped blocks. */
   step(now: Millis): number {
     if (this.#archived.get() !== undefined) return 0
     const oldest = this.#oldest.all(BLOCKS_A_STEP)

@@ -157,7 +157,7 @@ class ThreadJournal extends GatheringJournal {
   /** Returns the memory of a block that is sent for the first time; null for a block that was sent before. */
   #memoryOf(block: unknown): SharedSlice['memory'] {
     if (block === this.#block) return null
-    if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
+    if (!(block instanceof LiveBlock)) throw new TypeError('the thread of a journal accepts only rows of a LiveBlock')
     this.#block = block
     return { buffer: block.buffer, capacity: block.capacity }
   }

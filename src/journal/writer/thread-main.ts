@@ -39,8 +39,8 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
 
 /** Time in ms after which a write is tried again on a full disk. */
 const AGAIN_MS = 1000
-/** Number of commits whose callbacks have not been called. On a full disk, they may come from several turns of the main
- *  thread. */
+/** Number of commits whose callbacks have not been called yet. On a full disk, these commits may come from several
+ *  turns of the main thread. */
 let commits = 0
 /** Last time at which the disk had no space, not even in the reserve; undefined if this has not happened. */
 let stuckAt: number | undefined

@@ -51,13 +51,13 @@ const ROW_BYTES = 128
  *  journal only become free, which writes little. */
 const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
-/** Time between two searches for days with complete files, whose blocks may move. */
+/** Time in ms between two searches for days whose files are complete, so that their blocks may move. */
 const DAYS_EVERY_MS = 2000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
- *  transaction. On a full disk, the writer first omits the tape, then everything except money records, and then uses
- *  the reserve, pages of the file that are kept free for this. Records for which there is still no space are kept for
- *  the next `flush`. */
+ *  transaction. On a full disk, the writer first omits the tape, then everything except records about money. Then it
+ *  uses the reserve, which is pages of the file that are kept free for this. Records for which there is still no space
+ *  are kept for the next `flush`. */
 export class Writer {
   /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if there is
    *  none. */

@@ -139,7 +139,7 @@ function openFile(path: string): number {
   }
 }
 
-/** Creates the error for a file that cannot be read. Its exit code is 2 if the path names no file, else 1. */
+/** Returns the error for a file that cannot be read. Its exit code is 2 if there is no file at the path, else 1. */
 function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
   const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
   return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)

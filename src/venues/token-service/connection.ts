@@ -74,7 +74,7 @@ export class Connection {
   /** Closes the connection and dials again after `waitMs`. */
   lose(reason: string, waitMs = this.#redial.next()): void {
     this.#leave('waiting')
-    this.#on.notice(`${reason}; dialing again in ${Math.round(waitMs)} ms`)
+    this.#on.notice(`${reason}; connecting again in ${Math.round(waitMs)} ms`)
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 

@@ -28,7 +28,7 @@ export class Feed implements VenueFeed {
   #time: Millis = 0
   /** Arrival time of the last frame. */
   #heardAt: Millis = 0
-  /** Buffer of the last frame, and the end of this frame in the buffer. */
+  /** Buffer that contains the last frame, and the position in it at which this frame ends. */
   #chunk: Uint8Array | undefined
   #chunkEnd = 0
 

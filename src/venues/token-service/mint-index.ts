@@ -7,7 +7,7 @@ const FREE = -1
 /** Number of bytes reserved for each key. A public key in base58 has 32 to 44 characters. */
 const ROOM = 44
 const MIN_KEYS = 1 << 11
-/** Minimum number of new mints that makes recycling token numbers worth its cost. */
+/** Minimum number of new mints at which recycling token numbers is worth its cost. */
 const MIN_NEW = 1 << 14
 const decoder = new TextDecoder()
 

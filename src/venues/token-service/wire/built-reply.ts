@@ -25,7 +25,7 @@ export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply 
     return {
       ok: false,
       code: 'REPLY_UNREADABLE',
-      reason: `${others.length + 1} different transactions in one answer, expected one`,
+      reason: `the answer contains ${others.length + 1} different transactions, but must contain exactly one`,
     }
   if (first === undefined) return { ok: false, ...(found.problem ?? nothing()) }
   const [height, ...more] = found.heights

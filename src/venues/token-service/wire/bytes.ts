@@ -1,5 +1,5 @@
-/** Bytes of a frame, and a DataView that reads four bytes at once, which makes the scanner fast. Both cover the whole
- *  buffer that contains the frame, so that one view is enough for all frames of a chunk. */
+/** Bytes of a frame, and a DataView with which the scanner reads four bytes at once. Both cover the whole buffer that
+ *  contains the frame, so that one view is enough for all frames of a chunk. */
 export interface Bytes {
   readonly bytes: Uint8Array
   readonly view: DataView

@@ -27,8 +27,8 @@ const PRICE_UPDATE = Buffer.from('priceUpdate')
 const BUY = Buffer.from('buy')
 const SELL = Buffer.from('sell')
 
-/** A market record whose numbers have the order of a block's columns. Its texts are still positions in the frame. One
- *  object is reused for every frame. */
+/** A market record. Its numbers are in the order of a block's columns, and its texts are still positions in the frame.
+ *  One object is reused for every frame. */
 export class Row {
   kind: RowKind = RowKind.buy
   stamp: Millis = 0
