@@ -102,10 +102,10 @@ function unusedText(name: string): string {
   return `no bot uses this wallet: write \`wallet: ${name}\` at a bot, or remove the wallet`
 }
 
-/** Contradictions between the bots of one wallet. `first`: the first of them. */
+/** Returns the errors of a bot whose mode or `paper` differs from that of `first`, the first bot of the same wallet. */
 function unlikeFirst({ config, document, path }: CheckedBot, first: CheckedBot, name: string): ConfigError[] {
   const { file, line } = first.config.at
-  const other = `${first.config.name} (${file}:${line})`
+  const other = `the bot ${first.config.name} (${file}:${line})`
   if (config.mode !== first.config.mode) {
     const [mine, its] = [config.mode, first.config.mode]
     const way = 'give one of them another wallet (a wallet of paper bots needs no publicKey), or set the same mode'
@@ -116,6 +116,6 @@ function unlikeFirst({ config, document, path }: CheckedBot, first: CheckedBot, 
   const { seed: _seed, ...own } = config.paper
   const { seed: _its, ...its } = first.config.paper
   if (isDeepStrictEqual(own, its)) return []
-  const why = `bots of one wallet share its balance and its fills on paper, but ${other} has other assumptions`
+  const why = `bots of one wallet share its balance and its fills on paper, but ${other} has another \`paper\``
   return [document.error([...path, 'paper'], `${why}: use the same \`paper\` for all bots of the wallet ${name}`)]
 }

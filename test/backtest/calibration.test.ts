@@ -107,8 +107,8 @@ test('fills during a gap of the feed or between two recordings are counted but n
   )
   expect(report.compared).toBeLessThan(17)
   expect(report.compared).toBeGreaterThan(10)
-  // An attempt lands two seconds after it was sent. Those of the seconds 78, 81, 84 and 87 land during the gap of the
-  // feed, those of 108, 111, 114, 117, 120 and 123 between the recordings.
+  // An attempt lands two seconds after it is sent. The attempts that are sent at the seconds 78, 81, 84 and 87 land
+  // during the gap of the feed. Those that are sent at 108, 111, 114, 117, 120 and 123 land between the recordings.
   expect(report.unheard).toBe(10)
 })
 

@@ -25,10 +25,10 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     1,
     [],
   ],
-  ['never live', [began(0), down(0), ended(1_000)], 'trades', 0, ['trades: the feed was never live']],
-  ['no segment', [], 'trades', 0, ['trades: the feed was never live']],
+  ['a feed that was never live', [began(0), down(0), ended(1_000)], 'trades', 0, ['trades: the feed was never live']],
+  ['a journal without a segment', [], 'trades', 0, ['trades: the feed was never live']],
   [
-    'another key',
+    'the needed key newTokens, if only the key trades was recorded',
     [began(0), live(0, 'trades'), ended(1_000)],
     'newTokens',
     0,
@@ -43,7 +43,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
   ],
   ["a token whose trades are covered by the token's own key", [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
   [
-    'all trades, which the key of one token does not cover',
+    'the needed key trades, if only the key of one token was recorded',
     [began(0), live(0, MINT), ended(1_000)],
     'trades',
     0,
@@ -57,7 +57,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [],
   ],
   [
-    'a long gap',
+    'a gap of a tenth of the recorded time',
     [began(0), live(0, 'trades'), down(520), gap(500, 600, 'trades'), live(600, 'trades'), ended(1_000)],
     'trades',
     0.9,
@@ -99,7 +99,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     [],
   ],
   [
-    'a segment without the key is named, however short it is',
+    'a segment that lacks the needed key is named, even if it lasts only a millisecond',
     [began(0), live(0, 'trades'), ended(100_000), began(200_000, 2), live(200_000, 'newTokens'), ended(200_001, 2)],
     'trades',
     100_000 / 100_001,
@@ -122,15 +122,21 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     1,
     [],
   ],
-  ['a segment that began and ended at the same time', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
   [
-    'a segment that began and ended at the same time, without the key',
+    'a segment that lasts no time and has the needed key',
+    [began(5, 0), live(5, 'trades'), ended(5, 0)],
+    'trades',
+    1,
+    [],
+  ],
+  [
+    'a segment that lasts no time and lacks the needed key',
     [began(5, 0), live(5, 'trades'), ended(5, 0)],
     'newTokens',
     0,
     ['newTokens: not recorded in the import'],
   ],
-])('%s', (_name, events, key, share, lacks) => {
+])('the recorded share of the time and the named gaps: %s', (_name, events, key, share, lacks) => {
   const [coverage] = coverageOf([key], events)
   if (coverage === undefined) throw new Error('no coverage')
   expect(shareOf(coverage)).toBeCloseTo(share, 9)
@@ -140,25 +146,27 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
 })
 
 test.each([
-  ['stopped', [], 'stop', 1],
-  ['only halted', [], 'halt', 0.49],
-  ['stopped after a long silence', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
-] as const)(
-  'the share of gaps of a feed that is down at the end because the bots were %s',
-  async (_, before, name, share) => {
-    const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
-    const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
-    const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
-    const path = journalPath()
-    await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
-    const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
-    const config = { bots: [bot], wallets: [{ name: '', limits: NO_LIMITS }] } as unknown as Config
-    const reader = openReader(path)
-    try {
-      const { coverage } = tapeCoverage(config, reader.market(), true)
-      expect(coverage.map(shareOf)).toEqual([share])
-    } finally {
-      reader.close()
-    }
-  },
-)
+  ['the time after the bots were stopped is no gap', [], 'stop', 1],
+  ['the time after the bots were only halted is a gap', [], 'halt', 0.49],
+  [
+    'the time after the bots were stopped is a gap, if the feed was stale before',
+    [{ time: 4_950, input: feed('stale', ['trades']) }],
+    'stop',
+    0.49,
+  ],
+] as const)('a feed that is down at the end of the tape: %s', async (_, before, name, share) => {
+  const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
+  const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
+  const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
+  const path = journalPath()
+  await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
+  const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
+  const config = { bots: [bot], wallets: [{ name: '', limits: NO_LIMITS }] } as unknown as Config
+  const reader = openReader(path)
+  try {
+    const { coverage } = tapeCoverage(config, reader.market(), true)
+    expect(coverage.map(shareOf)).toEqual([share])
+  } finally {
+    reader.close()
+  }
+})

@@ -25,7 +25,7 @@ function equityOf(values: readonly number[], stepMs = 1_000): Equity {
 
 const LEVELS = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 30 })
 
-test('the falls that are found equal those of a search over all pairs of values', () => {
+test('the deepest and the longest fall of an equity equal those that a search over all pairs of values finds', () => {
   fc.assert(
     fc.property(LEVELS, (values) => {
       const { falls, low, high } = equityOf(values)
@@ -44,7 +44,7 @@ test('the falls that are found equal those of a search over all pairs of values'
   )
 })
 
-test('a curve of any number of samples is short, in order, and keeps every extreme', () => {
+test('an equity curve of any number of samples has at most 2,005 points in order of time, and keeps the extreme values', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 6_000 }),
@@ -84,7 +84,7 @@ function tripOf({ openedAt, heldMs, net }: { openedAt: number; heldMs: number | 
   return { ...newTrip('A', openedAt, ''), ...ends }
 }
 
-test('the maximum drawdown is the larger of two: that of the equity, and that of the balance after closed trades', () => {
+test('the maximum drawdown is the drawdown of the equity or of the balance after closed trades, if that is larger', () => {
   fc.assert(
     fc.property(LEVELS, fc.array(TRADE, { maxLength: 20 }), (values, trades) => {
       const trips = trades.map(tripOf)

@@ -48,10 +48,10 @@ function tablesOf(path: string): Record<string, unknown[]> {
 }
 
 test.each([
-  ['to its end', 8_000],
-  ['with open orders at its end', 2_301],
+  ['after a run whose orders have all ended', 8_000],
+  ['after a run that ends with open orders', 2_301],
 ])(
-  'a journal to which only the last state of each order is written has the same rows as one with all states, for a run %s',
+  'a journal that is given only the last state of each order has the same rows as a journal that is given all states, %s',
   async (_name, rows) => {
     const [tape, whole, final] = [journalPath(), journalPath(), journalPath()]
     await writeTape(tape, [{ time: T0, items: noisyMarket(rows, 3, T0) }])

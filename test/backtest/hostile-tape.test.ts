@@ -24,7 +24,7 @@ const NOTHING: Journal = {
 const LOOKS = `
 import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
-  name: 'looks', about: 'Looks at market caps.', params: z.object({}), keys: ['trades'],
+  name: 'looks', about: 'Reads the market cap of each trade.', params: z.object({}), keys: ['trades'],
   start: () => ({ onTrade: (trade) => void trade.marketCap }),
 })`
 

@@ -148,7 +148,7 @@ test('bursts of wrong prints raise no mark (the value of an open position) above
       expect(trips.length).toBeGreaterThan(3)
       for (const { time, lamports } of bot?.equity.curve ?? []) {
         const most = (bot?.startLamports ?? 0) + mostAt(time, trips, depths)
-        // A trade may have paid for a failed transaction after its close.
+        // A transaction that failed after its trade was closed may still have cost a fee.
         expect(lamports, `at ${time - T0} ms`).toBeLessThanOrEqual(most + (bot?.result.fees.failed ?? 0) + 1e4)
       }
       // The maximum loss of all positions that were held during the drawdown.

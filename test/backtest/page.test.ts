@@ -105,12 +105,12 @@ const PAGES = [
   ['sweep', () => sweepPage(hostileSweep())],
 ] as const
 
-/** Returns the page without its own script. */
+/** Returns a page without the chart script that belongs to it. */
 function markupOf(page: string): string {
   return page.replace(`<script>${CHART_SCRIPT}</script>`, '')
 }
 
-test.each(PAGES)('hostile texts are shown as text in the page of a %s', (_name, pageOf) => {
+test.each(PAGES)('texts that contain markup are shown as plain text in the page of a %s', (_name, pageOf) => {
   const page = markupOf(pageOf())
   expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
   expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
@@ -144,7 +144,7 @@ test('the page of a report runs only its own script, by the hash in its policy, 
   expect(sweep).toContain(`style-src 'unsafe-inline'">`)
 })
 
-test('a sweep page shows the results of each set in and out of the sample, and lists sets that threw without a result', () => {
+test('the page of a sweep shows the results of each param set in the sample and in the hold-out, or no result if its strategy threw', () => {
   const page = sweepPage(hostileSweep())
   expect(page).toContain('−0.0060') // the hold-out of the one set that has a result
   expect(page).toContain('Of the best 1 param sets in the sample, 0 made a profit in the hold-out.')
@@ -152,7 +152,7 @@ test('a sweep page shows the results of each set in and out of the sample, and l
   expect(page.match(/<td class="number">n\/a/g)).toHaveLength(2)
 })
 
-test('values in a template are escaped', () => {
+test('values in an HTML template are escaped', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...`<>"'&;=/ax1\n\u202e\ud800é`), { maxLength: 12 }), (characters) => {
       const text = characters.join('')

@@ -131,7 +131,7 @@ describe('the sums of a backtest', () => {
     const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
     const shared = { paper: { balanceSol: 100 }, chain: { rpc: [{ url: 'env:RPC_URL' }] } }
     const { bots, alarms } = await backtest([market], [hold], {}, shared)
-    // A tape contains no pool that could be read.
+    // A backtest cannot read pools, because the tape does not contain them.
     expect(alarms).toEqual([
       expect.stringMatching(/^hold: the pools of quiet tokens would have been read [1-9]\d* times/),
     ])
@@ -147,7 +147,7 @@ describe('the sums of a backtest', () => {
   })
 })
 
-test('the default plan is Standard, and orders wait for its limit', async () => {
+test('the default plan of a backtest is Standard, and orders wait for the request limit of this plan', async () => {
   const eager = strategy(
     'eager',
     ['trades'],
@@ -172,7 +172,7 @@ describe('gaps and segments', () => {
   )
   const rows = (from: number) => noisyMarket(100, 3, from)
 
-  test('a strategy receives every gap, also between two segments', async () => {
+  test('a strategy in a backtest receives every gap of the feed, also the gap between two segments', async () => {
     const journal = new Witness()
     const down = { time: T0 + 6_000, input: feed('down', []) }
     const gap: Input = { kind: 'gap', from: T0 + 5_900, to: T0 + 6_200, keys: ['trades'] }
@@ -280,11 +280,17 @@ describe('a backtest is refused', () => {
   const all = noisyMarket(200, 3, T0)
 
   test.each<[string, Recording[], Section[], RegExp, number]>([
-    ['an empty tape', [{ time: T0, items: [] }], [dips], /the tape is empty/, 2],
-    ['no bot', [{ time: T0, items: all }], [], /no bot/, 2],
-    ['another key', [{ time: T0, keys: ['newTokens'], items: all }], [dips], /trades: not recorded in segment 1/, 2],
+    ['the tape is empty', [{ time: T0, items: [] }], [dips], /the tape is empty/, 2],
+    ['the configuration has no bot', [{ time: T0, items: all }], [], /no bot/, 2],
     [
-      'one segment without the key',
+      'the tape has no trades',
+      [{ time: T0, keys: ['newTokens'], items: all }],
+      [dips],
+      /trades: not recorded in segment 1/,
+      2,
+    ],
+    [
+      'one segment of the tape has no trades',
       [
         { time: T0, items: all },
         { time: T0 + HOUR, keys: ['newTokens'], items: noisyMarket(200, 3, T0 + HOUR) },
@@ -294,7 +300,7 @@ describe('a backtest is refused', () => {
       2,
     ],
     [
-      'gaps',
+      'half of the tape is a gap',
       [
         {
           time: T0,
@@ -309,7 +315,7 @@ describe('a backtest is refused', () => {
       2,
     ],
     [
-      'a strategy that throws midway',
+      'a strategy throws in the middle of the tape',
       [{ time: T0, items: all }],
       [
         {
@@ -325,7 +331,7 @@ describe('a backtest is refused', () => {
       /wild: its strategy threw at 2026-05-28 20:26:45 UTC, so it has no result: \/\S+\/wild\.ts:\d+:\d+: Error: told to/,
       1,
     ],
-  ])('%s', async (_name, recordings, bots, says, exitCode) => {
+  ])('a backtest is refused if %s', async (_name, recordings, bots, says, exitCode) => {
     await expect(backtest(recordings, bots)).rejects.toMatchObject({ message: expect.stringMatching(says), exitCode })
   })
 
@@ -335,7 +341,7 @@ describe('a backtest is refused', () => {
     expect(rows).toBe(200)
   })
 
-  test('a backtest refuses a tape without the tokens that a bot watched', async () => {
+  test('a backtest refuses a tape that lacks the trades of tokens that a bot watched', async () => {
     const watcher = strategy('watcher', ['newTokens'], `{ onNewToken(event) { bot.watch(event.mint) } }`)
     const { mint } = all[0] as { mint: string }
     const items = [{ kind: 'newToken', time: T0 + 1, mint } as const, ...all.slice(1)]

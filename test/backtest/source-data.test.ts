@@ -29,7 +29,7 @@ export default defineStrategy({ name: 'listener', about: '', params: z.object({}
   } })`,
 )
 
-/** The answers of a source at these times after the beginning. An answer of undefined repeats the last data. */
+/** The answers of a source, with their times after the beginning. For `undefined`, the source repeats its last data. */
 type Answers = readonly (readonly [time: number, value: Json | undefined])[]
 const ANSWERS: Answers = [
   [50, 1],
@@ -132,14 +132,14 @@ test('recorded data that the schema no longer accepts is dropped, and so are rep
   expect(await played([path])).toEqual([EXPECTED[0], EXPECTED[3]])
 })
 
-test('a source without recorded data counts as missing from the tape', async () => {
+test('a backtest refuses a tape that has no data of a source, if no file replaces it', async () => {
   const path = await tapeOf([])
   await expect(played([path])).rejects.toThrow(
     'source fear of a: the tape has no answer of it, and the configuration names no file',
   )
 })
 
-test('decisions that use a source depend on no later row', async () => {
+test('decisions that use the data of a source depend on no later row of the tape', async () => {
   const tape = openTape([await tapeOf(ANSWERS)])
   try {
     const { divergence, compared } = await verifyCausality(await configOf('a', {}), tape.market, 1)

@@ -41,8 +41,8 @@ function blockOf(some: readonly Row[], mints: Mints): Block {
 }
 
 /**
- * Returns the hash of rows in blocks that begin at the row numbers `cuts`. `told` contains items that are not rows, by
- * the number of the row before which they are.
+ * Returns the hash of rows in blocks that begin at the row numbers `cuts`. `told` contains items that are not rows; the
+ * key of each item is the number of the row that follows it.
  */
 function hashOf(some: readonly Row[], cuts = [0], told: Record<number, MarketItem> = {}, mints = new Mints()): string {
   const identity = new TapeIdentity()
@@ -70,9 +70,12 @@ test('the identity (hash) of a tape depends neither on its blocks nor on the num
 })
 
 test.each<[string, (row: Row, at: number) => Partial<Row>]>([
-  ['few traders and a signature for each row', () => ({})],
-  ['few signatures and a trader for each row', (_row, at) => ({ signature: `s${at % 4}`, trader: `trader${at}` })],
-  ['no signatures and one trader', () => ({ signature: '', trader: 'one' })],
+  ['the rows have few traders and different signatures', () => ({})],
+  [
+    'the rows have few signatures and different traders',
+    (_row, at) => ({ signature: `s${at % 4}`, trader: `trader${at}` }),
+  ],
+  ['the rows have no signatures and one trader', () => ({ signature: '', trader: 'one' })],
 ])('rows from a journal have the same identity as the same rows in memory: %s', async (_what, change) => {
   const some = rows.map((row, at) => ({ ...row, ...change(row, at) }))
   const path = journalPath()
@@ -106,36 +109,36 @@ const NUMBERS = ['price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as c
 
 describe('the identity changes with everything that a strategy can read', () => {
   test.each<[string, readonly Row[]]>([
-    ['the arrival', changed(59, { time: T0 + 60 })],
+    ['the arrival time of a row', changed(59, { time: T0 + 60 })],
     ['the timestamp of the service', changed(21, { stamp: 1 })],
-    ['the side', changed(21, { kind: RowKind.buy })],
-    ['the mint', changed(21, { mint: 'mint6' })],
+    ['the side of a trade', changed(21, { kind: RowKind.buy })],
+    ['the mint of a trade', changed(21, { mint: 'mint6' })],
     ['the name of every mint', rows.map((row) => ({ ...row, mint: `${row.mint}x` }))],
     ...NUMBERS.map((name): [string, Row[]] => [
-      `${name} of a trade`,
+      `the column ${name} of a trade`,
       changed(21, { numbers: { ...trade.numbers, [name]: 77 } }),
     ]),
-    ['market cap of a launch', changed(20, { numbers: { ...launch.numbers, marketCap: 77 } })],
-    ['the signature', changed(21, { signature: 'another' })],
+    ['the market cap of a launch', changed(20, { numbers: { ...launch.numbers, marketCap: 77 } })],
+    ['the signature of a trade', changed(21, { signature: 'another' })],
     [
       'a signature that takes over the first character of the trader',
       changed(21, { signature: 'sig21t', trader: 'rader0' }),
     ],
     ['a signature that is not base58', changed(21, { signature: 'ä'.repeat(120) })],
-    ['the trader', changed(21, { trader: 'another' })],
-    ['the creator', changed(20, { trader: 'another' })],
-    ['the symbol', changed(20, { details: { ...launch.details, symbol: 'X' } })],
-    ['the name', changed(20, { details: { ...launch.details, name: 'X' } })],
+    ['the trader of a trade', changed(21, { trader: 'another' })],
+    ['the creator of a token', changed(20, { trader: 'another' })],
+    ['the symbol of a token', changed(20, { details: { ...launch.details, symbol: 'X' } })],
+    ['the name of a token', changed(20, { details: { ...launch.details, name: 'X' } })],
     ...Object.keys(metadata).map((key): [string, Row[]] => [
-      `the ${key}`,
+      `the metadata field ${key}`,
       changed(20, { details: { ...launch.details, metadata: { ...metadata, [key]: 'X' } } }),
     ]),
-    ['one row less', rows.slice(0, -1)],
-  ])('%s', (_name, some) => {
+    ['the removal of the last row', rows.slice(0, -1)],
+  ])('the identity (hash) of a tape changes with %s', (_name, some) => {
     expect(hashOf(some)).not.toBe(whole)
   })
 
-  test('the time, the place and the keys of a gap', () => {
+  test('the identity (hash) of a tape changes with the time, the place and the keys of a gap', () => {
     const hashes = [
       whole,
       hashOf(rows, [0, 30], { 30: gap(T0 + 5) }),
@@ -156,24 +159,24 @@ describe('a comparison of two reports', () => {
     } as unknown as Report)
 
   test.each<[string, ReturnType<typeof facts>, ReturnType<typeof facts>, string[], RegExp | null]>([
-    ['the same tape', facts('a', 3), facts('a', 3), [], null],
-    ['another tape', facts('a', 3), facts('b', 3), ['tape'], null],
+    ['the same tape hash', facts('a', 3), facts('a', 3), [], null],
+    ['different tape hashes', facts('a', 3), facts('b', 3), ['tape'], null],
     [
-      'two hashes, one of an earlier version of the identity',
+      'tape hashes of different versions of the identity',
       facts('a', 2),
       facts('b', 3),
       [],
       /^tape: A contains an earlier version/,
     ],
     [
-      'equal hashes of an earlier version of the identity',
+      'equal tape hashes of an earlier version of the identity',
       facts('a'),
       facts('a'),
       [],
       /^tape: A and B contain an earlier version/,
     ],
-    ['different hashes of an earlier version of the identity', facts('a'), facts('b'), ['tape'], null],
-  ])('%s', (_name, a, b, differences, note) => {
+    ['different tape hashes of an earlier version of the identity', facts('a'), facts('b'), ['tape'], null],
+  ])('a comparison of two reports that have %s', (_name, a, b, differences, note) => {
     const found = compareRuns(a, b)
     expect(found.differences.map(({ what }) => what)).toEqual(differences)
     if (note === null) expect(found.notes).toEqual([])

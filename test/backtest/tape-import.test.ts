@@ -91,7 +91,7 @@ test('files are merged by time, a late message counts as received with the messa
   expect(imported).toMatchObject({ rows: 8, duplicates: 1, late: 1 })
 })
 
-test('a gap in two files is imported once', async () => {
+test('a gap that is in two files is imported once', async () => {
   const gap = JSON.stringify({ type: 'gap', from: 2_000, to: 3_000, keys: ['trades'] })
   const [one, other] = ['one', 'other'].map((name) => fileOf(name, [tradeAt(1_000), gap, tradeAt(4_000)])) as [
     string,
@@ -100,7 +100,7 @@ test('a gap in two files is imported once', async () => {
   expect((await importing([one, other])).imported).toMatchObject({ rows: 2, gaps: 1, duplicates: 3 })
 })
 
-test('lines that are no messages are named and skipped', async () => {
+test('an import names and skips lines that are not messages', async () => {
   const bad = fileOf('bad', [tradeAt(1_000), '{"type":"tra', tradeAt(1_500, { price: 0 }), tradeAt(2_000)])
   const { imported, complaints } = await importing([bad])
   expect(imported).toMatchObject({ rows: 2, badLines: 2 })
@@ -112,15 +112,21 @@ test('lines that are no messages are named and skipped', async () => {
 
 test.each<[string, () => string[], boolean, RegExp, number]>([
   [
-    'an invalid line, with --strict',
+    'a file with an invalid line, with --strict',
     () => [fileOf('strict', [tradeAt(1), 'x'])],
     true,
     /strict:2: not a market message: not JSON/,
     1,
   ],
-  ['no message at all', () => [fileOf('empty', ['', '{"type":"pong"}'])], false, /no market message found/, 1],
-  ['no file', () => [join(folder.path, 'none')], false, /none cannot be read/, 2],
-])('an import with %s writes nothing', async (_name, files, strict, says, exitCode) => {
+  [
+    'a file without a market message',
+    () => [fileOf('empty', ['', '{"type":"pong"}'])],
+    false,
+    /no market message found/,
+    1,
+  ],
+  ['a file that does not exist', () => [join(folder.path, 'none')], false, /none cannot be read/, 2],
+])('an import of %s writes nothing', async (_name, files, strict, says, exitCode) => {
   const path = join(folder.path, 'refused', 'tape.db')
   await expect(importTape(files(), path, { strict, complain: () => {} })).rejects.toMatchObject({
     message: expect.stringMatching(says),

@@ -4,10 +4,10 @@ import { WatchedMints } from '../../src/backtest/coverage.ts'
 test.each<[string, (watched: WatchedMints) => void, string[]]>([
   ['all trades were recorded', (w) => w.record(0, ['trades']), []],
   ['the key of the token was recorded', (w) => w.record(0, ['newTokens', 'mint']), []],
-  ['no key with the token was recorded', (w) => w.record(0, ['newTokens']), ['mint']],
-  ['nothing was recorded, which is a gap', (w) => w.record(0, undefined), []],
+  ['no key that includes the token was recorded', (w) => w.record(0, ['newTokens']), ['mint']],
+  ['nothing was recorded, which counts as a gap', (w) => w.record(0, undefined), []],
   [
-    'the key was confirmed shortly after the bot wanted the token',
+    'the key of the token was confirmed shortly after the bot wanted the token',
     (w) => {
       w.record(0, ['newTokens'])
       w.want(1_000, ['newTokens', 'mint'])
@@ -16,7 +16,7 @@ test.each<[string, (watched: WatchedMints) => void, string[]]>([
     [],
   ],
   [
-    'the key ended before the bot stopped wanting the token',
+    'the key of the token ended before the bot stopped wanting the token',
     (w) => {
       w.record(0, ['newTokens', 'mint'])
       w.want(1_000, ['newTokens', 'mint'])

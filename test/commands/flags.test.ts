@@ -48,7 +48,7 @@ describe('every command has the flags that its kind needs', () => {
     expect(without).toEqual(['schema', 'signer', 'sandbox'])
   })
 
-  test('every command that reads or writes a journal has --journal, with one default for each kind', () => {
+  test('every command that reads or writes a journal has --journal, with the same default in all commands of one kind', () => {
     const without = commands.filter(({ group, options }) => group === 'Read a journal:' && !('journal' in options))
     // These commands take the journals as arguments instead.
     expect(without.map(({ name }) => name)).toEqual(['compare', 'attribute', 'backup'])
@@ -73,7 +73,7 @@ describe('every command has the flags that its kind needs', () => {
       ['orders', 'fills', 'positions', 'round-trips'],
       ['journal', 'bot', 'since', 'last', 'columns', 'csv', 'json'],
     ],
-  ])('%j: %j', (names, options) => {
+  ])('the commands %j have the flags %j', (names, options) => {
     for (const option of options) expect(namesWith(option)).toEqual(expect.arrayContaining(names))
     for (const name of names)
       expect(Object.keys(commands.find((one) => one.name === name)?.options ?? {})).toEqual(
@@ -81,7 +81,7 @@ describe('every command has the flags that its kind needs', () => {
       )
   })
 
-  test('commands to a running process select it by --journal and --config', () => {
+  test('a command to a running process selects the process by --journal and --config', () => {
     const control = commands.filter(({ group }) => group === 'Control a running process:')
     for (const { options } of control)
       expect(Object.keys(options)).toEqual(expect.arrayContaining(['journal', 'config']))

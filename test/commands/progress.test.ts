@@ -19,7 +19,7 @@ test.each([
   [7_999_999, 8_000_000, 4_000, '99 % of 8000000 rows, 2.0 M rows/s, 1 s left'],
   [8_000_000, 8_000_000, 4_000, '100 % of 8000000 rows, 2.0 M rows/s, 0 s left'],
   [8_000_001, 8_000_000, 4_000, '100 % of 8000000 rows, 2.0 M rows/s, 0 s left'],
-])('the progress line at %d of %d rows after %d ms', (rows, of, tookMs, line) => {
+])('the progress line after %d of %d rows and %d ms', (rows, of, tookMs, line) => {
   expect(progressLine(rows, of, tookMs)).toBe(line)
 })
 
@@ -38,7 +38,7 @@ describe('a line of progress', () => {
     return texts
   }
 
-  test('the progress line is written to a terminal and cleared at the end, and other outputs get nothing', () => {
+  test('the progress line is written only to a terminal, and is cleared at the end', () => {
     expect(written(false)).toEqual([])
     expect(written(true)).toEqual([expect.stringContaining('backup: 25 % of 20 rows'), '\r\u001b[K'])
   })
@@ -77,7 +77,7 @@ describe('on a terminal', () => {
     process.stderr.isTTY = isTTY
   })
 
-  /** Returns the percentages that a command showed, and the last text that it left on the line. */
+  /** Returns the percentages that a command showed, and the text that was left on the progress line at the end. */
   async function shownBy(args: readonly string[]) {
     const { code, stderr } = await called(args)
     const lines = stderr.split('\r').map(stripVTControlCharacters)

@@ -48,6 +48,6 @@ test.each<[text: string, nearest: string | undefined]>([
   )
 })
 
-test('a time in the future is refused', () => {
+test('--since refuses a time in the future', () => {
   expect(() => readSince('2027-01-01', NOW)).toThrow('--since 2027-01-01 is in the future')
 })

@@ -45,7 +45,7 @@ async function refusal(args: readonly string[]): Promise<{ code: number | null; 
   return { code, said: stderr }
 }
 
-test('every command that reads a journal is in the table of this test', () => {
+test('every command that reads a journal is in the table of commands in this test', () => {
   expect(Object.keys(READING).toSorted()).toEqual(catalogue['Read a journal:']?.map(({ name }) => name).toSorted())
 })
 
@@ -66,19 +66,31 @@ test.each(reading)('%s with an option that it does not have exits with code 2', 
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['an order that `why` does not find', ['why', 'o1', '--journal', empty as string], 'has no order o1'],
-  ['a text that is no order', ['ledger', 'x', '--journal', empty as string], 'x is not an order id'],
-  ['a bot that a sweep does not have', ['sweep', config, '--bot', 'b', '--journal', empty as string], 'b'],
-  ['a format that `export` cannot write', ['export', '--out', `${out}.parquet`], 'ends in .ndjson, .jsonl, or .csv'],
-  ['a name without an ending', ['export', '--out', out], 'ends in .ndjson, .jsonl, or .csv'],
-  ['a tax table that is no CSV', ['export', '--tax', `${out}.xlsx`], 'ends in .csv'],
-  ['an export without an output', ['export'], 'export needs either --out FILE'],
-  ['a text that is no time', ['backtest', config, '--from', 'noon', '--journal', empty as string], '--from'],
-])('%s: 2', async (_what, args, says) => {
+  ['`why` with an order that does not exist', ['why', 'o1', '--journal', empty as string], 'has no order o1'],
+  ['`ledger` with text that is not an order', ['ledger', 'x', '--journal', empty as string], 'x is not an order id'],
+  [
+    '`sweep` with a bot that the file does not have',
+    ['sweep', config, '--bot', 'b', '--journal', empty as string],
+    'b',
+  ],
+  [
+    '`export --out` with a format that it cannot write',
+    ['export', '--out', `${out}.parquet`],
+    'ends in .ndjson, .jsonl, or .csv',
+  ],
+  ['`export --out` with a file name without an ending', ['export', '--out', out], 'ends in .ndjson, .jsonl, or .csv'],
+  ['`export --tax` with a file that is not CSV', ['export', '--tax', `${out}.xlsx`], 'ends in .csv'],
+  ['`export` without an output file', ['export'], 'export needs either --out FILE'],
+  [
+    '`backtest --from` with text that is not a time',
+    ['backtest', config, '--from', 'noon', '--journal', empty as string],
+    '--from',
+  ],
+])('%s exits with code 2', async (_what, args, says) => {
   const { code, said } = await refusal(args)
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(says) })
 })
 
-test('a command of the table with valid arguments exits with 0', async () => {
+test('`orders` with the journal that the wrong arguments use exits with code 0', async () => {
   expect(await refusal(['orders', '--journal', empty as string])).toEqual({ code: 0, said: '' })
 })

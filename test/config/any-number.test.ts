@@ -104,11 +104,11 @@ function expectExact(value: unknown, path: Path = []): void {
     for (const [key, one] of Object.entries(value)) expectExact(one, [...path, key])
 }
 
-test('the complete configuration is valid', async () => {
+test('the configuration with every possible number is valid', async () => {
   expect(await load(CONFIG)).toMatchObject({ ok: true })
 })
 
-test('with any numbers in a file, check reports an error or shows exact amounts and times', async () => {
+test('for a file with any numbers, `check` reports an error or shows exact amounts and times', async () => {
   let right = 0
   const numRuns = runs(100)
   await fc.assert(
@@ -146,7 +146,7 @@ test.each<[Path]>([
   ])
 })
 
-test('if the product of two limits exceeds any possible wallet, check shows no limit', async () => {
+test('`check` shows no worst case if the product of two limits exceeds any possible wallet', async () => {
   const wide = { maxOpenPositions: 10_000, maxSolPerMint: 10_000 }
   const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 1e300 }, limits: wide }]
   const loaded = await load({ service: 'sandbox', bots })

@@ -12,7 +12,7 @@ function load(yaml: string) {
   return loadPolicy(folder.write('builder-policy.yaml', yaml))
 }
 
-test('every key of a builder policy is read', () => {
+test('every key of a builder policy file is read', () => {
   const result = load(`
 programs: [pump, { id: ${key}, decode: pump-swap }, { id: ${key}, decode: opaque, buy: [66063d12], mintIndex: 2, userIndex: 6 }]
 innerPrograms: [${key}]
@@ -56,30 +56,30 @@ sellNumber: tokens
   })
 })
 
-test('a key that the policy leaves out has the strict default', () => {
+test('a key that a builder policy leaves out has the strict default', () => {
   const result = load('programs: [pump, pump-swap]\n')
   expect(result.ok && { ...result.policy, name: 'built in' }).toEqual(BUILT_IN_POLICY)
   expect(BUILT_IN_POLICY).toMatchObject({ feeAccounts: [], coSigners: [], maxWalletLamports: null, sellNumber: null })
   expect(JITO_TIPS.every(isPublicKey)).toBe(true)
 })
 
-/** Files with their errors, in the form `line:column path: message`. */
+/** Wrong builder policy files with their errors, in the form `line:column path: message`. */
 const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
-  ['a list', '- pump\n', '1:1 : expected a map that begins with `programs:`, found a list'],
-  ['a typing error', 'programs: [pump]\nfeeAcounts: []\n', '2:1 feeAcounts: unknown key; did you mean feeAccounts?'],
+  ['a list in place of a map', '- pump\n', '1:1 : expected a map that begins with `programs:`, found a list'],
+  ['a misspelt key', 'programs: [pump]\nfeeAcounts: []\n', '2:1 feeAcounts: unknown key; did you mean feeAccounts?'],
   [
     'an unknown preset',
     'programs: [pumpp]\n',
     /^1:12 programs\[0\]: expected pump.*found "pumpp"; did you mean pump\?$/,
   ],
-  ['no programs at all', 'programs: []\n', '1:11 programs: expected at least 1 entry, found an empty list'],
+  ['an empty list of programs', 'programs: []\n', '1:11 programs: expected at least 1 entry, found an empty list'],
   ['an invalid address', 'coSigners: [abc]\n', '1:13 coSigners[0]: expected an address: base58 of 32 bytes'],
   [
     'a fee without a cap',
     `feeAccounts:\n  - address: ${key}\n`,
     '2:5 feeAccounts[0]: expected a cap: maxPercent, maxSol or both',
   ],
-  ['an unknown layout', `programs: [{ id: ${key}, decode: raydium }]\n`, /^1:\d+ programs\[0\]/],
+  ['an unknown instruction layout', `programs: [{ id: ${key}, decode: raydium }]\n`, /^1:\d+ programs\[0\]/],
   [
     'an opaque program without its account indexes',
     `programs:\n  - { id: ${key}, decode: opaque, buy: [zz] }\n`,
@@ -87,15 +87,15 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:5 programs[0].mintIndex: missing; expected a number',
     '2:5 programs[0].userIndex: missing; expected a number',
   ],
-  ['tips without a cap', 'tips: { accounts: jito }\n', '1:7 tips.maxSol: missing; expected a number'],
+  ['a tip without a cap', 'tips: { accounts: jito }\n', '1:7 tips.maxSol: missing; expected a number'],
   [
-    'a price that is too high',
+    'a negative priority fee',
     'maxPriorityFeeSol: -1\n',
     '1:20 maxPriorityFeeSol: expected at least 0 and at most 10000, found -1',
   ],
 ]
 
-test.each(table)('%s is reported with its line and column', (_what, yaml, ...errors) => {
+test.each(table)('in a builder policy file, %s is reported with its line and column', (_what, yaml, ...errors) => {
   const result = load(yaml)
   const said = result.ok
     ? []
@@ -109,11 +109,11 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
 }
 
-test('a missing policy file is reported', () => {
+test('a missing builder policy file is reported', () => {
   expect(loadPolicy('/nowhere/builder-policy.yaml')).toMatchObject({ ok: false, errors: [{ message: 'no such file' }] })
 })
 
-test('the example of a builder policy is valid', () => {
+test('the example file of a builder policy is valid', () => {
   const example = new URL('../../config/builder-policy.example.yaml', import.meta.url)
   expect(loadPolicy(fileURLToPath(example))).toMatchObject({ ok: true, policy: { rentAccounts: 2, coSigners: [] } })
 })

@@ -40,7 +40,7 @@ function failure(): CertificateError {
     if (error instanceof CertificateError) return error
     throw error
   }
-  throw new Error('this certificate must be refused')
+  throw new Error('expected the certificate to be refused')
 }
 
 const yaml = `service: sandbox
@@ -71,7 +71,13 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
   ],
   ['an empty certificate', '', good.key, 'certificate', /contains no certificate in PEM/],
   ['a damaged certificate', damaged, good.key, 'certificate', /the certificate is damaged: copy the file again/],
-  ['exchanged files', good.key, good.cert, 'certificate', /contains a private key and no certificate: exchange/],
+  [
+    'a certificate file and a key file that are exchanged',
+    good.key,
+    good.cert,
+    'certificate',
+    /contains a private key and no certificate: exchange/,
+  ],
   [
     'an expired certificate',
     expired.cert,
@@ -80,44 +86,50 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
     /expired at 2026-11-22 00:00 UTC: renew it; --no-desk starts without/,
   ],
   [
-    'a certificate that is not valid before tomorrow',
+    'a certificate that becomes valid tomorrow',
     early.cert,
     early.key,
     'certificate',
     /is valid from 2026-11-24 00:00 UTC on: check the clock/,
   ],
   [
-    'the key of another certificate',
+    'a key that belongs to another certificate',
     good.cert,
     other.key,
     'key',
     /the key does not belong to the first certificate of .*chain\.pem: name the two/,
   ],
   [
-    'a chain in the wrong order',
+    'a certificate chain in the wrong order',
     other.cert + good.cert,
     good.key,
     'key',
     /the certificate of the server comes first in its chain/,
   ],
   [
-    'a chain with a damaged certificate of the issuer',
+    'a chain in which the certificate of the issuer is damaged',
     good.cert + damaged,
     good.key,
     'certificate',
     /TLS refuses the certificate or its key \(.*\): have another one issued/,
   ],
-  ['garbage as key', good.cert, 'hello', 'key', /contains no private key in PEM .*: name the file of the key/],
+  [
+    'a key file without a key',
+    good.cert,
+    'hello',
+    'key',
+    /contains no private key in PEM .*: name the file of the key/,
+  ],
   ['a damaged key', good.cert, good.key.replace(/\n.{20}/, `\n${'A'.repeat(20)}`), 'key', /the private key is damaged/],
   ['an encrypted key', good.cert, encrypted, 'key', /the key is encrypted: write it without a passphrase/],
   [
-    'a weak key',
+    'a key that is too weak',
     weak.cert,
     weak.key,
     'certificate',
     /TLS refuses the certificate or its key \(.*key too small\): have another one issued/,
   ],
-  ['a file that is too long', 'A'.repeat(300_000), good.key, 'certificate', /is longer than 256 KiB/],
+  ['a certificate file that is too long', 'A'.repeat(300_000), good.key, 'certificate', /is longer than 256 KiB/],
 ])('%s is refused with exit code 2, and `check` reports the same', async (_name, cert, secret, at, problem) => {
   write(cert, secret)
   const error = failure()
@@ -127,7 +139,7 @@ test.each<[string, string | undefined, string | undefined, 'certificate' | 'key'
   expect(await checked()).toEqual([`${at === 'certificate' ? 5 : 6} desk.tls.${at}: ${error.problem}`])
 })
 
-test('missing files, folders and files that others can read are refused', () => {
+test('a certificate or key is refused if its file is missing, is a folder, or can be read by others', () => {
   write(good.cert, good.key)
   const problem = (change: Partial<typeof files>): string => {
     try {
@@ -152,14 +164,14 @@ test('missing files, folders and files that others can read are refused', () => 
 })
 
 test.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-  'a file that the user may not read is refused',
+  'a key file that the user may not read is refused',
   () => {
     write(good.cert, good.key, 0o200)
     expect(failure()).toMatchObject({ at: 'key', message: expect.stringContaining('may not read the file') })
   },
 )
 
-test('a certificate for another name is accepted, and `check` warns about it', async () => {
+test('a certificate for another host name is accepted, and `check` warns about it', async () => {
   write(good.cert, good.key)
   expect(await checked()).toEqual([])
   expect(validCertificate(files, origin, NOW).warning).toBeUndefined()

@@ -24,7 +24,7 @@ export default defineStrategy({ name: '${name}', about: 'About ${name}.', params
   schema = JSON.parse(text)
 })
 
-test.each(examples)('config/%s fits the schema', (name) => {
+test.each(examples)('the file config/%s fits the JSON schema of the configuration', (name) => {
   expect(fits(schema, parse(readFileSync(join(root, 'config', name), 'utf8')))).toBe(true)
 })
 
@@ -32,41 +32,44 @@ const bot = (more: object) => ({ service: 'sandbox', bots: [{ name: 'a', strateg
 
 test.each<[string, object]>([
   ['a bot without further keys', bot({})],
-  ['params of its strategy', bot({ params: { dropPercent: 15, sizeSol: 0.1 } })],
-  ['a strategy of this project', bot({ strategy: 'mine', params: { inner: { n: 2 } } })],
-  ['a strategy by its path', bot({ strategy: './elsewhere/other.ts', params: { inner: { n: 2 } } })],
-  ['a path of a strategy that the schema does not know', bot({ strategy: '../x.ts', params: { anything: 1 } })],
-  ['a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
-  ['all exits removed', bot({ exits: 'none' })],
-  ['targets by age', bot({ exits: { takeProfitByAge: { 0: 50, 600: 20 } } })],
-  ['one exit removed', bot({ exits: { stopLossPercent: 'none', maxHoldSeconds: 5 } })],
-])('%s fits the schema', (_what, value) => {
+  ['a bot with params of its strategy', bot({ params: { dropPercent: 15, sizeSol: 0.1 } })],
+  ['a bot with a strategy of this project', bot({ strategy: 'mine', params: { inner: { n: 2 } } })],
+  ['a bot that names its strategy by a path', bot({ strategy: './elsewhere/other.ts', params: { inner: { n: 2 } } })],
+  [
+    'a bot that names a strategy by a path that the schema does not know',
+    bot({ strategy: '../x.ts', params: { anything: 1 } }),
+  ],
+  ['a bot with a strategy that cannot be loaded', bot({ strategy: 'broken', params: { anything: 1 } })],
+  ['a bot whose exits are all removed', bot({ exits: 'none' })],
+  ['a bot with targets by age', bot({ exits: { takeProfitByAge: { 0: 50, 600: 20 } } })],
+  ['a bot with one exit removed', bot({ exits: { stopLossPercent: 'none', maxHoldSeconds: 5 } })],
+])('%s fits the JSON schema of the configuration', (_what, value) => {
   expect(fits(schema, value)).toBe(true)
 })
 
 test.each<[string, object]>([
-  ['an unknown key at the top', { ...bot({}), bot: [] }],
+  ['an unknown key at the top level', { ...bot({}), bot: [] }],
   ['an unknown key of a bot', bot({ limit: {} })],
-  ['no name', { bots: [{ strategy: 'dip-buyer' }] }],
+  ['a bot without a name', { bots: [{ strategy: 'dip-buyer' }] }],
   ['an unknown strategy', bot({ strategy: 'dip-byer' })],
   ['an unknown param', bot({ params: { size: 1 } })],
-  ['a param out of its range', bot({ params: { dropPercent: 95 } })],
-  ['a param of another type', bot({ params: { dropPercent: '15' } })],
-  ['a param of another strategy', bot({ strategy: 'momentum', params: { dropPercent: 15 } })],
-  ['a wrong key deeper in the params', bot({ strategy: 'mine', params: { inner: { n: 2, m: 1 } } })],
-  ['a missing param without a default', bot({ strategy: './elsewhere/other.ts', params: {} })],
-  ['an exit over 100 percent', bot({ exits: { stopLossPercent: 120 } })],
-  ['an age that is no number', bot({ exits: { takeProfitByAge: { '10m': 50 } } })],
-  ['a negative time', bot({ exits: { maxHoldSeconds: -1 } })],
-  ['another mode', bot({ mode: 'real' })],
-  ['another service', { ...bot({}), service: 'sandbx' }],
-  ['a service without its address', { ...bot({}), service: { wsUrl: 'wss://x' } }],
-  ['bots as a map', { service: 'sandbox', bots: { a: 1 } }],
-])('%s does not fit the schema', (_what, value) => {
+  ['a param outside of its range', bot({ params: { dropPercent: 95 } })],
+  ['a param with a value of the wrong type', bot({ params: { dropPercent: '15' } })],
+  ['a param that belongs to another strategy', bot({ strategy: 'momentum', params: { dropPercent: 15 } })],
+  ['an unknown key inside a param', bot({ strategy: 'mine', params: { inner: { n: 2, m: 1 } } })],
+  ['a missing param that has no default', bot({ strategy: './elsewhere/other.ts', params: {} })],
+  ['a stop-loss above 100 percent', bot({ exits: { stopLossPercent: 120 } })],
+  ['a target by age whose age is not a number', bot({ exits: { takeProfitByAge: { '10m': 50 } } })],
+  ['a negative holding time', bot({ exits: { maxHoldSeconds: -1 } })],
+  ['an unknown mode', bot({ mode: 'real' })],
+  ['an unknown service', { ...bot({}), service: 'sandbx' }],
+  ['a service without its baseUrl', { ...bot({}), service: { wsUrl: 'wss://x' } }],
+  ['a map in place of the list of bots', { service: 'sandbox', bots: { a: 1 } }],
+])('%s does not fit the JSON schema of the configuration', (_what, value) => {
   expect(fits(schema, value)).toBe(false)
 })
 
-test('an editor shows the description of a strategy, and the range of an exit before the word `none`', () => {
+test('the JSON schema has the description of a strategy, and for an exit the range before the word `none`', () => {
   expect(JSON.stringify(schema)).toContain('"About mine."')
   const { properties } = schema as { properties: { defaults: { properties: Record<string, unknown> } } }
   const { anyOf } = properties.defaults.properties.exits as { anyOf: Record<string, unknown>[] }
@@ -84,7 +87,7 @@ const isType = (one: Schema, ...types: string[]): boolean =>
     ({ type, items }) => types.includes(type as string) || (items !== undefined && isType(items as Schema, ...types)),
   )
 
-/** Returns every key, at any depth, that lacks a description, the unit of its number, or a text about its default. */
+/** Returns every key, at any depth, whose description is missing or lacks the unit or the default. */
 function unclear(schema: Schema, path: string): string[] {
   const inside = [
     ...branchesOf(schema),
@@ -106,11 +109,11 @@ function unclear(schema: Schema, path: string): string[] {
   )
 }
 
-test('every key of the YAML has a description, every number a unit, and every optional key a default', () => {
+test('in the JSON schema, every key has a description, every number a unit, and every optional key a default', () => {
   expect(unclear(schema, '')).toEqual([])
 })
 
-test('the search finds a key without description, unit or default at any depth', () => {
+test('the search of this test finds a key without description, unit or default at any depth', () => {
   const number = { type: 'number', description: 'Size.' }
   const deep = {
     anyOf: [{ const: 'none' }, { type: 'array', items: { properties: { size: number }, required: ['size'] } }],

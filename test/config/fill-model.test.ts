@@ -4,7 +4,7 @@ import { changedAssumptions, writtenModel } from '../../src/config/fill-assumpti
 import { botSchema, fileSchema } from '../../src/config/schema.ts'
 import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 
-test('a bot without these keys has the default fill model, and a single key overrides the named model', () => {
+test('without `paper`, a bot has the default fill model; a single key of `paper` overrides the named model', () => {
   expect(paperFrom(undefined, 'bot')).toMatchObject(DEFAULT_FILL_MODEL)
   expect(paperFrom({ model: 'free' }, 'bot')).toMatchObject(FREE_FILL_MODEL)
   const given = {
@@ -40,7 +40,7 @@ test("a bot overrides single settings of the file's fill model, or replaces all 
   })
 })
 
-test('a bot cannot set the balance or the seed, which belong to the file', () => {
+test('the `paper` of a bot cannot set the balance or the seed, which are settings of the whole file', () => {
   const bot = { name: 'a', strategy: 'b' }
   expect(botSchema.safeParse({ ...bot, paper: { lossPercent: 1 } }).success).toBe(true)
   expect(botSchema.safeParse({ ...bot, paper: { balanceSol: 1 } }).success).toBe(false)

@@ -26,7 +26,7 @@ test.each(JOINED)('the joined file of %s exports everything that the library exp
   expect(readFileSync(join(folder, 'licences.txt'), 'utf8')).toContain(`${name} ${version}\n\n`)
 })
 
-test('a library with a joined file for another version is loaded as usual', () => {
+test('a library is loaded from its own files if the joined file belongs to another version', () => {
   expect(joinedUrls(url).size).toBe(3)
   const { version } = installed('zod')
   renameSync(join(folder, joinedName('zod', version)), join(folder, joinedName('zod', '0.0.1')))

@@ -21,27 +21,37 @@ test('the lists of mints and creators are read together with the configuration, 
 })
 
 test.each([
-  ['no such file', '{ allowMints: none.txt }', '', '3:63 bots[0].filters.allowMints: none.txt: no such file'],
   [
-    'a line without a key',
+    'a list file that does not exist',
+    '{ allowMints: none.txt }',
+    '',
+    '3:63 bots[0].filters.allowMints: none.txt: no such file',
+  ],
+  [
+    'a line of a list that is not a key',
     '{ denyCreators: bad.txt }',
     '',
     '3:65 bots[0].filters.denyCreators: bad.txt:2: expected one base58 key of 32 bytes per line, or a comment after #',
   ],
   [
-    'one of the defaults',
+    'a list file of the defaults that does not exist',
     '{}',
     'defaults: { filters: { denyMints: none.txt } }\n',
     '2:35 defaults.filters.denyMints: none.txt',
   ],
   [
-    'more than all',
+    'a share of the pool above 100 percent',
     '{ maxPoolSharePercent: 101 }',
     '',
     '3:72 bots[0].filters.maxPoolSharePercent: expected at least 0.01 and at most 100',
   ],
-  ['a misspelt list', '{ denyMint: a.txt }', '', '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?'],
-])('%s', async (_what, filters, defaults, expected) => {
+  [
+    'a misspelt key of a list',
+    '{ denyMint: a.txt }',
+    '',
+    '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?',
+  ],
+])('the configuration check refuses %s', async (_what, filters, defaults, expected) => {
   folder.write('bad.txt', `${MINT}\nnonsense\n`)
   const result = await load(filters, defaults)
   const [error] = result.ok ? [] : result.errors

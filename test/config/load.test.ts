@@ -43,7 +43,7 @@ test.each(shipped.filter((name) => name !== 'builder-policy.example.yaml'))(
   },
 )
 
-test('a minimal file gets every default', async () => {
+test('a minimal configuration file gets every default', async () => {
   const config = await load(bots('{ name: a, strategy: dip-buyer }'))
   expect(config).toMatchObject({
     service: { kind: 'sandbox', plan: 'auto', share: 1, lateMs: 120_000 },
@@ -64,7 +64,7 @@ test('a minimal file gets every default', async () => {
   })
 })
 
-test('a service keeps its addresses, and its key is a reference', async () => {
+test('a loaded configuration has the addresses of the service, and a reference in place of its key', async () => {
   const { service, chain } = await load(
     `service:
   baseUrl: https://x.io/api/
@@ -90,39 +90,49 @@ chain: { rpc: [{ url: env:RPC_URL }, { url: env:RPC2_URL, requestsPerSecond: 2 }
 
 test.each<[string, string, string, object]>([
   [
-    'each exit comes from the bot, else the defaults, else the strategy',
+    'an exit comes from the bot, or else from the defaults, or else from the strategy',
     'launch-sniper',
     '{ stopLossPercent: 10 }',
     { stopLossPercent: 10, takeProfitPercent: 80, trailingPercent: 25, maxHoldSeconds: 300 },
   ],
   [
-    'the defaults override the strategy',
+    'the exits of the defaults override those of the strategy',
     'momentum',
     '{}',
     { stopLossPercent: 40, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   [
-    '`exits: strategy`: the strategy overrides the defaults, which add the rest',
+    'with `exits: strategy`, the exits of the strategy override those of the defaults',
     'momentum',
     'strategy',
     { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   [
-    'the map of targets by age is overridden as a whole',
+    'a bot sets the map of targets by age as a whole',
     'dip-buyer',
     '{ takeProfitByAge: { 600: 40, 0: 60 } }',
     { stopLossPercent: 40, takeProfitPercent: 80, takeProfitByAge: { 0: 60, 600: 40 } },
   ],
-  ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
-  ['`none` removes one exit', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
-  ['`none` removes all exits', 'launch-sniper', 'none', {}],
-])('exits: %s', async (_what, strategy, exits, effective) => {
+  [
+    'a bot and a strategy without exits have the exits of the defaults',
+    'dip-buyer',
+    '{}',
+    { stopLossPercent: 40, takeProfitPercent: 80 },
+  ],
+  [
+    '`none` as the value of an exit removes this exit',
+    'dip-buyer',
+    '{ stopLossPercent: none }',
+    { takeProfitPercent: 80 },
+  ],
+  ['`exits: none` removes all exits', 'launch-sniper', 'none', {}],
+])('the exits of a bot: %s', async (_what, strategy, exits, effective) => {
   const defaults = 'defaults: { exits: { stopLossPercent: 40, takeProfitPercent: 80 } }\n'
   const config = await load(defaults + bots(`{ name: a, strategy: ${strategy}, exits: ${exits} }`))
   expect(config.bots[0]?.exits).toEqual(effective)
 })
 
-test('`none` in the defaults removes exits of strategies, unless the bot has `exits: strategy`', async () => {
+test('`none` in defaults.exits removes exits of strategies, unless the bot has `exits: strategy`', async () => {
   const exitsOf = async (defaults: string, bot = '') =>
     (await load(`defaults: { exits: ${defaults} }\n${bots(`{ name: a, strategy: momentum${bot} }`)}`)).bots[0]?.exits
   expect(await exitsOf('none')).toEqual({})
@@ -130,7 +140,7 @@ test('`none` in the defaults removes exits of strategies, unless the bot has `ex
   expect(await exitsOf('none', ', exits: strategy')).toEqual({ stopLossPercent: 20, maxHoldSeconds: 1800 })
 })
 
-test('the note lists exactly the bots for which the defaults override exits of the strategy', async () => {
+test('the note about overridden exits lists exactly the bots for which the defaults override exits of the strategy', async () => {
   const text = `defaults:
   exits: { stopLossPercent: 5, takeProfitPercent: 60, trailingPercent: none, maxHoldSeconds: 900 }
 ${bots(
@@ -149,7 +159,7 @@ ${bots(
   expect(config.bots[1]?.exitSources).toEqual({
     ...{ stopLossPercent: 'bot', trailingPercent: 'bot', takeProfitPercent: 'defaults', maxHoldSeconds: 'defaults' },
   })
-  // The hash does not depend on where an exit was set.
+  // The hash of the configuration does not depend on the section that sets an exit.
   const spelled = 'exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 }'
   const [own, written] = [
     bots('{ name: a, strategy: launch-sniper }'),
@@ -215,7 +225,7 @@ test('several files form one configuration, and a file may leave out sections th
   ])
 })
 
-test('files with different shared sections are refused, and each error names the line', async () => {
+test('files that set a shared section differently are refused, and each error names the line', async () => {
   const result = await tryLoad(
     `${LIVE}journal: { path: one.db }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
     'service: sandbox\nchain: { rpc: [{ url: env:OTHER }] }\njournal: { path: two.db }\nbots: [{ name: a, strategy: dip-buyer }]\n',
@@ -238,7 +248,7 @@ test('files with different shared sections are refused, and each error names the
   })
 })
 
-test('a bot without its strategy is checked for errors that no strategy can fix', async () => {
+test('a bot whose strategy cannot be loaded is checked for errors that no strategy could avoid', async () => {
   const faults = (bot: string) => tryLoad(`${REMOTE}bots:\n  - ${bot}\n`)
   const missing = { path: 'bots[0].strategy', message: expect.stringMatching(/did you mean dip-buyer/) }
   const wrong = `{ name: a, strategy: dip-byer, mode: live, params: { anything: 1 },
@@ -298,7 +308,7 @@ test.each<[string, (name: string) => string | undefined, string]>([
     () => folder.write('demo.yml', ' '.repeat(1_100_000)),
     'expected a file of at most 1 MiB',
   ],
-])('%s', async (what, make, message) => {
+])('the configuration is not loaded from %s', async (what, make, message) => {
   const inner = temporaryName(what)
   folder.write(`${inner}/demo.yaml`, '')
   const made = make(`${inner}/demo.yml`)
@@ -318,13 +328,13 @@ test.each([
   ['paper', 'live without --live', LIVE, { mode: 'paper', id: 'paper|x.io||a', executor: 'paper', notices: 1 }],
   [
     'paper',
-    'live on the sandbox',
+    'live in a file with the sandbox',
     'service: sandbox\n',
     { mode: 'live', id: 'live|x.io|genesis0|WALLET', executor: 'cloud', notices: 0 },
   ],
   ['backtest', 'in a backtest', LIVE, { mode: 'backtest', id: 'backtest|x.io||a', executor: 'paper', notices: 0 }],
 ] as const)(
-  'if the command allows %s, a bot that is %s has this mode, account and executor',
+  'if the command allows %s, a bot that is %s has the expected mode, account and executor',
   async (allow, _what, head, { mode, id, executor, notices }) => {
     const config = await load(head + ROBOT)
     const result = botSettings(config, { ...RESOLVED, allow })
@@ -336,7 +346,7 @@ test.each([
   },
 )
 
-test('the hash changes with settings that affect decisions, and with no other settings', async () => {
+test('the hash of a configuration changes with settings that affect decisions, and with no other settings', async () => {
   const hash = async (text: string) => (await load(text)).hash
   const before = await hash(LIVE + ROBOT)
   expect(before).toMatch(/^[0-9a-f]{64}$/)
@@ -364,22 +374,26 @@ test.each<[string, string, string]>([
     '4:8 bots[0].limits: without limits.maxSolPerHour a live bot may spend the whole wallet within an hour',
   ],
   [
-    'the local executor',
+    'a local executor without a builder policy',
     `${LIVE.replace('wallet: {', 'wallet: { keypair: "file:k",')}${ROBOT.replace('mode: live', 'mode: live, executor: local, limits: { maxSolPerHour: 1 }')}`,
     '4:62 bots[0].executor: the local executor signs transactions that the service builds: set service.builderPolicy, or a live run ends with exit code 4',
   ],
   [
-    'two hosts',
+    'different hosts in baseUrl and wsUrl',
     REMOTE.replace('wss://x.io', 'wss://y.io'),
     '1:49 service.wsUrl: the host y.io differs from the host of baseUrl (x.io), and the key is sent to both',
   ],
-  ['no key', REMOTE.replace(', apiKey: env:KEY', ''), '1:10 service: without apiKey only backtests are possible'],
   [
-    'a wallet for the sandbox',
+    'a service without an API key',
+    REMOTE.replace(', apiKey: env:KEY', ''),
+    '1:10 service: without apiKey only backtests are possible',
+  ],
+  [
+    'a wallet for the sandbox, which has its own',
     'service: sandbox\nwallet: {}\n',
     '2:1 wallet: this section is ignored, because the sandbox has its own; remove it',
   ],
-])('a warning: %s', async (_what, text, warning) => {
+])('the configuration check warns about %s', async (_what, text, warning) => {
   const { warnings } = await load(text)
   expect(warnings.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual([warning])
 })

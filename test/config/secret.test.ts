@@ -36,24 +36,29 @@ beforeEach(() => void vi.stubEnv('SLUICE_TEST_EMPTY', ' '))
 
 test.each<[string, () => string, string, number]>([
   [
-    'a variable that is not set',
+    'a secret in a variable that is not set',
     () => 'env:SLUICE_TEST_NONE',
     'env:SLUICE_TEST_NONE: the environment variable is not set',
     2,
   ],
-  ['a variable that is empty', () => 'env:SLUICE_TEST_EMPTY', 'is empty', 2],
-  ['no file', () => 'file:nothing', `file:${cwd}/nothing: no such file`, 2],
-  ['a folder', () => 'file:.', 'expected a regular file of at most 64 KiB', 2],
-  ['a file that is empty', () => `file:${folder.write('empty', '\n')}`, 'the file is empty', 2],
-  ['a file that is too long', () => `file:${folder.write('long', 'x'.repeat(70_000))}`, 'expected a regular file', 2],
+  ['a secret in a variable that is empty', () => 'env:SLUICE_TEST_EMPTY', 'is empty', 2],
+  ['a secret file that does not exist', () => 'file:nothing', `file:${cwd}/nothing: no such file`, 2],
+  ['a folder in place of a secret file', () => 'file:.', 'expected a regular file of at most 64 KiB', 2],
+  ['a secret file that is empty', () => `file:${folder.write('empty', '\n')}`, 'the file is empty', 2],
   [
-    'a file that its group can read',
+    'a secret file that is too long',
+    () => `file:${folder.write('long', 'x'.repeat(70_000))}`,
+    'expected a regular file',
+    2,
+  ],
+  [
+    'a secret file that its group can read',
     () => `file:${folder.write('group', 'k', 0o640)}`,
     'others can read it (mode 0640)',
     4,
   ],
   [
-    'a file that every user can read',
+    'a secret file that every user can read',
     () => `file:${folder.write('all', 'k', 0o644)}`,
     `run: chmod 600 '${cwd}/all'`,
     4,
@@ -63,7 +68,7 @@ test.each<[string, () => string, string, number]>([
   expect(() => secret.read()).toThrow(expect.objectContaining({ message: expect.stringContaining(says), exitCode }))
 })
 
-test('~ is the home directory, and a relative path starts at the working directory', () => {
+test('in the path of a secret, ~ is the home directory, and a relative path starts at the working directory', () => {
   expect(expandPath('~/a', '/work')).toBe(`${homedir()}/a`)
   expect(expandPath('a/../b', '/work')).toBe('/work/b')
   expect(expandPath('/a', '/work')).toBe('/a')

@@ -72,21 +72,24 @@ test.each([
     `${FEAR}.file`,
     `no such file: ${folder.path}/nowhere.ndjson`,
   ],
-])('for the strategy `%s`, the source `%s` is an error at %s', async (strategy, sources, path, message) => {
-  expect(await load(strategy, sources)).toMatchObject({ ok: false, errors: [{ line: 3, path, message }] })
-})
+])(
+  'for the strategy `%s`, the configured sources `%s` are an error at %s',
+  async (strategy, sources, path, message) => {
+    expect(await load(strategy, sources)).toMatchObject({ ok: false, errors: [{ line: 3, path, message }] })
+  },
+)
 
 test.each([
   ['two', `, sources: ${both('{ url: "https://a.b/index?limit=1", everySeconds: 5 }')}`, 'https://a.b', 5_000],
   ['two', `, sources: ${both('{ url: "env:FEAR_URL" }')}`, 'env:FEAR_URL', 60_000],
   ['two', `, sources: ${both('{ url: "http://127.0.0.1:9/x" }')}`, 'http://127.0.0.1:9', 60_000],
-])('for the strategy `%s`, the source `%s` is read from %s', async (strategy, sources, shown, everyMs) => {
+])('for the strategy `%s`, the configured sources `%s` are read from %s', async (strategy, sources, shown, everyMs) => {
   const loaded = await load(strategy, sources)
   const source = loaded.ok ? loaded.config.bots[0]?.sources?.fear : undefined
   expect([source?.url?.describe(), source?.everyMs]).toEqual([shown, everyMs])
 })
 
-test('the hash of a configuration includes the files of sources, but no address', async () => {
+test('the hash of a configuration includes the files of sources, but not their addresses', async () => {
   const hashOf = async (fear: string) => {
     const loaded = await load('two', `, sources: ${both(fear)}`)
     return loaded.ok && loaded.config.hash
@@ -100,40 +103,40 @@ test('the hash of a configuration includes the files of sources, but no address'
 
 test.each<[string, z.ZodType, unknown, unknown]>([
   ['drops keys that the schema does not name', z.object({ a: z.number() }), { a: 1, b: 2 }, { a: 1 }],
-  ['fills defaults in', z.object({ a: z.number().default(3) }), {}, { a: 3 }],
-  ['coerces', z.object({ a: z.coerce.number() }), { a: '1.5' }, { a: 1.5 }],
+  ['fills in defaults', z.object({ a: z.number().default(3) }), {}, { a: 3 }],
+  ['converts values as the schema requires', z.object({ a: z.coerce.number() }), { a: '1.5' }, { a: 1.5 }],
 ])("the check of a source's answer %s", (_what, schema, value, data) => {
   expect(checkSource(schema, value)).toEqual({ ok: true, data })
 })
 
 test.each<[string, z.ZodType, unknown, string]>([
-  ['another shape', z.object({ a: z.number() }), { a: 'x' }, 'a: expected a number, found "x"'],
+  ['an answer with another shape', z.object({ a: z.number() }), { a: 'x' }, 'a: expected a number, found "x"'],
   [
-    'a result that is not JSON',
+    'a schema whose result is not JSON',
     z.iso.date().transform((text) => new Date(text)),
     '2026-01-01',
     'the schema threw: data is an instance of a class, which JSON cannot represent',
   ],
   [
-    'a result that the schema refuses',
+    'a schema that refuses its own result',
     z.string().transform(Number),
     '5',
     'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
-    'a result that changes when it is checked again',
+    'a schema that changes its own result',
     z.number().transform((n) => n + 1),
     1,
     'the schema does not accept its own result; let the schema only check the answer, and convert the data in onSource',
   ],
   [
-    'a list with an error in each entry, as a short text',
+    'a list with an error in each entry, and shortens the text',
     z.array(z.number()),
     Array(20).fill('x'),
     `${[0, 1, 2, 3, 4].map((n) => `[${n}]: expected a number, found "x"`).join('; ')}; and 15 more`,
   ],
   [
-    'an answer for which the schema throws something that is no Error',
+    'an answer for which the schema throws a value that is not an Error',
     z.number().refine(() => {
       throw null
     }),
@@ -153,7 +156,7 @@ test.each([
   ['{"time":5,"data":{"value":"x"}}', ':1: value: expected a number, found "x"'],
   ['{"at":5}', ':1: expected {"time": ..., "data": ...}'],
   ['value,time\n', ':1: expected {"time": ..., "data": ...}'],
-])('the file %j gives the problem `%s`', (text, problem) => {
+])('a source file with the text %j has the problem `%s`', (text, problem) => {
   const file = folder.write('values.ndjson', text)
   const read = () => readSourceFile(file, z.object({ value: z.number() }))
   if (problem === '') expect(read().map(({ time }) => time)).toEqual([5, 1_767_225_600_000])

@@ -45,32 +45,48 @@ const without = (key: string) => ['name', 'about', 'params', 'keys', 'start'].fi
 test.each<[string, string, string]>([
   ['a strategy with the required keys', strategy(''), 'none'],
   ['a strategy with all keys', strategy('warmup: 60, exits: { stopLossPercent: 5 }, token: () => 0'), 'none'],
-  ['no default export', 'export const a = 1\n', 'no default export; write: export default defineStrategy({ ... })'],
-  ['a function', 'export default () => 1\n', 'expected a map, found () => 1'],
-  ['no name', strategy('', without('name')), 'name: missing; expected text'],
-  ['no params', strategy('', without('params')), 'params: expected z.object({ ... })'],
   [
-    'params that are no schema',
+    'a file without a default export',
+    'export const a = 1\n',
+    'no default export; write: export default defineStrategy({ ... })',
+  ],
+  ['a file that exports a function', 'export default () => 1\n', 'expected a map, found () => 1'],
+  ['a strategy without a name', strategy('', without('name')), 'name: missing; expected text'],
+  ['a strategy without params', strategy('', without('params')), 'params: expected z.object({ ... })'],
+  [
+    'params that are not a schema',
     strategy('params: { size: 1 }', without('params')),
     'params: expected z.object({ ... })',
   ],
-  ['a schema of another type', strategy('params: z.number()', without('params')), 'params: expected z.object({ ... })'],
-  ['no start', strategy('', without('start')), 'start: expected the function start(params, bot)'],
-  ['no keys', strategy('keys: []', without('keys')), 'keys: expected at least 1 entry, found an empty list'],
+  [
+    'params that are a schema of a number',
+    strategy('params: z.number()', without('params')),
+    'params: expected z.object({ ... })',
+  ],
+  ['a strategy without `start`', strategy('', without('start')), 'start: expected the function start(params, bot)'],
+  [
+    'a strategy with an empty list of keys',
+    strategy('keys: []', without('keys')),
+    'keys: expected at least 1 entry, found an empty list',
+  ],
   [
     'a misspelt key',
     strategy(`keys: ['trade']`, without('keys')),
     'keys[0]: expected trades, newTokens, priceUpdates or a mint; did you mean trades?',
   ],
-  ['a mint as a key', strategy(`keys: ['So11111111111111111111111111111111111111112']`, without('keys')), 'none'],
   [
-    'a handler in the wrong place',
+    'a strategy with a mint as a key',
+    strategy(`keys: ['So11111111111111111111111111111111111111112']`, without('keys')),
+    'none',
+  ],
+  [
+    'a handler outside of `start`',
     strategy('onTrade() {}'),
     'onTrade: unknown key; expected one of name, about, params, keys, warmup, exits, bars, indicators, when, sources, token, start',
   ],
-  ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
+  ['a misspelt key `warmup`', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
   [
-    'an exit with a percentage out of its range',
+    'an exit whose percentage is outside of its range',
     strategy('exits: { stopLossPercent: 120 }'),
     'exits.stopLossPercent: expected at least 0.01 and less than 100 percent, found 120',
   ],
@@ -95,16 +111,16 @@ test.each<[string, string, string]>([
     `import 'sluice-nothing'\nexport default {}\n`,
     expect.stringContaining('sluice-nothing') as unknown as string,
   ],
-])('%s', async (_what, text, message) => {
+])('loading a strategy file reports the expected error or none: %s', async (_what, text, message) => {
   expect(await problem(text)).toEqual(message)
 })
 
 test.each([
   ['defineProperty', `Object.defineProperty(token, 'state', { get: () => 1 })`],
-  ['defineProperty over lines', `Reflect.defineProperty(\n token,\n "state", {\n get() { return 1 } })`],
+  ['defineProperty on several lines', `Reflect.defineProperty(\n token,\n "state", {\n get() { return 1 } })`],
   ['__defineGetter__', `token.__defineGetter__('state', () => 1)`],
   ['defineProperties', `Object.defineProperties(token, { mint: {}, state: { get() { return 1 } } })`],
-])('a strategy is refused, with the line, if it replaces the state of a token by a getter: %s', async (_what, code) => {
+])('a strategy that replaces the state of a token by a getter is refused with the line: %s', async (_what, code) => {
   const text = strategy(`start: () => ({ onTrade(_trade, token) {\n ${code} } })`, without('start'))
   expect(await problem(text)).toMatch(/FILE:3: defines `state` of a token as a property of its own; return the state/)
 })
@@ -112,12 +128,12 @@ test.each([
 test.each([
   ['a property of another name', `Object.defineProperty({}, 'size', { value: 1 }); token.state = 'state'`],
   ['a state with a getter of its own', `token.state = { get size() { return 1 }, state: 2 }`],
-])('%s does not count as a getter for the state', async (_what, code) => {
+])('%s does not count as a getter for the state of a token', async (_what, code) => {
   const text = strategy(`start: () => ({ onTrade(_trade, token) { ${code} } })`, without('start'))
   expect(await problem(text)).toBe('none')
 })
 
-test('a strategy is searched by its name in the working directory, then in the package', async () => {
+test('Sluice looks for a strategy by its name in the working directory, then in its own package', async () => {
   folder.write('strategies/own.ts', strategy(''))
   folder.write('strategies/momentum.ts', strategy(''))
   expect(await loadStrategy('own', cwd)).toMatchObject({ name: 'own', file: join(cwd, 'strategies/own.ts') })
@@ -125,7 +141,7 @@ test('a strategy is searched by its name in the working directory, then in the p
   expect((await loadStrategy('dip-buyer', cwd)).file).toBe(join(root, 'strategies/dip-buyer.ts'))
 })
 
-test('the code hash depends on the content of the files, not on their folder', () => {
+test('the code hash of a strategy depends on the content of its files, not on their folder', () => {
   const files = (from: string, size: string) => {
     folder.write(`${from}/part.ts`, `export const size = ${size}\n`)
     return [

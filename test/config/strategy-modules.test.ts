@@ -7,31 +7,35 @@ const folder = temporaryFolder()
 const root = join(import.meta.dirname, '../..')
 const inRoot = (path: string): string => JSON.stringify(join(root, path))
 
-/** Returns a comment that allows a strategy to use what the check would refuse. */
-const allow = (name: string): string => `// sluice: allow ${name}, because the search must find it\n`
+/** Returns a comment that makes the determinism check accept the use of `name`. */
+const allow = (name: string): string => `// sluice: allow ${name}, because this test searches for it\n`
 
 const CASES: [name: string, code: string, outside: string[]][] = [
   [
-    'nothing',
+    'a strategy that imports no files',
     `import { defineStrategy } from 'sluice'\nimport 'zod'\nimport 'trading-signals'\nimport './pure.ts'`,
     [],
   ],
-  ['pure modules of Node', `import 'node:path'\nimport 'util'\nimport 'node:crypto'`, []],
-  ['files', `${allow('node:fs')}import 'node:fs'`, ['STRATEGY imports node:fs']],
-  ['files, in a file of its own', `import './reader.ts'`, ['reader.ts imports fs/promises']],
+  ['a strategy that imports pure modules of Node', `import 'node:path'\nimport 'util'\nimport 'node:crypto'`, []],
+  ['a strategy that imports node:fs', `${allow('node:fs')}import 'node:fs'`, ['STRATEGY imports node:fs']],
+  ['a strategy whose local module imports files', `import './reader.ts'`, ['reader.ts imports fs/promises']],
   [
-    'files, when it runs',
+    'a strategy that imports node:fs while it runs',
     `${allow('import()')}await import('node:fs') // ${allow('await')}`,
     ['STRATEGY imports node:fs'],
   ],
   [
-    'files, as CommonJS does',
+    'a strategy that requires node:fs',
     `${allow('node:module')}import { createRequire } from 'node:module'\ncreateRequire(import.meta.url)('fs')`,
     ['STRATEGY imports node:module', 'STRATEGY imports fs'],
   ],
   ['a package that reads no files', `import 'sums'`, []],
   ['a package that reads files', `import 'reads'`, ['node_modules/reads/deep.js imports node:fs']],
-  ['a data file', `import tape from './tape.json' with { type: 'json' }`, ['STRATEGY imports ./tape.json']],
+  [
+    'a strategy that imports a data file',
+    `import tape from './tape.json' with { type: 'json' }`,
+    ['STRATEGY imports ./tape.json'],
+  ],
   [
     'a package that Sluice has loaded',
     `import ${inRoot('node_modules/yaml/dist/index.js')}`,

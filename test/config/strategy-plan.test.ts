@@ -71,7 +71,7 @@ test.each<[string, string | undefined]>([
     `bars: (params) => ({ '1m': params.keep / 2, ['2' + 'mn']: 1 })`,
     `FILE:11:24: bars['1m']: expected a whole number of bars to keep, 1 to 10000, found 1.5; FILE:11:3: bars['2mn']: '2mn' is not a width of a bar; expected ${WIDTHS}; did you mean '2m'?`,
   ],
-])('a strategy is refused for %s', async (declared, expected) => {
+])('the declaration is accepted or refused with its place: %s', async (declared, expected) => {
   expect(await problem(declared)).toBe(expected)
 })
 
@@ -139,10 +139,10 @@ test.each<[string, string | undefined]>([
     'when: ({ fast }) => all(fast)',
     'FILE:13:23: TypeError: all: expected a condition such as above(fast, slow), got a number of a bar',
   ],
-])('%s', async (when, expected) => {
+])('the condition is accepted or refused with its place: %s', async (when, expected) => {
   expect(await problem(`${OVER}${when}`)).toBe(expected)
 })
 
-test('bars that are no object are refused when the file is loaded', async () => {
+test('a strategy whose `bars` is not an object is refused when the file is loaded', async () => {
   await expect(problem('bars: 5')).rejects.toThrow(/bars: expected widths with the number of bars to keep/)
 })

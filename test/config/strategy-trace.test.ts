@@ -17,9 +17,9 @@ function frame(path: string, name: string): string {
 }
 
 test.each<[what: string, frames: string[], place: string | undefined, stack: string[]]>([
-  ['an empty stack', [], undefined, []],
+  ['an empty stack has no place', [], undefined, []],
   [
-    'a stack with frames of Node only',
+    'a stack with only frames of Node has no place',
     ['    at node:internal/process:1:2', '    at JSON.parse (<anonymous>)'],
     undefined,
     [],
@@ -52,7 +52,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     ['EMA.add (node_modules/averages/index.js:12:5)', 'strategies/dips.ts:12:5'],
   ],
   [
-    'a strategy that is a library',
+    'an error in a strategy that is a library has its place in this library',
     [own('node_modules/dips/index.js')],
     'node_modules/dips/index.js:12:5',
     ['node_modules/dips/index.js:12:5'],
@@ -68,26 +68,31 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
     [],
   ],
   [
-    'a place outside of the working directory has its whole path',
+    'the place of an error outside of the working directory has its whole path',
     [frame('/opt/shared/dips.ts', 'f')],
     '/opt/shared/dips.ts:12:5',
     ['f (/opt/shared/dips.ts:12:5)'],
   ],
   [
-    'a folder whose name begins like the working directory is outside of it',
+    'a folder whose name only begins like the working directory is outside of it',
     [frame(`${CWD}-old/dips.ts`, '')],
     `${CWD}-old/dips.ts:12:5`,
     [`${CWD}-old/dips.ts:12:5`],
   ],
   [
-    'a path in place of a URL',
+    'a frame may have a path in place of a URL',
     [`    at async onTrade (${CWD}/dips.ts?v=1:3:4)`],
     'dips.ts?v=1:3:4',
     ['onTrade (dips.ts?v=1:3:4)'],
   ],
-  ['evaluated code has no position', ['    at eval (eval at f (file:///x.ts:1:1), <anonymous>:1:7)'], undefined, []],
   [
-    'a shipped strategy',
+    'an error in evaluated code has no place',
+    ['    at eval (eval at f (file:///x.ts:1:1), <anonymous>:1:7)'],
+    undefined,
+    [],
+  ],
+  [
+    'an error in a shipped strategy has the whole path',
     [frame(join(ROOT, 'strategies/dip-buyer.ts'), '')],
     `${ROOT}/strategies/dip-buyer.ts:12:5`,
     [`${ROOT}/strategies/dip-buyer.ts:12:5`],
@@ -96,12 +101,12 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
   expect(read(frames.join('\n'))).toEqual(place === undefined ? undefined : { place, stack })
 })
 
-test('of an endless stack the first frames are shown', () => {
+test('only the first five frames of a long stack are shown', () => {
   const deep = Array.from({ length: 100 }, () => own('strategies/dips.ts', 'again'))
   expect(read(deep.join('\n'))?.stack).toHaveLength(5)
 })
 
-test('a schema that throws is reported with its line in the TypeScript file', async () => {
+test('an error that a schema throws is reported with its line in the TypeScript file', async () => {
   const folder = temporaryFolder()
   const zod = JSON.stringify(join(ROOT, 'node_modules/zod/index.js'))
   folder.write(

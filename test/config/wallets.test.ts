@@ -35,50 +35,50 @@ test('paper bots that name the same wallet share an account and the limits of th
     ['paper|x.io||wallet:main', 2],
     ['paper|x.io||wallet:side', null],
   ])
-  // In a backtest each bot has a wallet of its own, with or without names of wallets.
+  // In a backtest each bot has a wallet of its own, even if bots name the same wallet.
   expect(shown('backtest').map(([id]) => id)).toEqual(['backtest|x.io||a', 'backtest|x.io||b', 'backtest|x.io||c'])
 })
 
 test.each([
   [
-    'an unknown name',
+    'an unknown wallet name',
     TWO + bots(', wallet: mian', ', wallet: main', ', wallet: side'),
     '4 bots[0].wallet: unknown wallet; expected one of main, side; did you mean main?',
   ],
   [
-    'a bot without a name',
+    'a bot that names no wallet',
     TWO + bots('', ', wallet: main', ', wallet: side'),
     '4 bots[0].wallet: missing; with `wallets`, every bot names one: expected one of main, side',
   ],
   [
-    'a wallet without a bot',
+    'a wallet that no bot uses',
     TWO + bots(', wallet: main'),
     '2 wallets.side: no bot uses this wallet: write `wallet: side` at a bot, or remove the wallet',
   ],
   [
-    'the same public key twice',
+    'two wallets with the same public key',
     `${SERVICE}wallets: { main: { publicKey: ${KEYS[0]} }, side: { publicKey: ${KEYS[0]} } }\n${bots(', wallet: main', ', wallet: side')}`,
     '2 wallets.side.publicKey: the same as wallets.main.publicKey; a wallet must have only one name, because two names would count its money twice',
   ],
   [
-    'the same keypair twice',
+    'two wallets with the same keypair file',
     `${SERVICE}wallets: { main: { publicKey: ${KEYS[0]}, keypair: "file:k" }, side: { publicKey: ${KEYS[1]}, keypair: "file:k" } }\n${bots(', wallet: main', ', wallet: side')}`,
     '2 wallets.side.keypair: the same as wallets.main.keypair; each wallet has a key of its own',
   ],
   [
-    'both sections',
+    'the section `wallet` together with `wallets`',
     `${TWO}wallet: { publicKey: ${KEYS[0]} }\n${bots(', wallet: main', ', wallet: side')}`,
     '3 wallet: not allowed with `wallets`: give this wallet a name, and move it into that section',
   ],
   [
-    'a name without the section',
+    'a bot that names a wallet without the section `wallets`',
     `${SERVICE}${bots(', wallet: main')}`,
     '3 bots[0].wallet: there is no section `wallets`: add `wallets: { main: { publicKey: ... } }`, or remove this key',
   ],
   [
-    'bots of one wallet with different settings of the fill model',
+    'bots of one wallet with different `paper` settings',
     TWO + bots(', wallet: main', ', wallet: main, paper: { lossPercent: 9 }', ', wallet: side'),
-    '5 bots[1].paper: bots of one wallet share its balance and its fills on paper, but a (a.yaml:4) has other assumptions: use the same `paper` for all bots of the wallet main',
+    '5 bots[1].paper: bots of one wallet share its balance and its fills on paper, but the bot a (a.yaml:4) has another `paper`: use the same `paper` for all bots of the wallet main',
   ],
 ])('a configuration is refused, with the place and the remedy, for %s', async (_what, text, error) => {
   expect(await errorsOf(text)).toEqual([error])
@@ -96,7 +96,7 @@ test('a live bot needs the public key of its own wallet, and with the local exec
 test('live and paper bots cannot share a wallet', async () => {
   const text = `${TWO}chain: { rpc: [{ url: env:RPC }] }\n${bots(', wallet: main', ', wallet: main, mode: live, exits: { stopLossPercent: 9 }', ', wallet: side')}`
   expect(await errorsOf(text.replace('main: {', `main: { publicKey: ${KEYS[0]},`))).toEqual([
-    '6 bots[1].mode: mode live, but a (a.yaml:5) uses the wallet main with mode paper: give one of them another wallet (a wallet of paper bots needs no publicKey), or set the same mode',
+    '6 bots[1].mode: mode live, but the bot a (a.yaml:5) uses the wallet main with mode paper: give one of them another wallet (a wallet of paper bots needs no publicKey), or set the same mode',
   ])
 })
 

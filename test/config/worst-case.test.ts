@@ -12,41 +12,47 @@ function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
 }
 
 const wallet = (limits: object = {}) => ({ ...NO_LIMITS, ...limits })
-/** The highest priority fee, the base fee, the rent of the token account, and what a builder may add by rounding. */
+/** Lamports: the highest priority fee, the base fee, the rent of the token account, and what a builder may add by
+ *  rounding. */
 const FEES = 10_000_000 + 5_000 + 2_039_280 + 6
-/** One lamport more, because Sluice rounds the amount up. */
+/** The fees of one buy: one lamport more than `FEES`, because Sluice rounds the amount up. */
 const each = FEES + 1
 
-// Computed by hand: SOL x 1.01 for the service's fee x 1.5 for a slippage of 50 % (or the configured one), plus the
-// fees of each buy of 0.001 SOL (or the configured minimum).
+// Computed by hand: the SOL of the limit x 1.01 for the service's fee x 1.5 for a slippage of 50 % (or the configured
+// slippage), plus the fees of the buys. Each buy has 0.001 SOL (or the configured minimum).
 test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   [
-    'without limits, one order is limited by what the service accepts',
+    'without limits, the largest amount that the service accepts limits one order',
     {},
     {},
     { largestBuy: sol(100), perOrder: sol(151.5) + each, perHour: null, perDay: null, exposure: null, loss: null },
   ],
-  ['one order', { maxLamportsPerOrder: sol(0.1) }, {}, { perOrder: sol(0.1515) + each, perHour: null }],
   [
-    'a limit on one order, with less slippage',
+    'a limit on the amount of one order',
+    { maxLamportsPerOrder: sol(0.1) },
+    {},
+    { perOrder: sol(0.1515) + each, perHour: null },
+  ],
+  [
+    'a limit on the amount and on the slippage of one order',
     { maxLamportsPerOrder: sol(0.1), maxSlippagePercent: 20 },
     {},
     { perOrder: sol(0.1212) + each },
   ],
   [
-    'a limit per hour, spent in the smallest buys that the service accepts: a thousand',
+    'a limit per hour is spent in the smallest buys that the service accepts: a thousand',
     { maxLamportsPerHour: sol(1) },
     {},
     { perHour: sol(1.515) + 1000 * each, perDay: sol(24 * 1.515) + 24_000 * each },
   ],
   [
-    'a limit per hour, spent in the smallest buys that the limits allow: twenty',
+    'a limit per hour is spent in the smallest buys that the limits allow: twenty',
     { maxLamportsPerHour: sol(1), minLamportsPerOrder: sol(0.05), maxSlippagePercent: 20 },
     {},
     { perHour: sol(1.212) + 20 * each, perDay: sol(24 * 1.212) + 480 * each },
   ],
   [
-    'a daily limit below the hourly one: an hour across midnight may spend the limits of two days',
+    'an hour across midnight may spend the limits of two days',
     { maxLamportsPerHour: sol(2), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { largestBuy: sol(0.5), perHour: sol(1.515) + 10 * each, perDay: sol(0.7575) + 5 * each },
@@ -58,28 +64,28 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
     { exposure: null, loss: null },
   ],
   [
-    'a limit on the number and the size of positions',
+    'limits on the number and the size of positions limit the loss',
     { maxLamportsPerMint: sol(0.2), maxOpenPositions: 3, minLamportsPerOrder: sol(0.1) },
     {},
     { largestBuy: sol(0.2), exposure: sol(0.6), loss: sol(0.909) + 6 * each },
   ],
   [
-    'a limit on the total cost of all positions',
+    'a limit on the total cost of all positions limits the loss',
     { maxExposureLamports: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
     { exposure: sol(0.5), loss: sol(0.7575) + 5 * each },
   ],
   [
-    'the tighter limit of a bot and its wallet',
+    'the tighter limit of a bot and its wallet applies',
     { maxLamportsPerOrder: sol(1), maxLamportsPerHour: sol(2), maxOpenPositions: 2, maxLamportsPerMint: sol(1) },
     { maxLamportsPerOrder: sol(0.3), maxLamportsPerHour: sol(1), maxExposureLamports: sol(0.4) },
     { largestBuy: sol(0.3), perOrder: sol(0.4545) + each, perHour: sol(1.515) + 1000 * each, exposure: sol(0.4) },
   ],
-])('%s', (_what, limits, shared, worst) => {
+])('the worst case of a bot: %s', (_what, limits, shared, worst) => {
   expect(worstCaseOf(bot(limits), wallet(shared), 'auto')).toMatchObject(worst)
 })
 
-test('all bots of a wallet together: the sum of their limits, or the limits of the wallet', () => {
+test('the worst case of all bots of a wallet follows from the sum of their limits or from the limits of the wallet', () => {
   const one = bot({ maxLamportsPerHour: sol(1), maxLamportsPerOrder: sol(0.1), minLamportsPerOrder: sol(0.1) })
   const other = bot({ maxLamportsPerHour: sol(2), maxLamportsPerOrder: sol(0.5), minLamportsPerOrder: sol(0.2) })
   const worst = (shared: object) => worstTogether([one, other], wallet(shared), 'auto')
@@ -91,7 +97,7 @@ test('all bots of a wallet together: the sum of their limits, or the limits of t
   expect(worst({ maxExposureLamports: sol(1) })).toMatchObject({ exposure: sol(1), loss: sol(1.515) + 10 * each })
 })
 
-test('the request limit of the plan bounds the number of buys', () => {
+test('the plan of the service limits the largest buy', () => {
   const plan = { name: 'custom', requestsPerMinute: 1, connections: 1, messagesPerSecond: 1, maxBuyLamports: sol(5) }
   expect(worstCaseOf(bot({}), NO_LIMITS, plan).largestBuy).toBe(sol(5))
 })
@@ -101,7 +107,7 @@ test.each([
   [0.1, 0.0005, 5.66],
   [1, 0.0005, 2.84],
   [100, 0, 2.53],
-])('a buy of %f SOL at a fee of %f breaks even at %f %%', (size, fee, percent) => {
+])('a buy of %f SOL with a priority fee of %f SOL breaks even at a gain of %f %%', (size, fee, percent) => {
   expect(breakEvenPercent(sol(size), sol(fee))).toBeCloseTo(percent, 1)
 })
 

@@ -81,7 +81,7 @@ function isSame(yaml: string, source: string): boolean {
   }
 }
 
-test('the unchanged files are valid', async () => {
+test('the configuration files are valid before a mistake is added', async () => {
   for (const yaml of SOURCES) expect(await errorsOf(yaml)).toEqual([])
 })
 
@@ -100,7 +100,7 @@ function* wrongFiles(): Generator<Wrong & { readonly rule: string }> {
   }
 }
 
-test('every mistake is reported with its position and path, and nine of ten typing errors get the right suggestion', async () => {
+test('`check` reports every mistake in a file with its position and path, and corrects nine of ten typing errors', async () => {
   const missed: string[] = []
   const misunderstood: string[] = []
   let typos = 0

@@ -18,7 +18,7 @@ export interface Wrong {
 /** A kind of mistake. Returns undefined if the random change makes no mistake. */
 type Rule = (source: YamlSource, random: Random) => Wrong | undefined
 
-/** Keys whose value is one word of a fixed list. */
+/** Keys of a configuration whose value is one word of a fixed list. */
 const CHOICES = [
   ...['mode', 'executor', 'plan', 'priorityFeeSol', 'when', 'freezeAuthority', 'cluster', 'strategy', 'service'],
   ...['tradePrice', 'tradeAmount', 'priceUpdate', 'sell'],
@@ -30,8 +30,7 @@ const REQUIRED = [
 const WRONG_NUMBERS = ['-1', '-0.5', '.nan', '.inf', '-.inf', '1e15']
 const WRONG_KINDS = ['{ a: 1 }', '[1, 2]', 'true', '~', 'many']
 /**
- * Sections that are wrong only together with the rest of the example. `inside` is the position of the error in the
- * value.
+ * Values that are wrong only together with the rest of the example. `inside` is the path of the error in the value.
  */
 const NONSENSE: readonly { key: string; value: string; inside?: Path }[] = [
   { key: 'stopLossPercent', value: '100' },
@@ -109,7 +108,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const entry = pick(parts, random)
     const next = source.beside(entry).find(({ keyAt }) => keyAt > entry.keyAt)
     const { keyAt, to } = entry
-    // A key on a line of its own is commented out. A key in braces, or after a dash, is removed.
+    // A key on a line of its own becomes a comment. A key in braces, or after a dash, is removed.
     const isLine = /^ *$/.test(source.lead(entry))
     const isFollowed = source.yaml.startsWith(', ', to)
     const range = { from: keyAt, to: isFollowed ? to + 2 : to }

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Pair, parseDocument, type Scalar } from 'y
 
 export type Path = readonly (string | number)[]
 
-/** A key and its value, by their offsets in the text. */
+/** A key of a YAML text and its value, by their offsets in the text. */
 export interface Entry {
   readonly path: Path
   readonly key: string

@@ -108,7 +108,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
         ),
     ],
     [
-      'a nonce that is missing, invented, replayed or of another session',
+      'a nonce that is missing, invented, expired or of another session',
       ['NONCE_INVALID'],
       async () => {
         const nonce = await nonceOf({ action: 'sell', mint: MINT })
@@ -137,7 +137,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
       },
     ],
     [
-      "session fixation: a cookie that was set before the login, and the cookie of another session next to the session's own",
+      'session fixation by a cookie that was set before the login, and by the cookies of two sessions',
       ['LOGIN_REQUIRED'],
       async () => {
         const planted = `sluice-${rig.port}=${'A'.repeat(32)}`
@@ -186,7 +186,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
       ],
     ],
     [
-      'slow requests: headers and a body that never end',
+      'slow requests whose headers or body never end',
       ['TOO_SLOW'],
       async () => {
         const slow = [
@@ -225,7 +225,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
         ).flat(),
     ],
     [
-      'requests with forwarding headers, without a proxy',
+      'requests with forwarding headers to a desk without a proxy',
       ['PROXY_REFUSED'],
       () =>
         each(
@@ -237,7 +237,7 @@ const ATTACKS: readonly (readonly [attack: string, codes: readonly string[], run
   ]
 
 test.each(ATTACKS)(
-  '%s: each request is refused with one sentence, one line of the log, and no effect',
+  'attack by %s: the desk refuses each request with one sentence, one log line and no effect',
   async (_attack, codes, run) => {
     const before = rig.logged.filter((line) => line.startsWith('desk: refused')).length
     const answers = await run()
@@ -254,7 +254,7 @@ test.each(ATTACKS)(
   },
 )
 
-test('a client that disconnects in the middle of its body counts as one refused request', async () => {
+test('a client that disconnects in the middle of a request body counts as one refused request', async () => {
   const socket = connect(rig.port, '127.0.0.1', () => {
     socket.write(`POST /login HTTP/1.1\r\n${lines(`Origin: ${rig.origin}`, 'Content-Length: 9')}link`)
     setImmediate(() => socket.resetAndDestroy())
@@ -284,7 +284,7 @@ test.each<[string, string, boolean]>([
   ['::ffff:127.0.0.1', '127.0.0.1:7420', true],
   ['::ffff:7f00:1', '127.0.0.1:7420', false],
   ['fe80::1', '[fe80::1]:7420', false],
-])('a request from %s to the host %s is accepted: %s', (peer, name, passes) => {
+])('the desk accepts a request from the address %s to the host %s: %s', (peer, name, passes) => {
   const gate = new Gate({ port: 7420, isTls: false }, new Logins({ now: () => 0 }), () => 0)
   const admit = () => gate.admit({ method: 'GET', target: '/login', headers: { host: name }, headerCount: 1, peer })
   if (passes) expect(admit()).toMatchObject({ isSecure: false })

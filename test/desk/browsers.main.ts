@@ -29,8 +29,8 @@ interface Reached {
 }
 
 /**
- * Returns the times at which another reader of the file saw the commits of a journal, until `stop`. Each commit gets
- * the time of the last reading that did not show it. No commit therefore counts as later than it was.
+ * Polls a journal until `isOver`, and returns the time of each commit. The time is that of the last poll that did not
+ * show the commit, so it is never later than the commit itself.
  */
 async function commitsOf(path: string, isOver: () => boolean): Promise<Reached[]> {
   const db = new Database(path, { readonly: true })
@@ -49,8 +49,8 @@ async function commitsOf(path: string, isOver: () => boolean): Promise<Reached[]
 }
 
 /**
- * Returns the time from each commit until one browser had received its sequence number; 0 if it had received the number
- * before.
+ * Returns for each commit the time, ms, until one browser had received its sequence number; 0 if the browser had
+ * received it before.
  */
 function behind(commits: readonly Reached[], seen: readonly Reached[]): number[] {
   let next = 0

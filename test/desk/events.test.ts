@@ -3,7 +3,7 @@ import { EventStreams } from '../../src/desk/events.ts'
 import { applyChange } from '../../src/runtime/view/apply-change.ts'
 import type { Change, View, ViewSource } from '../../src/runtime/view/view.ts'
 
-/** A view of the run that a test changes. */
+/** A source of views of the run. The test changes the view. */
 class Changing implements ViewSource {
   view = { id: '1-0', seq: 0, positions: [], openOrders: [], bots: [], title: 'first' } as unknown as View
   readonly #listeners = new Set<(change: Change) => void>()
@@ -93,7 +93,7 @@ class Browser {
 
 const kinds = ({ seen }: Browser): string[] => seen.map(({ event }) => event ?? '')
 
-test('a client receives the view, then each change, and the lines of the log before the change', async () => {
+test('a client of the stream receives the view, then each change after the log lines that precede it', async () => {
   const { source, events } = streams()
   const browser = new Browser(events)
   expect(browser.response.headers.get('content-type')).toContain('text/event-stream')
@@ -107,7 +107,7 @@ test('a client receives the view, then each change, and the lines of the log bef
   expect(browser.lastId).toBe('1-2')
 })
 
-test('a client that reconnects receives the changes that it missed, and nothing else', async () => {
+test('a client that reconnects to the stream receives the changes that it missed, and nothing else', async () => {
   const { source, events } = streams()
   const first = new Browser(events)
   await first.read()
@@ -127,7 +127,7 @@ test('a client that reconnects receives the changes that it missed, and nothing 
 })
 
 test.each(['1-9999', 'garbage', '', '2-1', '\u0001'.repeat(3)])(
-  'a client that reconnects with the unknown id %j receives the whole view',
+  'a client that reconnects to the stream with the unknown id %j receives the whole view',
   async (id) => {
     const { source, events } = streams()
     source.change('second')
@@ -137,7 +137,7 @@ test.each(['1-9999', 'garbage', '', '2-1', '\u0001'.repeat(3)])(
   },
 )
 
-test('a client that missed too many changes receives the whole view', async () => {
+test('a client of the stream that missed too many changes receives the whole view', async () => {
   const { source, events } = streams()
   const first = new Browser(events)
   await first.read()
@@ -148,7 +148,7 @@ test('a client that missed too many changes receives the whole view', async () =
   expect(again.view).toEqual(source.view)
 })
 
-test('a client that does not read is disconnected at a limit, other clients are not, and it can connect again', async () => {
+test('only a client that does not read the stream is disconnected, and it can connect again', async () => {
   const { source, events } = streams()
   const stalled = Array.from({ length: 90 }, () => new Browser(events))
   const reading = new Browser(events)
@@ -177,7 +177,7 @@ test('a silent stream has a comment every 15 s', async () => {
   expect(browser.comments).toBe(2)
 })
 
-test('the number of clients is limited, and a client that leaves makes room for another', async () => {
+test('the number of stream clients is limited, and a client that leaves makes room for another', async () => {
   const { events } = streams()
   const browsers = Array.from({ length: 128 }, () => new Browser(events))
   const signal = new AbortController().signal

@@ -13,7 +13,7 @@ import { viewOf } from '../support/view-sample.ts'
 const T0 = Date.UTC(2026, 10, 22, 12)
 const folder = temporaryFolder()
 
-/** A journal whose view is a number, and the list of changes that were announced. */
+/** A journal whose view is a number. It keeps the list of changes that were announced. */
 class TestJournal {
   readonly clock = new SimulatedClock(0)
   written = 1
@@ -60,7 +60,7 @@ test('a journal that grows is read again within a second, and a journal that doe
   expect(journal.reads).toBe(2)
 })
 
-test('while a journal cannot be read, its last view is shown and reading is tried again', () => {
+test('while a journal cannot be read, the desk shows its last view and tries again to read it', () => {
   const journal = new TestJournal()
   journal.written = 2
   journal.isBroken = true
@@ -71,7 +71,7 @@ test('while a journal cannot be read, its last view is shown and reading is trie
   expect(journal.followed.view.rows).toBe(2)
 })
 
-test('a large journal, whose view takes long to read, is read for at most a tenth of the time', () => {
+test('the desk spends at most a tenth of the time on reading a large journal', () => {
   const journal = new TestJournal()
   journal.takesMs = 2_000
   for (let second = 0; second < 200; second++) {
@@ -82,7 +82,7 @@ test('a large journal, whose view takes long to read, is read for at most a tent
   expect(journal.reads).toBeLessThan(13)
 })
 
-test('the view follows a journal that another process writes, also when this process restarts', async () => {
+test('the view follows a journal that another process writes, also after a restart of that process', async () => {
   const path = journalPath()
   const config = folder.write(
     'dips.yaml',

@@ -83,7 +83,7 @@ function shoot(port: number, cookie: string): void {
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-/** Returns the processor time of a process, seconds: the fields utime and stime, in hundredths. */
+/** Returns the processor time of a process, seconds. The fields utime and stime are in hundredths of a second. */
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100

@@ -13,7 +13,7 @@ test("while the main thread responds, the desk answers requests for the run's he
   expect((await rig.ask({ path: '/health' })).status).toBe(200)
 })
 
-test('a desk that only shows a journal does not report that bots run', async () => {
+test('the health of a desk that only shows a journal does not report that bots run', async () => {
   rig = await DeskRig.start({}, { isRun: false })
   expect(await rig.ask({ path: '/health' })).toMatchObject({
     status: 503,

@@ -61,11 +61,19 @@ test('if another program uses the configured port, the desk raises an alert, and
 
 test.each<[string, Parameters<typeof deskFrom>[0], boolean]>([
   ['loopback', {}, true],
-  ['another address of loopback', { bind: '::1' }, true],
-  ['every address', { bind: '0.0.0.0' }, false],
-  ['every address, with a host name but without TLS', { bind: '::', origin: 'https://desk.example.com' }, false],
-  ['a proxy', { bind: '10.0.0.2', origin: 'https://d.example', proxy: ['10.0.0.5'] }, true],
-])('a desk that listens on %s is allowed or refused', (_name, settings, isAllowed) => {
+  ['the IPv6 loopback address', { bind: '::1' }, true],
+  ['every address of the machine', { bind: '0.0.0.0' }, false],
+  [
+    'every address of the machine, with a host name but without TLS',
+    { bind: '::', origin: 'https://desk.example.com' },
+    false,
+  ],
+  [
+    'an address behind a configured proxy',
+    { bind: '10.0.0.2', origin: 'https://d.example', proxy: ['10.0.0.5'] },
+    true,
+  ],
+])('a desk that listens on %s is allowed or refused as expected', (_name, settings, isAllowed) => {
   const check = (): void => requireSafeDesk(deskFrom(settings, ''), Date.now())
   if (isAllowed) check()
   else expect(check).toThrow(expect.objectContaining({ exitCode: ExitCode.unsafe }))

@@ -25,7 +25,7 @@ test("a link opens one session and works once, and opening the link's page does 
   ])
 })
 
-test('a link expires after 5 minutes', async () => {
+test('a login link expires after 5 minutes', async () => {
   rig = await DeskRig.start()
   const link = rig.link()
   rig.now += 5 * 60_000
@@ -34,7 +34,7 @@ test('a link expires after 5 minutes', async () => {
 
 test.each([
   ['24 hours without a request', [24 * 3_600_000]],
-  ['7 days in use', Array.from({ length: 8 }, () => 23.9 * 3_600_000)],
+  ['7 days, even if it is in use', Array.from({ length: 8 }, () => 23.9 * 3_600_000)],
 ])('a session ends after %s', async (_name, steps) => {
   rig = await DeskRig.start()
   const cookie = await rig.login()
@@ -93,7 +93,7 @@ test('a session can list and revoke sessions, and a read-only session can revoke
   expect((await rig.ask(me(full))).status).toBe(401)
 })
 
-test('a desk that is restarted keeps the sessions of its process', async () => {
+test('a desk that restarts in the same process keeps its sessions', async () => {
   rig = await DeskRig.start()
   const cookie = await rig.login(false, 'phone')
   const kept = rig.said.findLast((one) => one.kind === 'sessions')
@@ -105,7 +105,7 @@ test('a desk that is restarted keeps the sessions of its process', async () => {
   expect(JSON.parse((await rig.ask(me(cookie))).body)).toMatchObject({ id: 's1', name: 'phone' })
 })
 
-test('wrong links are refused for a minute after five of them', async () => {
+test('after five wrong login links, the desk refuses further wrong links for some time', async () => {
   rig = await DeskRig.start()
   const statuses: number[] = []
   for (let tries = 0; tries < 7; tries++) statuses.push((await rig.postLogin('B'.repeat(32))).status)
@@ -115,7 +115,7 @@ test('wrong links are refused for a minute after five of them', async () => {
   expect((await rig.postLogin(link)).status).toBe(303)
 })
 
-test('a port that is taken, and that no file configures, is replaced by the next free port', async () => {
+test('if the default port is taken, the desk uses the next free port', async () => {
   rig = await DeskRig.start()
   const { deskFrom } = await import('../../src/config/defaults.ts')
   const { serveDesk } = await import('../../src/desk/thread.ts')

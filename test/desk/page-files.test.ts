@@ -14,12 +14,12 @@ const own = readdirSync(SOURCES)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => [name, readFileSync(new URL(name, SOURCES), 'utf8')] as const)
 
-test('all files of the page together are at most 150 kB, compressed', () => {
+test('all files of the page together have at most 150 kB, compressed', () => {
   const bytes = [...files.values()].reduce((sum, { gzip }) => sum + gzip.length, 0)
   expect(bytes).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test('every import and every link of a file leads to a file of the page', () => {
+test('every import and every link in a file of the page leads to another file of the page', () => {
   for (const path of scripts)
     for (const [, name = ''] of textOf(path).matchAll(/\b(?:from|import)\s*\(?\s*['"`]([^'"`\n]+)['"`]/g))
       expect([...files.keys()], `${path} imports ${name}`).toContain(posix.resolve(posix.dirname(path), name))
@@ -52,7 +52,7 @@ test('the HTML contains the frame of the page with its tabs', () => {
   expect(tabs).toEqual(PAGES.map(({ key, name }) => [addressOf(key), name]))
 })
 
-test('no module turns text into HTML or into code', () => {
+test('no module of the page turns text into HTML or into code', () => {
   const ways =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|\beval\(|new Function/
   for (const [name, text] of own) expect(text, name).not.toMatch(ways)
@@ -68,12 +68,12 @@ test('the licences of the libraries are served together with them', () => {
     expect(textOf('/app/licences.txt')).toContain(name)
 })
 
-test('a file of the page in the package has the path of its URL', () => {
+test('in the package, a file of the page has the same path as in its URL', () => {
   expect(packedName('/')).toBe('index.html')
   expect(packedName('/app/licences.txt')).toBe('app/licences.txt')
 })
 
-test('after a failure the files of the page are read again', async () => {
+test('after a failed read, the files of the page are read again', async () => {
   // With another query, Node loads the module a second time, and this copy has read nothing yet.
   const another = '../../src/desk/page-files.ts?another'
   const { pageFiles: read } = (await import(another)) as { pageFiles: typeof pageFiles }

@@ -39,20 +39,25 @@ function answerCalls(answer: Partial<Extract<ToDesk, { kind: 'answer' }>> = {}):
 
 const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
   [
-    'a host name that is not ours (DNS rebinding)',
+    'a host name that is not that of the desk (DNS rebinding)',
     403,
     'HOST_REFUSED',
     () => ({ headers: { cookie, host: `evil.example:${rig.port}` } }),
   ],
   [
-    'loopback with the port of another server',
+    'a loopback host with the port of another server',
     403,
     'HOST_REFUSED',
     () => ({ headers: { cookie, host: '127.0.0.1:1' } }),
   ],
-  ['a host name that ends like ours', 403, 'HOST_REFUSED', () => ({ headers: { host: `a.localhost:${rig.port}` } })],
   [
-    'a request with forwarding headers, without a proxy',
+    'a host name that ends like that of the desk',
+    403,
+    'HOST_REFUSED',
+    () => ({ headers: { host: `a.localhost:${rig.port}` } }),
+  ],
+  [
+    'a request with forwarding headers to a desk without a proxy',
     403,
     'PROXY_REFUSED',
     () => ({ headers: { 'x-forwarded-for': '1.2.3.4' } }),
@@ -64,14 +69,19 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     () => ({ method: 'POST', path: '/logout', headers: { cookie, origin: evil } }),
   ],
   [
-    'a POST with an origin of null',
+    'a POST request with the origin null',
     403,
     'CROSS_SITE',
     () => ({ method: 'POST', path: '/logout', headers: { cookie, origin: 'null' } }),
   ],
-  ['a POST without any origin', 403, 'CROSS_SITE', () => ({ method: 'POST', path: '/logout', headers: { cookie } })],
   [
-    'a POST request from another port',
+    'a POST request without an origin',
+    403,
+    'CROSS_SITE',
+    () => ({ method: 'POST', path: '/logout', headers: { cookie } }),
+  ],
+  [
+    'a POST request from a page at another port',
     403,
     'CROSS_SITE',
     () => ({ method: 'POST', path: '/logout', headers: { cookie, 'sec-fetch-site': 'same-site' } }),
@@ -97,15 +107,15 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
       headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
     }),
   ],
-  ['a read without a session', 401, 'LOGIN_REQUIRED', () => ({ path: '/api/me' })],
+  ['a GET request without a session', 401, 'LOGIN_REQUIRED', () => ({ path: '/api/me' })],
   [
-    'the stream without a session',
+    'a request for the stream without a session',
     401,
     'LOGIN_REQUIRED',
     () => ({ path: '/events', headers: { 'last-event-id': '1-1' } }),
   ],
   [
-    'a cookie with a random value',
+    'a request with a malformed cookie',
     401,
     'LOGIN_REQUIRED',
     () => ({ path: '/api/me', headers: { cookie: `sluice-${rig.port}="\u00e9%00;;=` } }),
@@ -117,7 +127,7 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     async () => ({ path: '/api/me', headers: { cookie: `${cookie}; ${await rig.login()}` } }),
   ],
   [
-    'the cookie of another port',
+    'a request with the cookie of another port',
     401,
     'LOGIN_REQUIRED',
     () => ({ path: '/api/me', headers: { cookie: cookie.replace(/sluice-\d+/, 'sluice-1') } }),
@@ -134,9 +144,14 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     'REQUEST_INVALID',
     () => ({ path: '/app/%2e%2e/%2e%2e/etc/passwd', headers: { cookie } }),
   ],
-  ['an encoded slash', 400, 'REQUEST_INVALID', () => ({ path: '/results/..%2f..%2fsluice.db', headers: { cookie } })],
-  ['a backslash', 400, 'REQUEST_INVALID', () => ({ path: '/app/..%5c..%5csecret', headers: { cookie } })],
-  ['a zero byte', 400, 'REQUEST_INVALID', () => ({ path: '/app/a%00.js', headers: { cookie } })],
+  [
+    'a path with an encoded slash',
+    400,
+    'REQUEST_INVALID',
+    () => ({ path: '/results/..%2f..%2fsluice.db', headers: { cookie } }),
+  ],
+  ['a path with a backslash', 400, 'REQUEST_INVALID', () => ({ path: '/app/..%5c..%5csecret', headers: { cookie } })],
+  ['a path with a zero byte', 400, 'REQUEST_INVALID', () => ({ path: '/app/a%00.js', headers: { cookie } })],
   [
     'a line end in the path (header injection)',
     400,
@@ -150,7 +165,12 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     'REQUEST_INVALID',
     () => ({ path: '/api/log?level=%e0%a4', headers: { cookie } }),
   ],
-  ['a path of two slashes', 400, 'REQUEST_INVALID', () => ({ path: '//evil.example/', headers: { cookie } })],
+  [
+    'a path that begins with two slashes',
+    400,
+    'REQUEST_INVALID',
+    () => ({ path: '//evil.example/', headers: { cookie } }),
+  ],
   ['a path that is too long', 414, 'TOO_LARGE', () => ({ path: `/${'a'.repeat(3_000)}`, headers: { cookie } })],
   ['an unknown path', 404, 'NOT_FOUND', () => ({ path: '/etc/passwd', headers: { cookie } })],
   [
@@ -160,43 +180,45 @@ const asks: [string, number, string, () => Asked | Promise<Asked>][] = [
     () => ({ path: '/__proto__', headers: { cookie } }),
   ],
   [
-    'a session that does not exist',
+    'a request to revoke a session that does not exist',
     404,
     'NOT_FOUND',
     () => ({ method: 'DELETE', path: '/api/sessions/__proto__', headers: { cookie, origin: rig.origin } }),
   ],
   [
-    'a method that is not served',
+    'a request with an unsupported method',
     405,
     'METHOD_REFUSED',
     () => ({ method: 'PUT', path: '/api/me', headers: { cookie, origin: rig.origin } }),
   ],
   [
-    'too many headers',
+    'a request with too many headers',
     431,
     'TOO_LARGE',
     () => ({ headers: Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`x-${at}`, 'a'])) }),
   ],
-  ['headers that are too long', 431, 'TOO_LARGE', () => ({ headers: { cookie, 'x-long': 'a'.repeat(9_000) } })],
+  [
+    'a request with headers that are too long',
+    431,
+    'TOO_LARGE',
+    () => ({ headers: { cookie, 'x-long': 'a'.repeat(9_000) } }),
+  ],
 ]
 
-test.each(asks)(
-  '%s is refused with %i %s, in one sentence, with one line in the log',
-  async (_name, status, code, ask) => {
-    const answer = await rig.ask(await ask())
-    const before = rig.logged.filter((line) => line.startsWith('desk: refused'))
-    expect({ status: answer.status, ...JSON.parse(answer.body) }).toMatchObject({ status, code })
-    expect(JSON.parse(answer.body).error).toMatch(/^[^\n<>]{10,120}$/)
-    expect(before).toEqual([expect.stringContaining(`"code":"${code}"`)])
-    expect(answer.headers['set-cookie']).toBeUndefined()
-  },
-)
+test.each(asks)('the desk refuses %s with %i %s, one sentence and one log line', async (_name, status, code, ask) => {
+  const answer = await rig.ask(await ask())
+  const before = rig.logged.filter((line) => line.startsWith('desk: refused'))
+  expect({ status: answer.status, ...JSON.parse(answer.body) }).toMatchObject({ status, code })
+  expect(JSON.parse(answer.body).error).toMatch(/^[^\n<>]{10,120}$/)
+  expect(before).toEqual([expect.stringContaining(`"code":"${code}"`)])
+  expect(answer.headers['set-cookie']).toBeUndefined()
+})
 
 describe('actions', () => {
   const preview = (fields: object, headers?: Asked['headers']) => post('/api/actions/preview', fields, headers)
   const confirm = (nonce: unknown, headers?: Asked['headers']) => post('/api/actions/confirm', { nonce }, headers)
 
-  test('an action is described, confirmed once, and carried out in the name of the session', async () => {
+  test('the desk describes an action, asks for one confirmation, and carries it out in the name of the session', async () => {
     answerCalls()
     const shown = JSON.parse((await preview({ action: 'sell', mint: MINT })).body)
     expect(shown).toEqual({ text: 'preview sell', nonce: expect.any(String), expiresAt: rig.now + 60_000 })
@@ -206,7 +228,7 @@ describe('actions', () => {
   })
 
   test.each(['halt', 'resume', 'flatten'])(
-    '%s for one wallet is described and carried out for this wallet',
+    'the desk describes the action %s for one wallet, and carries it out for this wallet only',
     async (action) => {
       answerCalls()
       const { nonce } = JSON.parse((await preview({ action, wallet: 'side' })).body)
@@ -232,7 +254,7 @@ describe('actions', () => {
     expect(rig.said.some((one) => one.kind === 'call' && one.step === 'carry out')).toBe(false)
   })
 
-  test('a read-only session cannot act, and neither can any session of a read-only desk', async () => {
+  test('neither a read-only session nor a session of a read-only desk can carry out actions', async () => {
     answerCalls()
     const { nonce } = JSON.parse((await preview({ action: 'halt' })).body)
     const looking = await rig.login(true)
@@ -249,27 +271,27 @@ describe('actions', () => {
   })
 
   test.each<[string, unknown]>([
-    ['no action', {}],
-    ['an action that only the terminal offers', { action: 'resolve', order: 'o1', verdict: 'not-executed' }],
-    ['another one', { action: 'adopt', mint: MINT, bot: 'dips' }],
-    ['a property name of every object', { action: 'constructor' }],
-    ['a text that is no mint', { action: 'sell', mint: '<img src=x>' }],
-    ['a text that is no order', { action: 'cancel', order: '../o1' }],
-    ['an amount that is no number', { action: 'buy', mint: MINT, bot: 'dips', sol: '1' }],
+    ['no name of an action', {}],
+    ['the action resolve, which only the terminal offers', { action: 'resolve', order: 'o1', verdict: 'not-executed' }],
+    ['the action adopt, which only the terminal offers', { action: 'adopt', mint: MINT, bot: 'dips' }],
+    ['the name constructor, which every object has', { action: 'constructor' }],
+    ['text that is not a mint', { action: 'sell', mint: '<img src=x>' }],
+    ['text that is not an order', { action: 'cancel', order: '../o1' }],
+    ['an amount that is not a number', { action: 'buy', mint: MINT, bot: 'dips', sol: '1' }],
     ['an amount below 0', { action: 'buy', mint: MINT, bot: 'dips', sol: -1 }],
-    ['a further field', { action: 'halt', command: 'status' }],
-    ['a wallet that is no name', { action: 'halt', wallet: ['side'] }],
-    ['a wallet without a name', { action: 'flatten', wallet: '' }],
-    ['a list', [{ action: 'halt' }]],
-    ['null', null],
-  ])('an action with %s is refused with 400', async (_name, fields) => {
+    ['an unknown field', { action: 'halt', command: 'status' }],
+    ['a wallet that is not text', { action: 'halt', wallet: ['side'] }],
+    ['an empty name of a wallet', { action: 'flatten', wallet: '' }],
+    ['a list in place of an object', [{ action: 'halt' }]],
+    ['null in place of an object', null],
+  ])('the desk refuses an action request with %s with status 400', async (_name, fields) => {
     expect(await preview(fields as object)).toMatchObject({
       status: 400,
       body: expect.stringContaining('REQUEST_INVALID'),
     })
   })
 
-  test('a body of another type, broken JSON and bytes that are not UTF-8 are refused', async () => {
+  test('the desk refuses a request body of another type, broken JSON, and bytes that are not UTF-8', async () => {
     expect((await preview({ action: 'halt' }, { 'content-type': 'text/plain' })).status).toBe(415)
     const broken = { method: 'POST', path: '/api/actions/preview', headers: { cookie, origin: rig.origin, ...json } }
     expect((await rig.ask({ ...broken, body: '{"action":' })).status).toBe(400)
@@ -300,7 +322,7 @@ describe('bounds', () => {
   const head = () =>
     `Host: 127.0.0.1:${rig.port}\r\nOrigin: ${rig.origin}\r\nCookie: ${cookie}\r\nConnection: close\r\n`
 
-  test('a body that is too long is refused, declared or not', async () => {
+  test('the desk refuses a request body that is too long, whether its length is declared or not', async () => {
     const long = 'a'.repeat(5_000)
     expect(await post('/api/actions/confirm', { nonce: long })).toMatchObject({ status: 413 })
     const chunked = `POST /login HTTP/1.1\r\n${head()}Transfer-Encoding: chunked\r\n\r\n1388\r\n${long}\r\n0\r\n\r\n`
@@ -308,14 +330,14 @@ describe('bounds', () => {
   })
 
   test.each([
-    ['garbage', '\u0016\u0003\u0001 not http\r\n\r\n'],
-    ['a request without a name', 'GET / HTTP/1.1\r\n\r\n'],
-    ['two lengths', 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['random bytes', '\u0016\u0003\u0001 not http\r\n\r\n'],
+    ['no host name', 'GET / HTTP/1.1\r\n\r\n'],
+    ['two content lengths', 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
-      'a content length and chunks',
+      'both a content length and chunks',
       'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-  ])('a body with %s is refused with 400', async (_name, text) => {
+  ])('the desk refuses a request with %s with status 400', async (_name, text) => {
     expect(await raw(text)).toMatch(/^HTTP\/1\.1 400 /)
   })
 
@@ -342,7 +364,7 @@ test('every answer has the headers that limit what a page may do', async () => {
   }
 })
 
-test('a link with markup in it is not repeated by the login page', async () => {
+test('the login page does not repeat a link that contains markup', async () => {
   for (const link of ['"><script>alert(1)</script>', `${'A'.repeat(31)}"`])
     expect((await rig.ask({ path: `/login?link=${encodeURIComponent(link)}` })).body).not.toMatch(/script|value=/)
 })
@@ -391,13 +413,17 @@ describe('a desk that other machines can reach', () => {
   })
 
   test.each<[string, string, Record<string, string>]>([
-    ['forwarding headers of a client that is not the proxy', '10.0.0.6', proxied],
+    ['a request with forwarding headers from a client that is not the proxy', '10.0.0.6', proxied],
     ['a request that did not come through the proxy', '10.0.0.6', { host: 'desk.example.com' }],
-    ['a proxy that forwards plain HTTP', '10.0.0.5', { ...proxied, 'x-forwarded-proto': 'http' }],
-    ['a proxy that does not name the client', '10.0.0.5', { ...proxied, 'x-forwarded-for': 'unknown' }],
-    ['another name behind the proxy', '10.0.0.5', { ...proxied, host: 'evil.example' }],
-    ['the name of loopback behind the proxy', '10.0.0.5', { ...proxied, host: '127.0.0.1:7420' }],
-  ])('%s is refused', (_name, peer, headers) => {
+    ['a request through a proxy that forwards plain HTTP', '10.0.0.5', { ...proxied, 'x-forwarded-proto': 'http' }],
+    [
+      'a request through a proxy that does not name the client',
+      '10.0.0.5',
+      { ...proxied, 'x-forwarded-for': 'unknown' },
+    ],
+    ['another host name behind the proxy', '10.0.0.5', { ...proxied, host: 'evil.example' }],
+    ['a loopback host name behind the proxy', '10.0.0.5', { ...proxied, host: '127.0.0.1:7420' }],
+  ])('a desk behind a proxy refuses %s', (_name, peer, headers) => {
     expect(() => admit({ proxy: ['10.0.0.5'] }, peer, headers)).toThrow()
   })
 

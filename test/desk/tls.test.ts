@@ -38,7 +38,7 @@ async function serve(issued = first): Promise<void> {
   rig = await DeskRig.start({ origin: `https://${host}`, tls: files }, {}, START)
 }
 
-/** Lets the desk check its files after the given time. */
+/** Advances the clock, and lets the desk check its certificate files. */
 function look(afterMs = LOOK_MS): void {
   rig.now += afterMs - LOOK_MS
   rig.now += LOOK_MS
@@ -74,7 +74,7 @@ test('the desk is served over TLS, with cookies and headers for TLS, and only to
   await expect(ask(second.cert)).rejects.toThrow('self-signed certificate')
 })
 
-test('renewed files are used for new connections, and open connections continue', async () => {
+test('the desk uses renewed certificate files for new connections, and open connections continue', async () => {
   await serve()
   const open = connect({ host: '127.0.0.1', port: rig.port, servername: host, ca: first.cert })
   await new Promise((resolve) => open.once('secureConnect', resolve))

@@ -5,7 +5,7 @@ import { writeDays } from '../support/tape-days.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-test('a process that trades archives the closed days of its journal by itself, and readers still find all rows', async ({
+test('a trading process archives the closed days of its journal without a command, and readers still find all rows', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ config: { journal: { archive: true } } }, onTestFinished)
@@ -19,7 +19,9 @@ test('a process that trades archives the closed days of its journal by itself, a
     const { days } = listTape(stage.journal)
     return days.every(({ whole }) => whole === 1) && days.reduce((sum, day) => sum + day.rows, 0) === rows
   })
-  await until('the line in the log', () => stage.log.some((line) => /tape: \d closed days? archived/.test(line)))
+  await until('the log line about the archive', () =>
+    stage.log.some((line) => /tape: \d closed days? archived/.test(line)),
+  )
   await tell(running.handle, stage, 'sell')
   await orderIn(stage, 'o2', ({ state }) => state === 'filled')
   await stage.settled()

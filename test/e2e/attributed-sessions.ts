@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { venueOf } from '../../src/venues/registry.ts'
 import { kill, launch, sluice } from './process.ts'
 
-/** A live session on a sandbox. */
+/** The settings of a live session on a sandbox. */
 export interface Session {
   readonly bots: 'four' | 'hundred'
   /** Market speed. */

@@ -19,14 +19,15 @@ const unexplained: string[] = []
 
 function say(name: string, found: Difference, rest: string): void {
   if (isUnexplained(found)) unexplained.push(name)
-  console.log(`${name}: gap ${found.gapSol.toFixed(6)} SOL, not explained ${found.residualSol.toFixed(6)}${rest}`)
+  console.log(`${name}: gap ${found.gapSol.toFixed(6)} SOL, ${found.residualSol.toFixed(6)} SOL not explained${rest}`)
 }
 
 console.log(`seed ${seed}`)
 for (const number of chosen) {
   const index = Number(number) - 1
   const session = SESSIONS[index]
-  if (session === undefined) throw new RangeError(`there is no session ${number}`)
+  if (session === undefined)
+    throw new RangeError(`--only: there is no session ${number}; expected 1 to ${SESSIONS.length}`)
   const keep = values.keep && join(values.keep, number)
   const found = await attributedSession(session, seed + index, Number(values.seconds), keep)
   const { bots, speed, faults } = session
@@ -36,5 +37,5 @@ for (const number of chosen) {
   for (const bot of found.bots)
     say(`  ${bot.bot} (${bot.mode})`, bot, bot.apart === null ? '' : `; ${JSON.stringify(bot.apart)}`)
 }
-console.log(`${unexplained.length} differences not explained, seed ${seed}`)
+console.log(`${unexplained.length} differences between a session and its backtest are not explained, seed ${seed}`)
 process.exit(unexplained.length === 0 ? 0 : 1)

@@ -20,7 +20,7 @@ interface Attributed extends Difference {
   readonly notes: string[]
 }
 
-test('attribute explains the difference between a run of three kinds of bots, which was started twice, and the backtest of its own tape', async ({
+test('`attribute` explains the difference between a run with three kinds of bots and the backtest of its tape', async ({
   onTestFinished,
 }) => {
   const trips = { strategy: 'round-trips', params: { rounds: 2 } } as const
@@ -60,7 +60,9 @@ test('attribute explains the difference between a run of three kinds of bots, wh
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const found = JSON.parse(stdout) as Attributed
   console.log(
-    found.bots.map(({ bot, gapSol, residualSol }) => `${bot}: gap ${gapSol}, not explained ${residualSol}`).join('\n'),
+    found.bots
+      .map(({ bot, gapSol, residualSol }) => `${bot}: gap ${gapSol} SOL, not explained ${residualSol} SOL`)
+      .join('\n'),
   )
   expect(found).toMatchObject({ starts: 2, notes: [] })
   expect(found.factors.find(({ name }) => name === 'configuration')?.sol).toBe(0)

@@ -41,7 +41,7 @@ test('the tape of a paper run on the sandbox can be backtested', async ({ onTest
   expect(found.events).toBe(running.model.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)
 
-  // The backtest in another process and another folder, with every decision written to disk.
+  // The same backtest in another process and folder, with every decision written to disk.
   const copy = join(venue.folder, 'copy.db')
   copyFileSync(venue.journal, copy)
   const out = join(venue.folder, 'out')
@@ -71,7 +71,7 @@ test('the tape of a paper run on the sandbox can be backtested', async ({ onTest
          (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
     )
     .get()
-  // The sums of the journal, computed by SQL.
+  // The sums of the results, computed by SQL from the journal of the backtest.
   const books = db
     .prepare(
       `SELECT (SELECT sum(wallet_sol) FROM fills) AS fills, (SELECT sum(fee_sol) FROM fills) AS fees,
@@ -130,7 +130,7 @@ test('the tape of a paper run on the sandbox can be backtested', async ({ onTest
     ['truncated', (path: string) => truncateSync(path, statSync(path).size - 8192), 1, 'is corrupt'],
     [
       'text',
-      (path: string) => writeFileSync(path, 'hello, this is no database, and never was one'),
+      (path: string) => writeFileSync(path, 'this text file is not a database of any kind.'),
       1,
       'not a Sluice journal',
     ],

@@ -30,7 +30,7 @@ test('a run continues from a backup that was made while the bots traded, with th
   expect(await stage.complaints()).toEqual([])
 })
 
-test('after a restore, the audit finds SOL that was spent after the backup, entries stop until it is accepted, and no buy is repeated', async ({
+test('after a restore, the audit finds a buy made after the backup; entries stop until it is accepted, and it is not repeated', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -65,7 +65,7 @@ test('after a restore, the audit finds SOL that was spent after the backup, entr
   await again.stop()
 })
 
-test('a position that was sold after the backup is listed as open, and the chain refuses to sell its tokens a second time', async ({
+test('after a restore, a position that was sold after the backup is listed as open, and the chain refuses to sell it again', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -90,7 +90,7 @@ test('a position that was sold after the backup is listed as open, and the chain
   await again.stop()
 })
 
-/** Removes a journal and its log files, as the loss of a disk does. */
+/** Removes a journal and its log files, as if their disk was lost. */
 function lose(journal: string): void {
   renameSync(journal, `${journal}.lost`)
   for (const end of ['-wal', '-shm']) {

@@ -33,14 +33,14 @@ interface LedgerBooks {
   readonly complaints: readonly string[]
 }
 
-/** The lines of a live wallet's ledger, lamports. */
+/** The sums of a live wallet's ledger, lamports. */
 interface AccountLedger {
   readonly account: string
-  /** The changes of the wallet by its fills. */
+  /** The sum of the changes of the wallet by fills. */
   readonly fills: number
-  /** The sum of all lines up to the slot of the last audit. */
+  /** The sum of all ledger lines up to the Solana slot of the last audit. */
   readonly audited: number | null
-  /** The balance of the wallet at that slot. */
+  /** The balance of the wallet at the Solana slot of the last audit. */
   readonly wallet: number | null
 }
 
@@ -65,7 +65,7 @@ export function readBooks(journal: string): Books {
   }
 }
 
-/** The time after a read until the connection is closed. */
+/** The connection is closed when this time has passed since the last read. */
 const IDLE_MS = 300
 
 /** Reads a journal again and again. Keeps its connection between two reads, because a new connection has to parse the
@@ -163,7 +163,10 @@ function ledgerIn(prepare: Statements): LedgerBooks {
           slot: number
           rest: number
         }[]
-      ).map(({ account, slot, rest }) => `the ledger of ${account} leaves ${rest} lamports over at slot ${slot}`),
+      ).map(
+        ({ account, slot, rest }) =>
+          `the ledger of ${account} leaves ${rest} lamports unexplained at the Solana slot ${slot}`,
+      ),
     ],
   }
 }
@@ -177,9 +180,9 @@ export function isSettled({ orders, fills, attempts }: Books): boolean {
   )
 }
 
-/** Returns whether the bots with the strategy `round-trips` have used every way to sell, and no order is open. */
+/** Returns whether the bots with the strategy `round-trips` have made every kind of sale, and no order is open. */
 export function isWalked(books: Books): boolean {
-  const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'every way is walked')
+  const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'all kinds of sales are done')
   return isDone && isSettled(books)
 }
 
@@ -242,7 +245,9 @@ function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[
   const sum = walletChange(side, costs)
   return sum === walletLamports && costs.remainderLamports === 0
     ? []
-    : [`${orderId}: its costs make ${sum} of ${walletLamports}, ${costs.remainderLamports} are left over`]
+    : [
+        `${orderId}: its costs add up to ${sum} of ${walletLamports} lamports, with a remainder of ${costs.remainderLamports}`,
+      ]
 }
 
 /**
@@ -254,12 +259,12 @@ function ledgerComplaints({ ledger, fills }: Books, wallet: string): string[] {
   const own = ledger.accounts.find(isLiveOf(wallet)) ?? { fills: 0, audited: null, wallet: null }
   return [
     ...ledger.complaints,
-    ...differing('fills in the ledger', [`${own.fills}`], [`${filled}`]),
-    ...differing('ledger at the last audit', [`${own.audited}`], [`${own.wallet}`]),
+    ...differing('sum of the fills in the ledger', [`${own.fills}`], [`${filled}`]),
+    ...differing('sum of the ledger at the last audit', [`${own.audited}`], [`${own.wallet}`]),
   ]
 }
 
-/** Returns whether a record belongs to the live account of a wallet. */
+/** Returns a test of whether a record belongs to the live account of a wallet. */
 export function isLiveOf(wallet: string): (of: { readonly account: string }) => boolean {
   return ({ account }) => account.startsWith('live|') && account.endsWith(`|${wallet}`)
 }
@@ -282,7 +287,8 @@ function onlyOf(books: Books, wallet: string): Books {
 function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] {
   const complaints: string[] = []
   const decided = outputs.filter(({ kind }) => kind === 'order').length
-  if (decided !== orders.length) complaints.push(`${decided} decisions made ${orders.length} orders`)
+  if (decided !== orders.length)
+    complaints.push(`the engine decided ${decided} orders, but the journal has ${orders.length}`)
   for (const { id, state, code } of orders) {
     const own = fills.filter(({ orderId }) => orderId === id)
     if (own.length > 1) complaints.push(`${id} has ${own.length} fills`)
@@ -318,7 +324,7 @@ function unexplained(
       side === undefined ? names(attempt) : attempt.mint === mint && attempt.side === side,
     )
     if (index >= 0) out.splice(index, 1)
-    return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is on the chain only: ${transaction.signature}`]
+    return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is only on the chain: ${transaction.signature}`]
   })
   return { unknown, complaints }
 }
@@ -417,8 +423,8 @@ function differing(what: string, journal: readonly string[], chain: readonly str
   const only = (one: readonly string[], other: readonly string[]): string[] =>
     one.filter((line) => !other.includes(line))
   return [
-    ...only(journal, chain).map((line) => `${what}, in the journal only: ${line}`),
-    ...only(chain, journal).map((line) => `${what}, on the chain only: ${line}`),
-    ...(new Set(journal).size < journal.length ? [`${what}: twice in the journal`] : []),
+    ...only(journal, chain).map((line) => `${what}: only in the journal: ${line}`),
+    ...only(chain, journal).map((line) => `${what}: only on the chain: ${line}`),
+    ...(new Set(journal).size < journal.length ? [`${what}: the journal has an entry twice`] : []),
   ]
 }

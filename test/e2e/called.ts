@@ -4,7 +4,7 @@ import type { Ended } from './process.ts'
 
 type Output = Record<'stdout' | 'stderr', string>
 
-/** The output of each call. It is stored separately, so that calls may run at the same time. */
+/** Stores the output of each call separately, so that calls may run at the same time. */
 const outputs = new AsyncLocalStorage<Output>()
 
 /**
@@ -25,7 +25,7 @@ export async function called(args: readonly string[], folder = ''): Promise<Ende
 
 let isCaptured = false
 
-/** Sends what a call prints to the output of this call. Other output is unchanged. */
+/** Redirects what a call prints to the output of this call. Other output is unchanged. */
 function capture(): void {
   if (isCaptured) return
   isCaptured = true

@@ -39,11 +39,11 @@ async function filesAfter(args: readonly string[], prepare: (cache: string, outs
   }
 }
 
-test.concurrent('compiled code is kept in a folder that only this user can read and write', async () => {
+test.concurrent('Sluice keeps compiled code in a folder that only this user can read and write', async () => {
   expect(await filesAfter(['--version'])).toEqual({ code: 0, stderr: '', mode: 0o700, files: 1 })
 })
 
-test.concurrent('backtests keep their compiled code apart from that of other commands, because they use other flags of V8', async () => {
+test.concurrent('backtests keep their compiled code in a separate folder, because they use other V8 flags than other commands', async () => {
   const before = async (cache: string) => {
     for (const command of ['check', 'backtest']) await sluice([command, 'a.yaml'], environment(cache))
   }
@@ -100,8 +100,8 @@ test.concurrent.each<[what: string, prepare: (cache: string, outside: string) =>
       symlinkSync(outside, join(cache, 'sluice', 'compiled'))
     },
   ],
-  ['that cannot be made', (cache) => rmSync(cache, { recursive: true }) ?? symlinkSync('/dev/null', cache)],
-])('a folder %s is not used, and the command runs', async (_what, prepare) => {
+  ['that cannot be created', (cache) => rmSync(cache, { recursive: true }) ?? symlinkSync('/dev/null', cache)],
+])('a command runs without a folder for compiled code %s', async (_what, prepare) => {
   expect(await filesAfter(['--version'], prepare)).toMatchObject({ code: 0, stderr: '', files: 0 })
 })
 

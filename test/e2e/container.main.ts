@@ -121,7 +121,12 @@ function commandOf(image: Image, [program, ...words]: readonly string[]): readon
     args,
     {
       cwd: placeOf(image, '.'),
-      env: { PATH: process.env.PATH, HOME: '/nonexistent', SLUICE_API_KEY: 'a key of no service', ...image.env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: '/nonexistent',
+        SLUICE_API_KEY: 'an API key that no service knows',
+        ...image.env,
+      },
       ...user,
     },
   ]
@@ -164,7 +169,7 @@ child.kill('SIGTERM')
 const code = await new Promise((resolve) => child.once('exit', resolve))
 if (code !== 0) fail(`exit code ${code} after SIGTERM\n${said}`)
 if (!existsSync(join(bots, 'data/sluice.db')) || (statSync(join(bots, 'data/sluice.db')).mode & 0o077) !== 0)
-  fail(`no private journal in the volume: ${readdirSync(join(bots, 'data'))}`)
+  fail(`the volume contains no private journal: ${readdirSync(join(bots, 'data'))}`)
 const { stdout } = spawnSync('du', ['-sm', join(image.root, 'opt')], { encoding: 'utf8' })
 console.log(
   `healthy, stopped in order, wrote only to the volume; ${stdout.split('\t')[0]} MB in addition to the base image`,

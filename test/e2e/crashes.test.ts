@@ -17,7 +17,7 @@ const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
-describe.concurrent('processes that are killed between two steps of an order', () => {
+describe.concurrent('a process is killed between two steps of an order', () => {
   // The passage of each failpoint at which the process is killed. On a busy disk, all six buys may be accepted before
   // the first commit. If the process is killed at that moment, the journal contains no request. A used key without
   // recorded requests counts as fully used for 60 s, so no buy would follow. Orders after the sixth are sales.
@@ -42,7 +42,7 @@ describe.concurrent('processes that are killed between two steps of an order', (
       const killed = venue.books()
       // A start inside this process costs a fifth of the time of a separate process.
       const second = await venue.start()
-      await until('further orders, and the end of the orders that were open at the kill', () =>
+      await until('new orders, and the end of the orders that were open at the kill', () =>
         isTakenUp(killed, venue.books()),
       )
       if (LONG || step === 'before-execute') {
@@ -59,7 +59,7 @@ describe.concurrent('processes that are killed between two steps of an order', (
   )
 })
 
-test.concurrent('the demo continues with one journal and one chain after it was killed twice, and leaves no process behind', async ({
+test.concurrent('after two kills, the demo continues with the same journal and chain, and leaves no process behind', async ({
   onTestFinished,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
@@ -74,8 +74,8 @@ test.concurrent('the demo continues with one journal and one chain after it was 
     const before = existsSync(journal) ? readBooks(journal).fills.length : 0
     const start = performance.now()
     const one = demo(3600)
-    await until(`fills of start ${share}`, () => existsSync(journal) && fillsOf(journal) >= before + 3)
-    await until('its share of the time', () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4)
+    await until(`three fills after start number ${share}`, () => existsSync(journal) && fillsOf(journal) >= before + 3)
+    await until('the planned running time to pass', () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4)
     if (share === 2) await until('fills of both executors', () => filledBy(journal).size === 2)
     await kill(one) // and at once the next one
   }
@@ -116,7 +116,7 @@ function filledBy(journal: string): Set<string> {
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
-/** Returns whether the earlier open orders have ended, except those that wait for proof, and the new process trades. */
+/** Returns whether the new process trades, and the earlier orders have ended, except those that wait for proof. */
 function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   const old = orders.slice(0, before.orders.length)
   return (

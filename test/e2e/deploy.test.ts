@@ -90,7 +90,7 @@ test('the commands of docs/deploy.md install, update, roll back and move a servi
   expect(replayed, replayed.stdout + replayed.stderr).toMatchObject({ code: 0 })
 })
 
-test('the image uses the Node version of package.json, runs without root, and has one writable volume and a health check', () => {
+test('the Docker image uses the Node version of package.json, runs without root, and has one writable volume and a health check', () => {
   const stages = stagesOf()
   const { devDependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   expect(new Set(stages.map(({ base }) => base))).toEqual(new Set([`node:${devDependencies.node}-bookworm-slim`]))
@@ -108,7 +108,7 @@ test('the image uses the Node version of package.json, runs without root, and ha
   expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toContain('npm run container\n')
 })
 
-test('only files that .dockerignore names are sent to the build, and all of them exist', () => {
+test('the Docker build receives only files that .dockerignore names, and all of them exist', () => {
   expect(sentToBuild().filter((name) => !existsSync(join(ROOT, name)))).toEqual([])
   expect(sentToBuild()).not.toEqual(expect.arrayContaining(['data', '.git', 'node_modules', '.env']))
 })

@@ -17,7 +17,7 @@ function strategy(body: string): string {
 import { AT, reason } from './numbers.ts'
 export default defineStrategy({
   name: 'nth',
-  about: 'Buys the n-th print.',
+  about: 'Buys each token at its n-th print.',
   params: z.object({}),
   keys: ['trades'],
   exits: { maxHoldSeconds: 20 },
@@ -68,7 +68,7 @@ async function interrupt(dev: Sluice): Promise<void> {
 }
 
 describe.concurrent('dev', () => {
-  test('a version of the strategy that does not return is stopped after 5 s, and the version before it continues', async () => {
+  test('`dev` stops a strategy version that does not return after 5 s, and the previous version continues', async () => {
     const { dev, save } = start('loops', '--journal', await tapeOf('loops'))
     await printed(dev, /RESULTS +VERSION 1 /)
     save('nth.ts', strategy('while (token.state.prints === 50) {}'))
@@ -76,7 +76,7 @@ describe.concurrent('dev', () => {
     await interrupt(dev)
   })
 
-  test('`dev` loads each saved version and compares it over the same rows, keeps the last version if the new one has an error, and exits with 0 on Ctrl-C', async () => {
+  test('`dev` compares each saved version over the same rows, keeps the last one if the new one has an error, and exits with 0 on Ctrl-C', async () => {
     const { dev, save } = start('saves', '--journal', await tapeOf('tape'))
     await printed(
       dev,
@@ -89,10 +89,10 @@ describe.concurrent('dev', () => {
     expect(Number(ms)).toBeGreaterThan(0)
     await printed(dev, /THE SAME ROWS +BEFORE +VERSION 2 +2000 rows[\s\S]*fills differ[\s\S]*- .* print 20\n/)
 
-    save('nth.ts', strategy('this is no code'))
+    save('nth.ts', strategy('this is not code'))
     await printed(
       dev,
-      /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is no code\n +\| +\^\n/,
+      /version 3 failed; version 2 continues\n.*nth\.ts:13:\d+: SyntaxError: [\s\S]*\n> 13 \| +this is not code\n +\| +\^\n/,
     )
 
     save('nth.ts', strategy(THROWS))
@@ -107,7 +107,7 @@ describe.concurrent('dev', () => {
     await interrupt(dev)
   })
 
-  test('a new version sees a live feed, even if the tape has moved on beyond the rows that are compared', async () => {
+  test('in `dev`, a new version sees a live feed, even if the tape has moved on beyond the compared rows', async () => {
     const { dev, save } = start('stretch', '--window', '5', '--speed', '100')
     await printed(dev, /version 1: first event/)
     await printed(dev, /RESULTS[\s\S]*?(?:buy {5}[\s\S]*?){20}/)

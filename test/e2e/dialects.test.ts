@@ -12,13 +12,13 @@ const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
 describe.concurrent("bots trade with every variant (dialect) of the service's protocol", () => {
   const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
-  test.for(seeds)('%d', async (dialect, { onTestFinished }) => {
+  test.for(seeds)('bots trade with variant %d of the protocol of the service', async (dialect, { onTestFinished }) => {
     const venue = await openVenue({ dialect, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
     // In every second variant, the configuration sets `units.sell`, as a user can. In the others it must work without
     // this setting.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
-    const books = await until('three tokens to be bought, and each to be sold in another way', () => {
+    const books = await until('three tokens to be bought, and each to be sold in a different way', () => {
       const books = venue.books()
       return isWalked(books) && books
     })
@@ -42,7 +42,7 @@ function kindsFilled({ attempts }: Books): Set<string> {
   return new Set(attempts.filter(({ state }) => state === 'filled').map(({ size }) => size.kind))
 }
 
-/** Sales that sold another amount than ordered. */
+/** Returns the sales that sold another amount than ordered. */
 function wronglySold({ attempts, fills }: Books): string[] {
   return attempts.flatMap(({ id, mint, size }) => {
     const sale = fills.find(({ attemptId, side }) => attemptId === id && side === 'sell')
@@ -68,7 +68,7 @@ function percentOf(part: bigint, whole: bigint): number {
   return (Number(part) / Number(whole)) * 100
 }
 
-/** Returns copies of the books with one fault each. The checks must detect every fault. */
+/** Returns copies of the books with one fault each. The test expects that the checks detect every fault. */
 function forgeries(books: Books): [what: string, books: Books][] {
   const [fill, ...others] = books.fills as [Fill, ...Fill[]]
   return [
@@ -84,7 +84,7 @@ function forgeries(books: Books): [what: string, books: Books][] {
     ['a base unit is missing', { ...books, fills: [{ ...fill, tokens: fill.tokens - 1n }, ...others] }],
     ['an order is missing', { ...books, orders: books.orders.slice(1) }],
     [
-      'a reverted fee is made up',
+      'a fee of a failed transaction is invented',
       { ...books, reports: [...books.reports, { ...books.reports[0]!, feeLamports: fill.feeLamports }] },
     ],
   ]

@@ -45,9 +45,11 @@ const source = fileURLToPath(new URL('./failing-disk.c', import.meta.url))
 const compiled = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, source, '-ldl'], { encoding: 'utf8' })
 const canPreload = compiled.status === 0 && process.platform === 'linux'
 if (!canPreload)
-  console.log(`no call of the system can be made to fail here: ${compiled.error?.message ?? compiled.stderr}`)
+  console.log(
+    `skipped: system calls cannot be made to fail on this machine: ${compiled.error?.message ?? compiled.stderr}`,
+  )
 
-describe.runIf(canPreload)('a system call fails, or is slow, while a process trades', () => {
+describe.runIf(canPreload)('a system call fails or is slow while a process trades', () => {
   const { EIO, ENOSPC } = constants.errno
   test.concurrent.for([
     ['sync', EIO, 1],
@@ -55,7 +57,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     ['sync', EIO, 40],
     ['write', ENOSPC, 3],
   ] as const)(
-    'if the call %s fails with error %i from its %i. time on, the process ends with 1 and reports the reason',
+    'if the system call %s fails with error %i from call number %i on, the process ends with 1 and reports the reason',
     async ([call, errno, after], { onTestFinished }) => {
       const venue = await openVenue({ bots, config }, onTestFinished)
       const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
@@ -68,7 +70,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
 
   // The first failure occurs while the space for exits is being reserved, the second while the process trades.
   test.concurrent.for([400, 10_000])(
-    'if every write from the %i. on fails for lack of space, the process reports this and waits, and ends with 1 when it is stopped',
+    'if every write from number %i on fails for lack of space, the process reports this, waits, and ends with 1 when it is stopped',
     async (after, { onTestFinished }) => {
       const venue = await openVenue({ bots, config }, onTestFinished)
       const faults = { FAULT_CALL: 'write', FAULT_AFTER: `${after}`, FAULT_ERRNO: `${ENOSPC}` }
@@ -85,7 +87,7 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
     },
   )
 
-  test.concurrent('on a slow disk, orders wait for commits, and the feed does not', async ({ onTestFinished }) => {
+  test.concurrent('on a slow disk, orders wait for commits, but the feed does not', async ({ onTestFinished }) => {
     // On a slow disk, the strategy's sale in parts takes longer than 3 s. If an exit sold the position first, the
     // strategy would begin again with another token.
     const patient = [{ ...bots[0], exits: { maxHoldSeconds: 120 } }]
@@ -101,12 +103,12 @@ describe.runIf(canPreload)('a system call fails, or is slow, while a process tra
 })
 
 const disk = mountSmallDisk(300)
-if (typeof disk === 'string') console.log(`no file system of a fixed size is possible here: ${disk}`)
+if (typeof disk === 'string') console.log(`skipped: this machine cannot mount a file system of a fixed size: ${disk}`)
 else afterAll(() => disk.unmount())
 
 describe.runIf(typeof disk !== 'string')('a full file system', () => {
   if (typeof disk === 'string') return
-  test('on a full file system, a process stops entries, sells positions with the reserved space, loses nothing, and can be started again', async ({
+  test('on a full file system, a process stops entries, sells positions in the reserved space, loses nothing and can start again', async ({
     onTestFinished,
   }) => {
     const venue = await onDisk(disk, () => openVenue({ bots, config }, onTestFinished))

@@ -17,7 +17,7 @@ export interface Stage {
   readonly steps: readonly Instruction[]
 }
 
-/** Returns the stages of the Dockerfile, the only place that lists the steps of the image. */
+/** Returns the stages of the Dockerfile. No other file lists the steps of the image. */
 export function stagesOf(text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')): Stage[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   const stages: { name: string; base: string; steps: Instruction[] }[] = []

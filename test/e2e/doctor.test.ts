@@ -33,7 +33,7 @@ interface Visit {
 }
 
 const BOT = { name: 'puppet', strategy: 'puppet', limits: { maxSolPerOrder: 0.1, maxOpenPositions: 3 } } as const
-/** The slot time of the real chain. It matters because the lag of a node is reported in slots. */
+/** The slot time of the real chain. It is used because doctor reports the lag of an RPC node in Solana slots. */
 const SLOT_MS = 400
 type AtEnd = Parameters<typeof openVenue>[1]
 
@@ -65,29 +65,34 @@ function rpcFile({ folder }: Venue, name: string, url: string): object {
 }
 
 describe.concurrent('a healthy setup', () => {
-  test.for([0, 1, 2, 3, 7])('dialect %d', async (dialect, { onTestFinished }) => {
-    const venue = await venueOf(onTestFinished, { dialect })
-    const visit = await doctor(venue)
-    expect(visit.failed).toEqual([])
-    expect(visit.code).toBe(0)
-    expect(visit.of('key')).toMatch(/^ok: accepted by 127\.0\.0\.1:\d+/)
-    expect(visit.of('plan')).toMatch(/^ok: standard: 100 requests per minute, 5 connections, 50 messages per second$/i)
-    expect(visit.of('units')).toMatch(/^ok: amount \/ tokensTraded is SOL per token, according to \d+ prints/)
-    const isUsd = venue.sandbox.dialect.tradePrice === 'usd'
-    expect(visit.of('units')).toMatch(
-      isUsd ? /price is 1\d\d times as high, so it is in another currency$/ : /the price is in SOL too$/,
-    )
-    expect(visit.of('sell number')).toMatch(/^warn: unit unknown/)
-    expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
-    expect(visit.of('token info')).toMatch(/contains the requested key/)
-    expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute used')
-    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is respected')
-    expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, 0 tokens$/)
-    expect(visit.of('clock')).toMatch(/^ok: /)
-    expect(venue.requests).toHaveLength(2)
-    for (const secret of Object.values(venue.sandbox.apiKeys)) expect(visit.all).not.toContain(secret)
-    expect(visit.all).not.toContain(venue.sandbox.rpcUrl)
-  })
+  test.for([0, 1, 2, 3, 7])(
+    'doctor finds no problem in a correct setup with dialect %d of the service',
+    async (dialect, { onTestFinished }) => {
+      const venue = await venueOf(onTestFinished, { dialect })
+      const visit = await doctor(venue)
+      expect(visit.failed).toEqual([])
+      expect(visit.code).toBe(0)
+      expect(visit.of('key')).toMatch(/^ok: accepted by 127\.0\.0\.1:\d+/)
+      expect(visit.of('plan')).toMatch(
+        /^ok: standard: 100 requests per minute, 5 connections, 50 messages per second$/i,
+      )
+      expect(visit.of('units')).toMatch(/^ok: amount \/ tokensTraded is SOL per token, according to \d+ prints/)
+      const isUsd = venue.sandbox.dialect.tradePrice === 'usd'
+      expect(visit.of('units')).toMatch(
+        isUsd ? /price is 1\d\d times as high, so it is in another currency$/ : /the price is in SOL too$/,
+      )
+      expect(visit.of('sell number')).toMatch(/^warn: unit unknown/)
+      expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
+      expect(visit.of('token info')).toMatch(/contains the requested key/)
+      expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute used')
+      expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is respected')
+      expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, 0 tokens$/)
+      expect(visit.of('clock')).toMatch(/^ok: /)
+      expect(venue.requests).toHaveLength(2)
+      for (const secret of Object.values(venue.sandbox.apiKeys)) expect(visit.all).not.toContain(secret)
+      expect(visit.all).not.toContain(venue.sandbox.rpcUrl)
+    },
+  )
 
   test('doctor checks the embedded sandbox and prints one line per check', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
@@ -148,10 +153,10 @@ describe.concurrent('the service', () => {
   })
 
   test.for<[what: string, plan: unknown, key: 'standard' | 'premium' | 'enterprise', found: RegExp]>([
-    ['more than the plan', 'premium', 'standard', /^fail: .*; the configuration allows more: 1000 requests/],
-    ['less than the plan', 'standard', 'premium', /^warn: .*; the configuration allows less: 100 requests/],
-    ['Enterprise without numbers', 'auto', 'enterprise', /^warn: the plan is Enterprise, but/],
-  ])('configured is %s', async ([, plan, key, found], { onTestFinished }) => {
+    ['allows more than the plan', 'premium', 'standard', /^fail: .*; the configuration allows more: 1000 requests/],
+    ['allows less than the plan', 'standard', 'premium', /^warn: .*; the configuration allows less: 100 requests/],
+    ['leaves out the numbers of an Enterprise plan', 'auto', 'enterprise', /^warn: the plan is Enterprise, but/],
+  ])('doctor reports a configuration that %s', async ([, plan, key, found], { onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { plan } } })
     venue.giveKey(venue.sandbox.apiKeys[key])
     expect((await doctor(venue)).of('plan')).toMatch(found)
@@ -177,7 +182,7 @@ describe.concurrent('the service', () => {
   })
 })
 
-/** The first slot of each sandbox's chain. */
+/** The first Solana slot of each sandbox's chain. */
 const FIRST_SLOT = 300_000_000
 
 describe.concurrent('an RPC', () => {
@@ -191,7 +196,7 @@ describe.concurrent('an RPC', () => {
       /the node ignores minContextSlot/,
     ],
     [
-      'that has no history of an address',
+      'that does not support the history of an address',
       {
         answer: ({ method, answer: { id, ...rest } }) =>
           method === 'getSignaturesForAddress'
@@ -221,7 +226,7 @@ describe.concurrent('an RPC', () => {
       'rpc 2',
       /^fail: file:.*: the answer is not JSON-RPC, status 503|RPC 2 rests/,
     ],
-  ])('%s', async ([, change, check, found], { onTestFinished }) => {
+  ])('doctor reports an RPC %s', async ([, change, check, found], { onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const proxy = await openRpcProxy(venue.sandbox.rpcUrl, change)
     onTestFinished(() => proxy.close())
@@ -234,7 +239,7 @@ describe.concurrent('an RPC', () => {
     expect(visit.all).not.toContain(proxy.url)
   })
 
-  test('that refuses with too many requests', async ({ onTestFinished }) => {
+  test('doctor reports an RPC that refuses requests because there are too many', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     let calls = 0
     const proxy = await openRpcProxy(venue.sandbox.rpcUrl, {
@@ -245,7 +250,7 @@ describe.concurrent('an RPC', () => {
     expect((await doctor(venue)).of('rpc 1 budget')).toMatch(/^warn: 50 requests per second, and the node answered 429/)
   })
 
-  test('of another cluster', async ({ onTestFinished }) => {
+  test('doctor reports an RPC of another cluster', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const other = await startSandbox(DEFAULT_VENUE.served, { seed: 2 })
     onTestFinished(() => other.close())
@@ -289,7 +294,7 @@ describe.concurrent('this machine', () => {
     expect(readFileSync(venue.journal, 'utf8')).toBe('something else')
   })
 
-  test('a journal of an older version is reported and not changed', async ({ onTestFinished }) => {
+  test('doctor reports a journal of an older version, and does not change it', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     openForWriting(venue.journal).close()
     const db = new Database(venue.journal)
@@ -341,7 +346,7 @@ describe.concurrent('while a bot runs', () => {
     expect(one.child.exitCode).toBe(null)
   })
 
-  test('on a plan with one connection, doctor opens no second connection while a bot runs on another journal', async ({
+  test('with a plan that allows one connection, doctor opens no second one while a bot runs on another journal', async ({
     onTestFinished,
   }) => {
     const plan = { requestsPerMinute: 100, connections: 1, messagesPerSecond: 50 }

@@ -15,8 +15,8 @@ function posts({ requests }: Venue, side: 'buy' | 'sell'): number {
 describe.concurrent('an order whose answer goes wrong', () => {
   test.for<[what: string, fault: Fault]>([
     ['is lost', { kind: 'dropAfter' }],
-    ['is a 502', { kind: 'serverError', status: 502, executed: true }],
-    ['is a 408', { kind: 'serverError', status: 408, executed: true }],
+    ['is replaced by a 502', { kind: 'serverError', status: 502, executed: true }],
+    ['is replaced by a 408', { kind: 'serverError', status: 408, executed: true }],
     ['comes late', { kind: 'delay', ms: 1_500 }],
   ])(
     'if an order executed and its answer %s, the feed shows the execution, one fill is booked, and nothing is sent again',
@@ -91,7 +91,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     expect([posts(stage, 'buy'), posts(stage, 'sell')]).toEqual([3, 3])
   })
 
-  test('if answers of 429 last longer than a buy may wait, the buy expires and releases its reserved SOL', async ({
+  test('if the service answers 429 for longer than a buy may wait, the buy expires and releases its reserved SOL', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -121,10 +121,10 @@ describe.concurrent('an order whose answer goes wrong', () => {
 
 describe.concurrent('an order that the chain reverts or drops', () => {
   test.for<[what: string, fault: Fault, ends: string[]]>([
-    ['reverts', { kind: 'reverted' }, ['failed']],
-    ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
-    ['is looked up at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
-  ])('an order that %s: the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
+    ['fails on the chain', { kind: 'reverted' }, ['failed']],
+    ['is reverted by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
+    ['is looked up at an RPC that fails twice', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
+  ])('if an order %s, the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set(fault)

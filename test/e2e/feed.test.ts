@@ -15,7 +15,7 @@ describe.concurrent('a faulty feed', () => {
     ['sends events in another order', { kind: 'reorder', count: 5 }, []],
     ['sends random messages in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
   ])(
-    'a feed that %s: every trade is on the tape once, and orders continue',
+    'if the feed %s, every trade is on the tape once, and orders continue',
     async ([, fault, why], { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const running = await stage.go()
@@ -97,7 +97,7 @@ describe.concurrent('a faulty feed', () => {
     },
   )
 
-  test('if the service reports too many connections, the longest waiting time applies, and the process continues', async ({
+  test('if the service reports too many connections, the process waits for the longest reconnect delay, and continues', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -147,7 +147,7 @@ describe.concurrent('a refused key', () => {
   })
 })
 
-/** Returns those of the given trades that are on the tape, with repetitions, sorted. */
+/** Returns the signatures of the given trades that are on the tape, sorted, with repetitions. */
 function tapedOf(stage: Stage, signatures: readonly string[]): string[] {
   return stage
     .tape()

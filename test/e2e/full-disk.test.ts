@@ -26,9 +26,9 @@ const probe = mountSmallDisk(1)
 if (typeof probe === 'string') console.log(`skipped, no small file system can be mounted here: ${probe}`)
 else probe.unmount()
 
-describe.runIf(typeof probe !== 'string')('another program fills the disk', () => {
+describe.runIf(typeof probe !== 'string')('while another program fills the disk', () => {
   test.for(Array.from({ length: RUNS }, (_, index) => index + 1))(
-    'run %i: on a full disk with open positions, every exit is recorded and sent, and resume buys nothing',
+    'on a full disk with open positions, every exit is recorded and sent, and `resume` buys nothing (run %i)',
     { timeout: LONG_MS },
     async (_run, { onTestFinished }) => {
       const disk = mountSmallDisk(DISK_MIB) as SmallDisk

@@ -73,7 +73,7 @@ test.concurrent('if a full exit executed and its answer was lost, the chain show
   expect(stage.books().fills.filter(({ orderId }) => orderId === 'o2')).toHaveLength(1)
 })
 
-test.concurrent('after a kill with two open attempts, the outcome of both is searched for, neither is sent again, and the next attempt sells', async ({
+test.concurrent('after a kill with two open attempts of an exit, neither is sent again, both outcomes are searched for, and the next attempt sells', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: 100, config }, onTestFinished)
@@ -99,7 +99,7 @@ test.concurrent('after a kill with two open attempts, the outcome of both is sea
   )
 })
 
-/** Starts a process on the stage; its bot may buy. */
+/** Starts a process on the stage, and waits until its bot may buy. */
 async function process(stage: Stage): Promise<[Sluice, Send]> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()

@@ -8,8 +8,8 @@ import { until } from './until.ts'
 const MEMORY = { heapMb: 96, buffersMb: 64 }
 
 /**
- * No strategy may affect the others. `end`: the strategy threw, had to be stopped, or continues because its action has
- * no effect. `rows`: repeats the action at every row.
+ * Actions of a strategy that must not affect other strategies. `end`: the strategy throws, has to be stopped, or
+ * continues because its action has no effect. `rows`: the strategy repeats the action at every row.
  */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
@@ -44,7 +44,7 @@ const LONG_ACTS: typeof ACTS = [
   ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
 ]
 
-/** Replays the run. The command does this in a thread of its own, where these strategies can do no harm. */
+/** Replays the run by the command, which uses a separate thread. There, the hostile strategies can do no harm. */
 async function expectReplayed(stage: Stage): Promise<void> {
   const books = stage.books()
   expect(discrepancies(books, stage.chain())).toEqual([])
@@ -119,7 +119,7 @@ test('if the engine hangs during a buy and the operator sells everything, the bo
   await running.handle({ command: 'signal', signal: 'loop', data: { to: 'loop', mint: MINT } })
   await running.handle({ command: 'flatten' })
   stage.prints(5)
-  await until('the fill, while the engine hangs', () => stage.books().fills.length > 0)
+  await until('the fill of the buy while the engine hangs', () => stage.books().fills.length > 0)
   await until('the next engine', () => stage.log.some((line) => line.includes('the engine runs again')))
   const { orders } = await stage.settled()
   expect(orders).toMatchObject([

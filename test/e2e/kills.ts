@@ -128,9 +128,9 @@ async function killsOfOne(
   last.child.kill('SIGINT')
   if ((await last.ended) !== 0)
     complaints.push(`the last process ended with ${last.child.exitCode}: ${last.stderr.slice(-500)}`)
-  if (!isSettled(settled)) complaints.push('something was left open')
+  if (!isSettled(settled)) complaints.push('an order, an attempt or a fill was left undecided at the end')
   complaints.push(...complaintsOf(venue, await venue.complaints()))
-  say(`from kill ${first + 1} on, settled: ${stateOf(venue)}; ${complaints.length} complaints`)
+  say(`the journal of kill ${first + 1} and later kills is settled: ${stateOf(venue)}; ${complaints.length} complaints`)
   return complaints
 }
 
@@ -139,7 +139,7 @@ async function atFailpoint(venue: Venue, random: Random, step: Failpoint): Promi
   const one = venue.run({ SLUICE_FAILPOINT: setting })
   const isReached = await endsWithin(one, UNREACHED_MS)
   if (!isReached) await kill(one)
-  return isReached ? setting : `${setting}, not reached in ${UNREACHED_MS / 1_000} s`
+  return isReached ? setting : `${setting}, which was not reached within ${UNREACHED_MS / 1_000} s`
 }
 
 async function atRandom(venue: Venue, random: Random): Promise<string> {
@@ -191,8 +191,12 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
     ...others,
     ...standing,
     ...(check === 'ok' ? [] : [`the journal is damaged: ${check}`]),
-    ...(requests.length > attempts.length ? [`${requests.length} requests for ${attempts.length} attempts`] : []),
-    ...(sandbox.ledger.transactionCount > requests.length ? ['more executions than requests'] : []),
+    ...(requests.length > attempts.length
+      ? [`the service received ${requests.length} requests for only ${attempts.length} attempts`]
+      : []),
+    ...(sandbox.ledger.transactionCount > requests.length
+      ? ['the chain has more executions than the service received requests']
+      : []),
   ]
 }
 
@@ -217,6 +221,6 @@ function stateOf({ journal, books }: Venue): string {
   const db = new Database(journal, { readonly: true })
   const { conditionals, triggered, cancelled, standing } = conditionalFigures(db)
   db.close()
-  const waiting = `${conditionals} conditional orders (${triggered} triggered, ${cancelled} cancelled, ${standing} standing)`
+  const waiting = `${conditionals} conditional orders (${triggered} triggered, ${cancelled} cancelled, ${standing} still open)`
   return `${segments.length} starts, ${waiting}, ${orders.length} orders, ${fills.length} fills`
 }

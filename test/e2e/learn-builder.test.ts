@@ -6,7 +6,9 @@ import { MINT } from '../sandbox/still-market.ts'
 import { called } from './called.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 
-test('a builder policy is learned from unsigned samples, shown, and accepted', async ({ onTestFinished }) => {
+test('learn-builder learns a builder policy from unsigned samples, shows it, and stores it when it is accepted', async ({
+  onTestFinished,
+}) => {
   // A blockhash is valid for 150 slots. With slots of 150 ms this is 22 s, so that even a busy machine simulates a
   // sample in time.
   const stage = await openStage({ slotMs: 150 }, onTestFinished)

@@ -39,12 +39,15 @@ test.concurrent.each<[command: string, may: readonly string[], args: () => strin
   // The journal of a backtest's results has no market rows. The replay therefore loads everything and then reports that
   // it verified no segment.
   ['replay', CONFIGURATION, () => ['--verify', '--journal', at('first/results.db')], 1],
-])('%s loads no package for the network, for logs or for the desk', async (command, may, args, expected = 0) => {
-  const modules = await modulesOf(command, [command, ...args()], expected)
-  const packages = [...modules].filter((name) => !/^(node:|file:|bin\/|src\/|strategies\/)/.test(name))
-  const others = packages.filter((name) => ![...ALWAYS, ...may].includes(name))
-  expect(others).toEqual([])
-})
+])(
+  'the command %s loads no package for the network, for logs or for the desk',
+  async (command, may, args, expected = 0) => {
+    const modules = await modulesOf(command, [command, ...args()], expected)
+    const packages = [...modules].filter((name) => !/^(node:|file:|bin\/|src\/|strategies\/)/.test(name))
+    const others = packages.filter((name) => ![...ALWAYS, ...may].includes(name))
+    expect(others).toEqual([])
+  },
+)
 
 test.concurrent('a backtest without --out loads no code for feeds, TLS, threads, reports or writing a journal', async () => {
   const modules = await modulesOf('prints', ['backtest', at('bots.yaml'), '--journal', at('tape.db')])

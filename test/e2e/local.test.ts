@@ -59,7 +59,7 @@ async function expectRentBack(venue: Venue): Promise<void> {
     db.close()
     return found ?? 0
   }
-  await until('the audit has seen the rent', () => line() === -rent)
+  await until('the audit to include the returned rent', () => line() === -rent)
   await again.stop()
   expect(venue.books().ledger.complaints).toEqual([])
 }
@@ -70,7 +70,7 @@ describe.concurrent('bots with the local executor', () => {
   }) => {
     const venue = await openLocal(1, onTestFinished, 3_600)
     const running = await venue.start()
-    const books = await until('three tokens to be bought, and each to be sold in another way', () => {
+    const books = await until('three tokens to be bought, and each to be sold in a different way', () => {
       const books = venue.books()
       return isWalked(books) && books
     })
@@ -91,7 +91,7 @@ describe.concurrent('bots with the local executor', () => {
     await expectRentBack(venue)
   })
 
-  test('if nine of ten sends are lost until thirty are lost, each order lands once or is proved expired', async ({
+  test('while nine of ten sends of a transaction are lost, each order lands once or is proved expired', async ({
     onTestFinished,
   }) => {
     const venue = await openLocal(1, onTestFinished)
@@ -173,7 +173,7 @@ describe.concurrent('bots with the local executor', () => {
     expect(run.stderr).toMatch(/executor: local, but no policy.*set service\.builderPolicy/s)
   })
 
-  test('on a sandbox without litesvm, one line names the bots that cannot run, and the others trade', async ({
+  test('on a sandbox without litesvm, one line names the bots that cannot run, and the other bots trade', async ({
     onTestFinished,
   }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-small-'))

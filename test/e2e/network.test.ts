@@ -82,7 +82,7 @@ describe.concurrent('network connections and files of a run', () => {
     expect([...whom][0]).toMatch(/^connect 127\.0\.0\.1:\d+$/)
   })
 
-  test('the wiretap records connections', async ({ onTestFinished }) => {
+  test('the hook that records network connections records a connection', async ({ onTestFinished }) => {
     const venue = await openVenue({ bots: [] }, onTestFinished)
     const heard = join(venue.folder, 'heard')
     const program = `fetch('http://elsewhere.invalid').catch(() => {}); new WebSocket('ws://sockets.invalid').onerror = () => {}`
@@ -102,10 +102,10 @@ describe.concurrent('a service that echoes requests', () => {
   const SAID = /no: /
 
   test.for<[what: string, part: 'wsUrl' | 'rpc', code: number]>([
-    ['on the feed', 'wsUrl', 3],
-    ['from the chain', 'rpc', 1],
+    ['of the feed', 'wsUrl', 3],
+    ['of the RPC', 'rpc', 1],
   ])(
-    'if the service repeats a request %s, the end of the run shows its message without secrets and control characters',
+    'if a request is repeated in an answer %s, the run ends with this message, without secrets and control characters',
     async ([, part, code], { onTestFinished }) => {
       const { stage, loud } = await openLoudStage(onTestFinished)
       const LOUD_KEY = `loud-key-for-${part}`
@@ -122,7 +122,7 @@ describe.concurrent('a service that echoes requests', () => {
     },
   )
 
-  test('if the service repeats a request in an answer to an order, the order shows the message without secrets', async ({
+  test('if the service repeats a request in its answer to an order, the order contains the message without secrets', async ({
     onTestFinished,
   }) => {
     const { stage, loud } = await openLoudStage(onTestFinished)
@@ -148,7 +148,7 @@ async function openSource(atEnd: Parameters<typeof openVenue>[1]): Promise<{ por
   let asked = 0
   const server = createServer(({ url }, response) => {
     asked++
-    response.end(asked % 2 === 0 ? `no mood at ${url}` : JSON.stringify({ value: asked, url }))
+    response.end(asked % 2 === 0 ? `the source has no data at ${url}` : JSON.stringify({ value: asked, url }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   atEnd(async () => {

@@ -39,7 +39,7 @@ afterAll(() => {
 })
 
 describe('init', () => {
-  test('init writes a project without errors in its configuration', async () => {
+  test('`sluice init` writes a project whose configuration has no errors', async () => {
     const made = await empty.sluice('init', 'My Bots')
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const files = readdirSync(project.folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name))
@@ -56,7 +56,7 @@ describe('init', () => {
     project.install()
   })
 
-  test('init leaves existing files unchanged', async () => {
+  test('`sluice init` leaves existing files unchanged', async () => {
     const again = await empty.sluice('init', 'My Bots')
     expect(again).toMatchObject({ code: 2, stdout: '' })
     expect(again.stderr).toContain('package.json already exists, kept unchanged')
@@ -75,14 +75,14 @@ describe('init', () => {
 })
 
 describe('the documents by task', () => {
-  test.each(TASKS)('the commands and the code of docs/%s work', async (name) => {
+  test.each(TASKS)('the commands and the code in docs/%s work', async (name) => {
     for (const block of blocksIn(name)) await carryOut(block)
     await stop(name)
   })
 
   // docs/code makes the code visible to the compiler and the linter. `npx vitest run test/e2e/new-user.test.ts -u`
   // updates it.
-  test('the code of the documents, and that of a new strategy, is in docs/code', async () => {
+  test('docs/code contains the code of the documents and of a new strategy', async () => {
     const blocks = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
     const code = new Map(blocks.map((block) => [fileOf(block), block.text]))
     for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code.set(name, read(name))
@@ -91,7 +91,7 @@ describe('the documents by task', () => {
     expect(there.sort()).toEqual([...code.keys()].sort())
   })
 
-  test('every linked page exists', () => {
+  test('every page that a document links to exists', () => {
     const links = [...TASKS, 'README.md', 'service-facts.md'].flatMap((page) =>
       [...pageOf(page).matchAll(/\]\(([\w./-]+)\)/g)].map(([, link = '']) => ({ page, link })),
     )
@@ -119,7 +119,7 @@ test('`sluice schema` overwrites a schema, and no other file', async () => {
 })
 
 describe('new strategy', () => {
-  test('`sluice new strategy` uses the test runner of the project, and the folders of the repository', async () => {
+  test('`sluice new strategy` uses the test runner of the project and the folders of its repository', async () => {
     parent.write('vitest/package.json', '{"devDependencies":{"vitest":"5.1.0"}}')
     const withVitest = new Project(join(parent.path, 'vitest'))
     expect(await withVitest.sluice('new', 'strategy', 'a')).toMatchObject({ code: 0 })
@@ -135,17 +135,17 @@ describe('new strategy', () => {
 
   test.each<[string, string[], string]>([
     ['a name with capitals', ['strategy', 'Foo'], 'Foo is not a valid name of a strategy'],
-    ['a path', ['strategy', '../x'], '../x is not a valid name of a strategy'],
+    ['a path as the name', ['strategy', '../x'], '../x is not a valid name of a strategy'],
     ['a name that the project already has', ['strategy', 'my-strategy'], 'a strategy my-strategy already exists'],
     ['a name that Sluice already has', ['strategy', 'momentum'], 'a strategy momentum already exists'],
-    ['something else', ['bot', 'x'], 'cannot create "bot"'],
-  ])('refuses %s', async (_what, args, why) => {
+    ['an unknown kind of file', ['bot', 'x'], 'cannot create "bot"'],
+  ])('`sluice new` refuses %s', async (_what, args, why) => {
     const ended = await project.sluice('new', ...args)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toContain(why)
   })
 
-  test('`sluice new strategy` overwrites no test, and in that case writes neither file', async () => {
+  test('`sluice new strategy` writes no file if the test already exists', async () => {
     parent.write('My Bots/strategies/lone.test.ts', 'mine')
     const refused = await project.sluice('new', 'strategy', 'lone')
     expect(refused.stderr).toContain('strategies/lone.test.ts already exists')
@@ -211,7 +211,7 @@ function hasTape(journal: string): boolean {
 async function stop(at: string): Promise<void> {
   if (running === undefined) return
   running.kill('SIGINT')
-  expect((await once(running, 'exit'))[0], `${at}: what it started, after Ctrl-C`).toBe(0)
+  expect((await once(running, 'exit'))[0], `${at}: exit code of the started process after Ctrl-C`).toBe(0)
   running = undefined
 }
 
@@ -231,7 +231,7 @@ async function start(block: Block): Promise<void> {
   const loaded = await loadConfig(words.slice(3), { cwd: project.folder })
   const journal = loaded.ok ? loaded.config.journal.path : ''
   await until(
-    `${block.at}: a process that listens`,
+    `${block.at}: the started process to accept commands`,
     () => existsSync(dirname(journal)) && existsSync(controlPath(journal)),
   )
 }

@@ -6,7 +6,7 @@ import { until } from './until.ts'
 const UNREACHABLE = [{ url: 'http://127.0.0.1:1', requestsPerSecond: 50 }]
 const units = { units: { tradeAmount: 'sol' } }
 
-test('a start without an RPC prints one line per step, buys wait, a full exit is sent, and its outcome follows once an RPC answers', async ({
+test('without an answering RPC, a start prints one line per step, buys wait, and a full exit is sent; its outcome follows later', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)

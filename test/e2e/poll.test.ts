@@ -32,7 +32,7 @@ async function polling(
   return { stage, node }
 }
 
-/** Opens a position in a token that has no further prints. */
+/** Starts the bots, and opens a position in a token that has no further prints. */
 async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
   const running = mode === 'live' ? await stage.go() : await stage.start()
   if (mode === 'paper') {
@@ -78,7 +78,7 @@ test.concurrent('if the price falls while the feed is silent, the price of the p
   expect(told).toMatch(/decided puppet: stop-loss: -5/)
 })
 
-test.concurrent('an RPC that does not answer triggers no sale and is reported once, and the position is sold when the RPC answers, on paper as well', async ({
+test.concurrent('on paper, an RPC that does not answer is reported once and triggers no sale; the position is sold when the RPC answers', async ({
   onTestFinished,
 }) => {
   const { stage, node } = await polling({ chain: 'small', mode: 'paper' }, onTestFinished)
@@ -86,7 +86,7 @@ test.concurrent('an RPC that does not answer triggers no sale and is reported on
   node.isDead = true
   fall(stage, 0.5)
   const before = readings(stage)
-  await until('answers that are none', () => readings(stage) >= before + 4)
+  await until('four readings of the pool without an answer', () => readings(stage) >= before + 4)
   expect(alarms(stage)).toEqual(['POOL_SILENT'])
   expect(sales(stage)).toEqual([])
   node.isDead = false

@@ -83,19 +83,19 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
   test.for<[what: string, dialect: Partial<Dialect>, proved: Partial<ServiceProof>, orders: number]>([
     ['whole tokens', {}, { sellNumber: 'tokens', signatureField: 'signature', quotedPerSol: 1 }, 4],
     [
-      'base units',
+      'base units and a nested signature',
       { sellNumber: 'baseUnits', signatureField: 'txid', signatureNesting: 'data.transaction' },
       { sellNumber: 'baseUnits', signatureField: 'data.transaction.txid' },
       5,
     ],
     [
-      'base units, slippage checked by the chain, prices in dollars',
+      'base units, slippage that the chain checks, and prices in dollars',
       { sellNumber: 'baseUnits', slippage: 'chain', tradePrice: 'usd', updatePrice: 'usd' },
       { sellNumber: 'baseUnits', quotedPerSol: 150 },
       5,
     ],
     [
-      'whole tokens, refusals with status 200, buys of an exact number of tokens, accounts that sales close',
+      'whole tokens, refusals with status 200, buys of an exact number of tokens, and sales that close accounts',
       { errorStatus: 'ok', errorBody: 'list', buyExact: 'out', closesAccount: 'yes', signatureField: 'hash' },
       { sellNumber: 'tokens', signatureField: 'hash', rentLamports: 0 },
       4,
@@ -106,7 +106,7 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
       { sellNumber: 'tokens' },
       4,
     ],
-  ])('%s', async ([, dialect, expected, orders], { onTestFinished }) => {
+  ])('the probe proves the units of a service with %s', async ([, dialect, expected, orders], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({ dialect }, onTestFinished)
     const { code, ok, proved, probe, stderr } = await probeOf(stage)
     expect({ code, ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' })
@@ -143,7 +143,9 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
     },
   )
 
-  test('a later run sells by number, and trusts the feed from its first prints on', async ({ onTestFinished }) => {
+  test('after a probe, a later run sells by number, and trusts the feed from its first prints on', async ({
+    onTestFinished,
+  }) => {
     const { stage, quiet } = await openBusyStage({ dialect: { sellNumber: 'baseUnits' } }, onTestFinished)
     expect((await probeOf(stage)).code).toBe(0)
     quiet()
@@ -167,7 +169,7 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
 })
 
 describe.concurrent('a probe with a fault, or a number with another meaning', () => {
-  test('if a number sells another amount than ordered, later partial sales are sent as percentages', async ({
+  test('if a sale by number sells another amount than ordered, later partial sales are sent as percentages', async ({
     onTestFinished,
   }) => {
     const units = { tradeAmount: 'sol', sell: 'tokens' }
@@ -193,7 +195,7 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
   })
 
   test.for(['/trade/buy', '/trade/sell'])(
-    'the answer of %s is lost: the transaction is found on the chain',
+    'if the answer of %s to the probe is lost, the probe finds the transaction on the chain',
     async (target, { onTestFinished }) => {
       const { stage, quiet } = await openBusyStage({}, onTestFinished)
       stage.sandbox.faults.set({ kind: 'dropAfter', target })
@@ -205,7 +207,7 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
     },
   )
 
-  test('after Ctrl-C while an answer is pending, the position is in the journal, and a later run continues', async ({
+  test('if Ctrl-C ends a probe while an answer is pending, the journal has the position, and a later run continues', async ({
     onTestFinished,
   }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
@@ -231,7 +233,7 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('after a kill -9 with an open position, the next probe sells the position and continues', async ({
+  test('after `kill -9` of a probe with an open position, the next probe sells the position and continues', async ({
     onTestFinished,
   }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
@@ -267,20 +269,20 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
 
   test.for<[what: string, args: (stage: Stage) => string[], code: number, says: RegExp]>([
     [
-      'nobody to ask',
+      'no terminal and no --yes',
       (stage) => argsOf(stage).slice(0, -1),
       4,
       /needs a confirmation: run it in a terminal, or add --yes/,
     ],
-    ['no mint', ({ configFile }) => ['doctor', configFile, '--probe-live', '0.003', '--yes'], 2, /needs --mint/],
+    ['no --mint', ({ configFile }) => ['doctor', configFile, '--probe-live', '0.003', '--yes'], 2, /needs --mint/],
     [
-      'a text that is no mint',
+      'a --mint that is not a key',
       ({ configFile }) => ['doctor', configFile, '--mint', 'nonsense'],
       2,
       /--mint needs a base58 key/,
     ],
     [
-      'real money without a confirmation',
+      'a real service and no confirmation',
       (stage) => {
         const { folder } = stage
         const far = join(folder, 'far.yaml')
@@ -296,7 +298,7 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
       4,
       /needs a confirmation: run it in a terminal, or add --yes/,
     ],
-  ])('%s', async ([, args, code, says], { onTestFinished }) => {
+  ])('doctor refuses a probe with %s', async ([, args, code, says], { onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
     quiet()
     const result = await called(args(stage))
@@ -305,7 +307,7 @@ describe.concurrent('a probe with a fault, or a number with another meaning', ()
     expect(stage.requests).toEqual([])
   })
 
-  test('if a check fails, the probe buys nothing', async ({ onTestFinished }) => {
+  test('if a check of doctor fails, the probe buys nothing', async ({ onTestFinished }) => {
     const { stage } = await openBusyStage({ fundSol: 0 }, onTestFinished)
     const { code, probe } = await probeOf(stage)
     expect({ code, probe }).toEqual({ code: 1, probe: 'none' })

@@ -33,7 +33,7 @@ async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
 
 describe.concurrent('the end of a process', () => {
   test.for(['SIGINT', 'SIGTERM'] as const)(
-    '%s stops the process in an orderly way with exit code 0, and the journal records this',
+    'the signal %s stops the process in an orderly way with exit code 0, and the journal records this',
     async (signal, { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const { one, send } = await running(stage)
@@ -68,7 +68,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('a second SIGINT ends the process at once with 130, and the next start reports that the end was not orderly', async ({
+  test('a second SIGINT ends the process at once with code 130, and the next start reports that the end was not orderly', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -92,7 +92,9 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('a key that is refused at the start ends the process with 3 and one line', async ({ onTestFinished }) => {
+  test('an API key that is refused at the start ends the process with code 3 and one line', async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     stage.giveKey('standard-nobody-knows-me')
     const one = stage.run()
@@ -102,7 +104,7 @@ describe.concurrent('the end of a process', () => {
   })
 })
 
-test('a start after a process that never traded sends an entry at once', async ({ onTestFinished }) => {
+test('a process that starts after a process that never traded sends an entry at once', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   await (await stage.go()).stop()
   const again = await stage.go()

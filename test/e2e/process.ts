@@ -59,7 +59,7 @@ function withoutDesk(args: readonly string[]): readonly string[] {
   return ['run', 'demo'].includes(args[0] ?? '') ? [...args, '--no-desk'] : args
 }
 
-/** Runs a command until it ends. */
+/** Runs a `sluice` command until it ends. */
 export async function sluice(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> {
   const one = launch(args, env)
   const code = await one.ended

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const SLUICE = join(ROOT, 'bin/sluice.js')
 const ENV = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '', NO_COLOR: '1' }
 
-/** The folder of a user's project. */
+/** A project of a user in a folder of its own. */
 export class Project {
   readonly folder: string
 

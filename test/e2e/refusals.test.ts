@@ -60,21 +60,21 @@ describe('a refused run', () => {
   const keyless = { service: { ...loopback.service, apiKey: 'env:NOBODY_SET_THIS' } }
   test.for<[what: string, args: () => string[], code: number, said: RegExp]>([
     [
-      '--live without a confirmation prints the worst case first',
+      '--live without a confirmation, after the worst case is shown',
       () => ['run', config('unconfirmed'), '--live'],
       4,
       /Worst case, SOL.*--live needs a confirmation: run it in a terminal, or add --yes/s,
     ],
     [
-      '--live, confirmed, on a chain that cannot be reached',
+      'a confirmed --live whose chain cannot be reached',
       () => ['run', config('far'), '--live', '--yes'],
       1,
       /no RPC answers/,
     ],
     ['--live without a live bot', () => ['run', config('paper', paper), '--live', '--yes'], 2, /no bot has mode: live/],
-    ['a live bot without exits', () => ['run', config('bare', bare)], 2, /exits/],
+    ['a live bot without an exit', () => ['run', config('bare', bare)], 2, /exits/],
     [
-      'executor: local',
+      'executor: local without a builder policy',
       () => [
         'run',
         config('local', { ...loopback, ...local, wallet: { publicKey: WALLET, keypair: 'file:/nowhere' } }),
@@ -84,7 +84,7 @@ describe('a refused run', () => {
       4,
       /executor: local/,
     ],
-    ['no bot', () => ['run', config('none', { bots: [] })], 2, /no bot/],
+    ['a file without a bot', () => ['run', config('none', { bots: [] })], 2, /no bot/],
     [
       'a desk whose certificate is missing',
       () => ['run', config('untls', { ...paper, desk: tls(write('tls.key', '')) })],
@@ -92,7 +92,7 @@ describe('a refused run', () => {
       /desk\.tls\.certificate: .*nowhere\.pem: no such file: correct the path/,
     ],
     [
-      'a check of the same desk',
+      '`check` of a desk whose certificate is missing',
       () => ['check', config('untls', { ...paper, desk: tls(write('tls.key', '')) })],
       2,
       /untls:\d+:\d+ desk\.tls\.certificate: .*nowhere\.pem: no such file: correct the path/,
@@ -104,20 +104,20 @@ describe('a refused run', () => {
       /torn\.yaml:\d+:\d+/,
     ],
     [
-      'a key that does not exist',
+      'a misspelt key',
       () => ['run', write('typo.yaml', 'service: sandbox\nbots:\n  - { name: dips, stratgy: dip-buyer }\n')],
       2,
       /typo\.yaml:3:\d+.*stratgy.*did you mean strategy/s,
     ],
     [
-      'a secret as a value',
+      'an API key that is written into the file',
       () => ['run', config('naked', { service: { ...loopback.service, apiKey: 'sk-1234567890' } })],
       2,
       /apiKey.*env:NAME or file:PATH/s,
     ],
-    ['a file that is not there', () => ['run', join(folder, 'nowhere.yaml')], 2, /nowhere\.yaml/],
+    ['a file that does not exist', () => ['run', join(folder, 'nowhere.yaml')], 2, /nowhere\.yaml/],
     [
-      'a variable that is not set',
+      'an API key in a variable that is not set',
       () => ['run', config('unset', keyless)],
       2,
       /NOBODY_SET_THIS is not set|NOBODY_SET_THIS.*not set/,
@@ -133,7 +133,7 @@ describe('a refused run', () => {
       1,
       /no RPC answers/,
     ],
-  ])('%s', async ([, args, code, said]) => {
+  ])('a command is refused with one short message: %s', async ([, args, code, said]) => {
     const refused = await refusal(args())
     expect(refused).toEqual({ code, said: expect.stringMatching(said) })
     expect(refused.said).not.toMatch(/sk-1234567890|a-key/)
@@ -172,7 +172,7 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
   const table = Object.keys(paths).flatMap((kind) =>
     commands.map((command) => [command[0] as string, kind as keyof typeof paths, command] as const),
   )
-  test.for(table)('%s refuses a journal that is %s', async ([, kind, command]) => {
+  test.for(table)('the command %s refuses a file in place of the journal that is %s', async ([, kind, command]) => {
     expect(await refusal([...command, '--journal', paths[kind]])).toEqual({
       code: 1,
       said: expect.stringMatching(said[kind]),
@@ -180,7 +180,7 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
   })
 
   test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])(
-    '%s without a running process is refused',
+    'the command %s is refused if no process runs',
     async (command) => {
       expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
         code: 1,

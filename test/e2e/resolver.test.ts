@@ -85,7 +85,7 @@ describe.concurrent('proof', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('if the process that sent an order died, the next process finds the fill', async ({ onTestFinished }) => {
+  test('if the process that sent an order dies, the next process finds the fill', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
@@ -131,12 +131,15 @@ describe.concurrent('a wallet that another program also uses', () => {
     await running.handle({ command: 'accept', signature })
     await stage.settled()
     stage.prints(1)
-    await until('the exit is proved', async () => (await tell(running.handle, stage, 'buy')).answer === 'o2')
+    await until(
+      'the outcome of the exit to be proved',
+      async () => (await tell(running.handle, stage, 'buy')).answer === 'o2',
+    )
     await orderIn(stage, 'o2', isFilled)
     await running.stop()
   })
 
-  test('resolve shows the evidence about an order, and only a held order may be ended by hand', async ({
+  test('`resolve` shows the evidence about an order, and a user may end only a held order', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)

@@ -16,9 +16,9 @@ type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; 
 /** The slot time of the real chain, because a process sees the transactions of the other one only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
-/** The bot of the wallet that both processes use, and the bot of the other wallet. */
+/** The bot of the wallet that both processes use, and the bot of the wallet that only one process uses. */
 const [SHARED, ALONE] = ['hoarder', 'alone']
-/** The number of buys of the first process before the second one starts. */
+/** The second process starts after this number of buys of the first process. */
 const BUYS_BEFORE = 3
 /** The number of buys that a process has to refuse after it has stopped entries. */
 const REFUSALS = 5
@@ -40,7 +40,7 @@ interface Container {
 }
 
 test.concurrent.for(['cloud', 'local'] as const)(
-  'two processes that start together on one wallet (%s) both stop entries before they buy a third token twice',
+  'two processes that start together on one wallet (executor %s) both stop entries before they buy a third token twice',
   async (executor, { onTestFinished }) => {
     const scene = await openScene(executor, onTestFinished)
     const both = [await start(scene, 'first', executor), await start(scene, 'second', executor)]
@@ -137,8 +137,8 @@ async function ready(one: Container): Promise<void> {
 }
 
 /**
- * Expects that each process stops entries because of the other one's buys, and names the likely cause. Returns the
- * names of the processes that stopped. If a process stopped before it bought, the other one had no reason to stop.
+ * Expects that each process stops entries because of the other process's buys, and names the likely cause. Returns the
+ * names of the stopped processes. If one process stops before it buys, the other process has no reason to stop.
  */
 async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<string[]> {
   const stopped = await until('the end of entries', async () => {

@@ -28,7 +28,7 @@ const SECRETS = [
   Buffer.from(PAIR.secretKey).toString('base64').slice(0, 24),
 ]
 
-/** Returns the wallet section of a configuration in the form in which a user would write it. */
+/** Loads a configuration with this section `wallet`, and returns its wallet. */
 async function walletOf(wallet: object) {
   const text = JSON.stringify({ service: 'sandbox', wallet: { publicKey: WALLET, ...wallet } })
   const result = await loadConfig([write('a.yaml', text)])
@@ -60,7 +60,7 @@ test('the policy and the caps of a `sluice signer` that another user runs apply 
   for (const secret of SECRETS) expect(process.stderr).not.toContain(secret)
 })
 
-test('a signer that Sluice starts enforces the policy and the caps of the configuration', async () => {
+test('a signer that Sluice starts itself enforces the policy and the caps of the configuration', async () => {
   vi.stubEnv('XDG_STATE_HOME', join(folder, 'state'))
   const wallet = await walletOf({ keypair: `file:${keyPath}`, caps: { maxSolPerTransaction: 0.0002 } })
   const signer = await openSigner(wallet, parts(BUILT_IN_POLICY))
@@ -85,11 +85,11 @@ test('doctor starts the signer and reports its problems', async () => {
 })
 
 test.each<[string, string[], number, RegExp]>([
-  ['no key named', ['--socket', socket], 2, /needs --socket and --key/],
+  ['no --key', ['--socket', socket], 2, /needs --socket and --key/],
   ['a folder to which every user may write', ['--socket', '/tmp/signer.sock', '--key', keyPath], 4, /chmod 750/],
   ['a file in place of the socket', ['--socket', keyPath, '--key', keyPath], 2, /exists and is not a socket/],
   [
-    'a file that contains no key',
+    'a key file that contains no key',
     ['--socket', socket, '--key', write('none', 'words')],
     2,
     /expected a JSON array of 64 bytes/,

@@ -13,7 +13,7 @@ export interface Stage extends Venue {
   readonly still: StillMarket
   /** Starts the bots and waits until they may buy. */
   go(): Promise<RunningBots>
-  /** Prints this many trades of other traders now, and returns their signatures. */
+  /** Makes the market print this number of trades of other traders now, and returns their signatures. */
   prints(count: number): string[]
   /** Signatures of all trades on the tape. */
   tape(): string[]
@@ -80,7 +80,7 @@ export function orderIn(
   const told = (): string =>
     order === undefined ? 'there is no such order' : `its state is ${order.state} ${order.code}`
   return until(
-    () => `${id} in the state that is waited for; ${told()}`,
+    () => `the order ${id} in the expected state; ${told()}`,
     () => {
       const books = stage.books()
       order = books.orders.find((one) => one.id === id)

@@ -5,7 +5,7 @@ import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-test('after a strategy threw, its bot only sells, and the other bots continue', async ({ onTestFinished }) => {
+test('after a strategy throws, its bot only sells, and the other bots continue', async ({ onTestFinished }) => {
   const bots = [
     { name: 'wild', strategy: 'puppet', exits: { stopLossPercent: 20 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },

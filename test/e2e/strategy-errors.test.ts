@@ -28,7 +28,7 @@ import { scoreOf } from './lib/score.ts'
 
 export default defineStrategy({
   name: 'wild',
-  about: 'Throws where it is told to.',
+  about: 'Throws an error in the place that its params name.',
   params: z.object({ at: z.string().default('trade'), count: z.number().default(1) }),
   keys: ['trades'],
   token: () => ({}),
@@ -54,7 +54,7 @@ const config = (at: string): string =>
     }),
   )
 
-test('the messages of a backtest and a sweep name the place at which the strategy threw', async () => {
+test('the error messages of a backtest and of a sweep name the place at which the strategy threw', async () => {
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
   const backtest = async (at: string) => {
     const { code, stderr } = await project.sluice('backtest', config(at), '--journal', 'tape.db')
@@ -74,10 +74,10 @@ test('the messages of a backtest and a sweep name the place at which the strateg
 })
 
 test.each([
-  ['in this thread', []],
-  ['in a thread of its own', ['--isolate']],
+  ['without --isolate', []],
+  ['with --isolate', ['--isolate']],
 ])(
-  'a run %s logs the place of the error, and its replay from another folder makes the same decisions',
+  'a run %s logs the place of an error of a strategy, and its replay from another folder makes the same decisions',
   async (_where, more) => {
     const journal = `data/run${more.length}.db`
     const file = config('start')
@@ -100,7 +100,7 @@ test.each([
   },
 )
 
-// Node keeps the error of a module by its path. Each module therefore has a path of its own.
+// Node keeps the error of a module under its path. Each module therefore has a different path.
 test.each([
   ['const = 1\n', 'nameless', 'strategies/nameless.ts:2:7: SyntaxError: '],
   ['const sum = \n', 'endless', 'strategies/endless.ts:2: SyntaxError: '], // Node marks no column at the end of a file

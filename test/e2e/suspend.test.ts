@@ -3,7 +3,7 @@ import { sendCommand } from '../../src/live/control/client.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
-test('a process that is suspended while it trades, and continued, loses nothing and doubles nothing', async ({
+test('a process that is suspended while it trades, and then continued, loses no order and repeats none', async ({
   onTestFinished,
 }) => {
   const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const

@@ -47,7 +47,7 @@ function storedIn(store: string): unknown[] {
   }
 }
 
-test('a sweep has the same results as backtests of its sets, and after a kill it continues with the same result', async () => {
+test('a sweep has the same results as backtests of its param sets, and after a kill it continues with the same result', async () => {
   await writeTape(journal, [{ time: T0, items: noisyMarket(4_000, 3, T0) }])
   config('dips.yaml', { sizeSol: 0.05 })
   const drawn = ['--random', '16', '--seed', '4', '--range', 'dropPercent=5:40', '--json']
@@ -91,7 +91,7 @@ test('a sweep has the same results as backtests of its sets, and after a kill it
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('has the results of another sweep') })
 })
 
-test('if a strategy throws in some sets, only these sets have no result', async () => {
+test('if a strategy throws in some param sets of a sweep, only these sets have no result', async () => {
   const strategy = folder.write(
     'fragile.ts',
     `import { defineStrategy, z } from 'sluice'
@@ -109,9 +109,9 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   expect(stdout).toContain('There is no hold-out')
 })
 
-test('Ctrl-C reports the finished sets, and that the same command continues with the others', async () => {
+test('after Ctrl-C, a sweep reports the finished param sets, and that the same command computes the others', async () => {
   const out = join(folder.path, 'interrupted')
-  // The command cannot finish this number of sets in the time.
+  // The command cannot finish so many param sets before Ctrl-C.
   const range = ['--range', 'dropPercent=5:85:0.01', '--jobs', '1']
   const args = ['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...range]
   const one = launch([...args, '--out', out])

@@ -22,7 +22,7 @@ async function open(atEnd: Parameters<typeof openVenue>[1]): Promise<Venue> {
 
 const messages = ({ sandbox }: Venue): readonly SentMessage[] => sandbox.telegram.bot.sent
 const shown = (venue: Venue, text: string): Promise<SentMessage> =>
-  until(`the message "${text}"; there are ${JSON.stringify(messages(venue))}`, () =>
+  until(`the message "${text}"; the received messages are ${JSON.stringify(messages(venue))}`, () =>
     messages(venue).find((one) => one.text.includes(text)),
   )
 const bought = ({ books }: Venue): Promise<true> => until('a fill', () => books().fills.length > 0)
@@ -63,7 +63,7 @@ test.concurrent('an operator halts, sells and resumes by Telegram, and the journ
 })
 
 test.concurrent.each(['update-received', 'update-given'])(
-  'a process that is killed at %s sells everything at most once, and the message reports whether it did',
+  'a process that is killed at %s during a sale by Telegram sells at most once, and a message reports the outcome',
   async (step) => {
     const ends: (() => Promise<void>)[] = []
     try {

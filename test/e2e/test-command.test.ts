@@ -21,7 +21,7 @@ beforeAll(() => {
   mkdirSync(join(project.folder, 'strategies'))
 })
 
-test('the exit code is 0 if every test passes and 1 if one fails, and the output is that of the runner', () => {
+test('`sluice test` exits with 0 if every test passes and with 1 if one fails, and prints the output of the runner', () => {
   write('strategies/good.test.ts', testOf('assert.equal(1, 1)'))
   const good = project.process('test')
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/✔ the title.*pass 1\n/s) })
@@ -34,13 +34,13 @@ test('the exit code is 0 if every test passes and 1 if one fails, and the output
   expect(project.process('test', 'strategies/good.test.ts', '--json').stdout).toBe('{"files":1,"passed":true}\n')
 })
 
-test('--update lets matchGolden write its file', () => {
+test('`sluice test --update` lets matchGolden write its file', () => {
   write('strategies/updates.test.ts', testOf("assert.equal(process.env.SLUICE_UPDATE_GOLDEN, '1')"))
   expect(project.process('test', 'strategies/updates.test.ts')).toMatchObject({ code: 1 })
   expect(project.process('test', 'strategies/updates.test.ts', '--update')).toMatchObject({ code: 0 })
 })
 
-test('a test file that imports vitest runs in the vitest of the project', () => {
+test('`sluice test` runs a test file that imports vitest in the vitest of the project', () => {
   const file = 'strategies/other.test.ts'
   write(file, testOf('assert.equal(1, 2)', 'vitest'))
   const none = project.process('test', file)
@@ -55,16 +55,20 @@ describe('a call without a test or a runner exits with 2 and names the remedy', 
   const NONE = 'strategies/god.test.ts'
   test.each<[string, string, string]>([
     ['a file that does not exist', NONE, `${NONE}: no such file or folder; did you mean strategies/good.test.ts?`],
-    ['a strategy', 'strategies/good.ts', 'does not end in .test.ts; did you mean strategies/good.test.ts?'],
+    [
+      'a strategy in place of a test',
+      'strategies/good.ts',
+      'does not end in .test.ts; did you mean strategies/good.test.ts?',
+    ],
     ['a folder without tests', 'lib', 'lib: this folder has no test; the name of a test ends in .test.ts'],
-  ])('%s', async (_what, path, why) => {
+  ])('`sluice test` exits with 2 and names the remedy for %s', async (_what, path, why) => {
     write('strategies/good.ts', '')
     write('lib/a.ts', '')
     const { code, stderr, stdout } = await project.sluice('test', path)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(why) })
   })
 
-  test('a project without tests, and a project without `npm install`, exit with a remedy', async () => {
+  test('`sluice test` names the remedy in a project without tests, and in a project without `npm install`', async () => {
     folder.write('empty/package.json', '{}')
     const empty = new Project(join(folder.path, 'empty'))
     expect((await empty.sluice('test')).stderr).toContain('`sluice new strategy NAME` writes a strategy with a test')
@@ -74,7 +78,7 @@ describe('a call without a test or a runner exits with 2 and names the remedy', 
   })
 })
 
-test('--watch runs a file again after each save, until Ctrl-C', async () => {
+test('`sluice test --watch` runs a file again after each save, until Ctrl-C', async () => {
   const log = join(project.folder, 'runs')
   const file = 'strategies/watched.test.ts'
   const noting = (text: string): string =>

@@ -7,7 +7,7 @@ import { openStage, orderIn, type Stage, tell } from './stage.ts'
 
 const FREEZE_AUTHORITY_AT = 46
 
-/** Opens a stage whose RPC reports a freeze authority of the token. */
+/** Opens a stage whose RPC reports that the token has a freeze authority. */
 async function freezable(tokenChecks: object, atEnd: Parameters<typeof openStage>[1]): Promise<Stage> {
   const stage = await openStage({ config: { defaults: { tokenChecks } } }, atEnd)
   const proxy = await openRpcProxy(stage.sandbox.rpcUrl, {
@@ -49,7 +49,7 @@ test.concurrent('if tokens are checked after the buy, a token with a freeze auth
   const stage = await freezable({ when: 'after' }, onTestFinished)
   const running = await stage.go()
   expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
-  // If the order was not sent yet, it is cancelled. Otherwise its tokens are sold.
+  // An order that was not sent yet is cancelled. The tokens of an order that was sent are sold.
   const { state } = await orderIn(stage, 'o1', (one) => one.state === 'filled' || one.state === 'cancelled')
   if (state === 'filled') await orderIn(stage, 'o2', (one) => one.side === 'sell' && one.state === 'filled')
   await stage.settled()

@@ -1,5 +1,5 @@
 const LOOK_EVERY_MS = 100
-/** This limit is long: a test need not be fast, but it must end and name the event that did not come. */
+/** The timeout is long, because a test need not be fast. It must only end, and name the event that did not occur. */
 const LONGEST_MS = 300_000
 
 /**
@@ -16,7 +16,7 @@ export async function until<T>(
     const found = await look()
     if (found) return found as NonNullable<Exclude<T, false>>
     if (performance.now() - start > withinMs)
-      throw new Error(`it never came: ${typeof what === 'string' ? what : what()}`)
+      throw new Error(`timed out while waiting for: ${typeof what === 'string' ? what : what()}`)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
 }

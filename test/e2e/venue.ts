@@ -40,7 +40,7 @@ const STRATEGIES = {
 }
 
 export interface VenueOptions extends SandboxOptions {
-  /** Bots in the form of the YAML. `strategy` names a file in test/e2e/strategies. */
+  /** Sections of bots in the form of the YAML. `strategy` names a file in test/e2e/strategies. */
   bots: readonly BotSection[]
   config?: ConfigSections
   /** The memory limits of an engine that runs in a thread of its own. */
@@ -73,9 +73,9 @@ export interface Venue {
   /** Waits until at least one order exists, every order has ended, and every fill is final. On a busy machine, bots
    *  may buy again and again, so a test halts the entries of bots that buy by themselves. */
   settled(): Promise<Books>
-  /** Returns the chain and the only wallet. */
+  /** Returns the chain together with the only wallet. */
   chain(): Chain
-  /** Returns the chain once for each wallet of the bots, together with this wallet. */
+  /** Returns one object for each wallet of the bots: the chain together with this wallet. */
   chains(): Chain[]
   /** Writes the key's file. */
   giveKey(apiKey: string): void

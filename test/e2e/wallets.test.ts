@@ -15,7 +15,7 @@ const BOTS = [
   { name: 'signs', strategy: 'round-trips', wallet: 'side', executor: 'local', exits: { maxHoldSeconds: 3 } },
 ] as const
 
-test.concurrent('a process with two wallets that is killed and started again buys nothing twice, each wallet signs only its own trades, and each ledger has the remainder 0', async ({
+test.concurrent('after a kill and a restart with two wallets, nothing is bought twice, each wallet signs only its own trades, and each ledger balances', async ({
   onTestFinished,
 }) => {
   const config = { service: { lateSeconds: 1 } }
@@ -134,7 +134,7 @@ function stopsOf({ stops }: View): [string, string][] {
   return stops.map(({ code, bots }) => [code, bots.join()])
 }
 
-/** Buys with a wallet in the way in which another program would. */
+/** Buys tokens with a wallet as another program would, without Sluice. */
 function buyElsewhere({ ledger }: Sandbox, wallet: string): void {
   const data: TradeData = {
     ...{ side: 'buy', wallet, mint: MINT, exact: 'in', lamports: 5e8, tokens: 0n, serviceFeeBps: 0 },

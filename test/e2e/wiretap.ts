@@ -26,7 +26,7 @@ function target(args: unknown[]): string {
   return path === undefined ? `connect ${host ?? 'localhost'}:${port}` : `socket ${path}`
 }
 
-/** Returns the name that is looked up. A numeric address needs no lookup. */
+/** Returns the host name that DNS looks up; '' for a numeric address, which needs no lookup. */
 function lookedUp([host]: unknown[]): string {
   return isIP(String(host)) === 0 ? `lookup ${host}` : ''
 }

@@ -47,25 +47,25 @@ test('a migration keeps a private and complete copy of the older journal, and de
   expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
 })
 
-test('the copy can be put in the place of the journal, and is migrated again', () => {
+test('the copy that a migration keeps can take the place of the journal, and is migrated again', () => {
   const path = olderJournal()
   const { backup } = bringUpToDate(path)
   expect(bringUpToDate(backup as string)).toMatchObject({ from: BEFORE, to: SCHEMA_VERSION })
 })
 
-test('a migration without a copy leaves no file', () => {
+test('a migration without a copy leaves no file next to the journal', () => {
   const path = olderJournal()
   expect(bringUpToDate(path, { backup: false })).toEqual({ from: BEFORE, to: SCHEMA_VERSION })
   expect(beside(path)).toEqual([])
 })
 
-test('a new journal is not copied', () => {
+test('opening a new journal makes no copy of it', () => {
   const path = journalPath()
   openForWriting(path).close()
   expect(beside(path)).toEqual([])
 })
 
-test('without space for the copy the journal stays unchanged', () => {
+test('if there is no space for the copy, a migration leaves the journal unchanged', () => {
   const path = olderJournal()
   const db = new Database(path)
   expect(() => backUp(db, path, BEFORE, 1_000_000)).toThrow(

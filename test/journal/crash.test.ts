@@ -33,7 +33,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-test('kill -9 keeps every committed batch, drops an incomplete one, and the next process can take the lock', async () => {
+test('after kill -9, the journal has every committed batch and no incomplete one, and the next process can take the lock', async () => {
   const path = journalPath()
   const { child, lines } = begin('trade', path)
   let said = 0
@@ -62,7 +62,7 @@ test('kill -9 keeps every committed batch, drops an incomplete one, and the next
   await journal.close()
 })
 
-test('a name has one lock at a time, even if nothing refers to it; its file is named by a hash, and kill -9 frees it', async () => {
+test('only one process can lock a name; the file of the lock is named by a hash, and kill -9 frees the lock', async () => {
   const folder = dirname(journalPath())
   mkdirSync(folder, { recursive: true })
   const { child, lines } = begin('hold', folder)
@@ -79,7 +79,7 @@ test('a name has one lock at a time, even if nothing refers to it; its file is n
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
 
-test('a name stays unused until its holder marks it as used, regardless of earlier holders', () => {
+test('a locked name counts as unused until a holder of the lock marks it as used', () => {
   const folder = dirname(journalPath())
   for (const isUnused of [true, true]) {
     const lock = lockName(folder, 'key', 'secret')
@@ -95,7 +95,7 @@ test('a name stays unused until its holder marks it as used, regardless of earli
   after.release()
 })
 
-test('an empty lock file of an earlier version counts as used', () => {
+test('a name with an empty lock file of an earlier version counts as used', () => {
   const folder = dirname(journalPath())
   lockName(folder, 'key', 'secret').release()
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.lock'))
@@ -105,7 +105,7 @@ test('an empty lock file of an earlier version counts as used', () => {
   lock.release()
 })
 
-test('after kill -9 during a merge of blocks, every decision is replayed, and also after a second merge', async () => {
+test('after kill -9 during a merge of blocks, and after a second merge, a replay makes every decision again', async () => {
   const path = journalPath()
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true })

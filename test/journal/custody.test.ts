@@ -18,7 +18,7 @@ const watch = (orderNumber: number, baseline: number, progress = ''): Watch => (
   ...{ ended: progress === '', lostAt: null, bound: null, boundSlot: null, signatures: [], progress },
 })
 
-test('a restart restores the attempts with unproved outcomes, and the transactions of wallets since the oldest of them', async () => {
+test('a restart restores the attempts without a proved outcome, and the wallet transactions since the oldest of these attempts', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.write({ kind: 'watch', watch: watch(1, 100) })

@@ -34,25 +34,29 @@ async function filled(): Promise<string> {
   return path
 }
 
-describe('an unreadable journal is refused with exit 1', () => {
+describe('a journal that cannot be read', () => {
   const change = (sql: string) => (path: string) => {
     const db = new Database(path)
     db.exec(sql)
     db.close()
   }
   test.each<[string, (path: string) => void, RegExp]>([
-    ['a newer journal', change(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`), /written by a newer version of Sluice/],
-    ['a text file', (path) => writeFileSync(path, 'prices\n'.repeat(100)), /is not a Sluice journal/],
-    ['a foreign database', change('PRAGMA application_id = 7'), /is not a Sluice journal/],
-    ['a truncated file', (path) => truncateSync(path, statSync(path).size - 8192), /corrupt: the last 8192 bytes/],
-    ['a damaged file', (path) => writeFileSync(path, damaged(readFileSync(path))), /is corrupt/],
     [
-      'a damaged column',
+      'a journal of a newer version',
+      change(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
+      /written by a newer version of Sluice/,
+    ],
+    ['a text file', (path) => writeFileSync(path, 'prices\n'.repeat(100)), /is not a Sluice journal/],
+    ['a database of another program', change('PRAGMA application_id = 7'), /is not a Sluice journal/],
+    ['a truncated journal', (path) => truncateSync(path, statSync(path).size - 8192), /corrupt: the last 8192 bytes/],
+    ['a damaged journal', (path) => writeFileSync(path, damaged(readFileSync(path))), /is corrupt/],
+    [
+      'a journal with a damaged column',
       change('UPDATE block SET price = zeroblob(length(price))'),
       /its tape block up to seq 401 does not match/,
     ],
-    ['newer tape', change('UPDATE block SET format = 99'), /newer version of Sluice \(format 99\)/],
-  ])('%s', async (_what, spoil, message) => {
+    ['a tape of a newer version', change('UPDATE block SET format = 99'), /newer version of Sluice \(format 99\)/],
+  ])('%s is refused with exit code 1', async (_what, spoil, message) => {
     const path = await filled()
     spoil(path)
     const refusal = { name: 'SluiceError', exitCode: 1, message: expect.stringMatching(message) }
@@ -65,7 +69,7 @@ describe('an unreadable journal is refused with exit 1', () => {
     await expect(async () => open(path)).rejects.toMatchObject(refusal)
   })
 
-  test('a path without a journal', () => {
+  test('opening a path without a journal fails with one line', () => {
     expect(() => openReader('/nowhere/sluice.db')).toThrow(/^no journal at \/nowhere\/sluice\.db$/)
   })
 
@@ -89,7 +93,7 @@ describe('an unreadable journal is refused with exit 1', () => {
   }
 })
 
-test('a foreign database is left unchanged', async () => {
+test('Sluice does not change a database of another program', async () => {
   const path = await filled()
   const db = new Database(path)
   db.pragma('journal_mode = DELETE')
@@ -100,7 +104,7 @@ test('a foreign database is left unchanged', async () => {
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-test('old tape is dropped step by step, and orders are kept', async () => {
+test('the journal drops old tape step by step, and keeps orders', async () => {
   const path = journalPath()
   const day = 86_400_000
   const journal = open(path, { keepTapeDays: 2 })
@@ -123,14 +127,14 @@ test('old tape is dropped step by step, and orders are kept', async () => {
   reader.close()
 })
 
-describe('on a disk that runs short', () => {
+describe('a disk with little free space', () => {
   const limits = { tapeBytes: 1000, entryBytes: 100, reserveBytes: 200_000 }
   const batch = (segment: number, n: number) => ({
     ...{ segment, time: timeOf(n), slices: [{ block: trades(5, n), from: 0, to: 5, firstSeq: n }] },
     writes: [['counter', `c${n}`, n]] as const,
   })
 
-  test('the recording of the tape stops first, then entries; both continue once there is space, and the reserve stays intact', async () => {
+  test('as free space shrinks, first the tape stops, then entries; both continue later, and the reserved space stays intact', async () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000
@@ -159,7 +163,7 @@ describe('on a disk that runs short', () => {
     after.close()
   })
 
-  test('a refused write goes into the reserve; records that do not fit there are kept in memory', () => {
+  test('a write that the disk refuses uses the reserved space; records that do not fit there stay in memory', () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000
@@ -186,7 +190,7 @@ describe('on a disk that runs short', () => {
     writer.close()
   })
 
-  test('on a full disk only money records are written, and the segment counts as incomplete', () => {
+  test('on a full disk, the journal writes only records about money, and its segment counts as incomplete', () => {
     const path = journalPath()
     const db = openForWriting(path)
     const writer = new Writer(db, { space: limits }, {}, () => 5000)

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-test.each(examples)('%s', (_name, sql = '') => {
+test.each(examples)('the SQL example in docs/journal.md returns rows: %s', (_name, sql = '') => {
   expect(db.prepare(sql).all().length).toBeGreaterThan(0)
 })
 

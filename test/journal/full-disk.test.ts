@@ -12,16 +12,16 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 
 const MEBIBYTE = 2 ** 20
 const disk = mountSmallDisk(96)
-if (typeof disk === 'string') console.log(`skipped, no small file system can be mounted here: ${disk}`)
+if (typeof disk === 'string') console.log(`skipped: this machine cannot mount a small file system: ${disk}`)
 else afterAll(() => disk.unmount())
 
-describe.runIf(typeof disk !== 'string')('while another program fills the disk', () => {
+describe.runIf(typeof disk !== 'string')('another program fills the disk of a journal', () => {
   if (typeof disk === 'string') return
   const limits = { tapeBytes: 24 * MEBIBYTE, entryBytes: 8 * MEBIBYTE, reserveBytes: 4 * MEBIBYTE }
   test.each<[how: string, steps: readonly number[]]>([
     ['in steps', [20, 7, 3, 1, 0]],
-    ['at once, while the log of SQLite has rows of the tape for which the journal file has no space', [0]],
-  ])('if the disk is filled %s, every order is written, and the journal gives none of its space back', (how, steps) => {
+    ['at once, before the journal file has space for the tape rows in the log of SQLite', [0]],
+  ])('if another program fills the disk %s, every order is written, and the journal keeps its space', (how, steps) => {
     const path = join(disk.folder, `${how.slice(0, 2)}.db`)
     const told: Space[] = []
     const db = openForWriting(path)

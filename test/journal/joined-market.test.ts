@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 const KEYS = ['trades']
 const at = timeOf
 
-/** Returns event number `n` as a recorder received it that gets every event `late` ms later. */
+/** Returns event number `n` as a recorder that gets every event `late` ms later received it. */
 const event = (n: number, late = 0): MarketRow => ({
   ...{
     time: at(n) + late,
@@ -75,7 +75,7 @@ function textOf(item: MarketItem): string[] {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n)
 
-test('recordings of different times are read in the order of time, with their paths in any order', async () => {
+test('journals of different times are read in the order of time, with their paths in any order', async () => {
   const early = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 90)] }]
   const late = [{ time: at(200), keys: KEYS, items: events(200, 250) }]
   const found = await joined(late, early)
@@ -86,7 +86,7 @@ test('recordings of different times are read in the order of time, with their pa
   expect(found.history).toEqual(found.told)
 })
 
-test('recordings of the same time give each event once, and a gap only where every recording has one', async () => {
+test('journals of the same time give each event once, and a gap only where all of them have a gap', async () => {
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 40), ...outage(40, 60), ...events(60, 140)] }]
   const other = [{ time: at(20), keys: KEYS, items: [...events(20, 50, 3), ...outage(50, 70), ...events(70, 200, 3)] }]
   const found = await joined(one, other)
@@ -96,14 +96,14 @@ test('recordings of the same time give each event once, and a gap only where eve
   expect(found.times).toEqual([...found.times].sort((a, b) => a - b))
 })
 
-test('an event that one journal contains twice is read twice', async () => {
+test('an event that a single journal contains twice is read twice', async () => {
   const twin = { ...event(5), time: at(6) }
   const one = [{ time: at(0), keys: KEYS, items: [...events(0, 6), twin, ...events(7, 9)] }]
   const other = [{ time: at(0), keys: KEYS, items: [event(2, 4), event(8, 4)] }]
   expect((await joined(one, other)).ns).toEqual([0, 1, 2, 3, 4, 5, 5, 7, 8])
 })
 
-test('a tape cut into overlapping journals is restored by joining them', async () => {
+test('joining overlapping journals of one tape gives the whole tape', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(80), fc.integer({ min: 1, max: 60 })), { minLength: 1, maxLength: 4 }),
@@ -131,6 +131,6 @@ test('a tape cut into overlapping journals is restored by joining them', async (
   )
 })
 
-test('the same journal given twice is refused', () => {
+test('a journal that is given twice is refused', () => {
   expect(() => openTape(['/a/b.db', '/a/./b.db'])).toThrow('/a/./b.db is given twice; name each journal once')
 })

@@ -37,7 +37,7 @@ function read<T>(path: string, sql: string): T[] {
   }
 }
 
-test('for random histories of a wallet, the ledger explains every lamport at every audit, and the lots equal a count token by token', async () => {
+test('for random histories of a wallet, the ledger explains every lamport at every audit, and the lots equal those of a slow count', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   let run = 0
@@ -149,7 +149,7 @@ function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills:
     const own = disposals.filter(({ boughtBy, soldBy }) => (side === 'buy' ? boughtBy : soldBy) === signature)
     const rest = lots.find((lot) => lot.signature === signature)
     const amounts = own.map(({ costLamports, proceedsLamports }) => (side === 'buy' ? costLamports : proceedsLamports))
-    // No lamport is lost when an amount is divided, and each lot has its share.
+    // No lamport is lost when an amount is divided among lots.
     expect(sum(amounts) + (rest?.costLamports ?? 0)).toBe(tradeLamports)
     for (const [index, part] of own.entries())
       expect(Math.abs((amounts[index] ?? 0) - (tradeLamports * Number(part.tokens)) / Number(tokens))).toBeLessThan(13)
@@ -161,7 +161,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
-test('an unexplained remainder is reported once, and so is its end', async () => {
+test('an unexplained remainder of the ledger is reported once, and so is its end', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   const journal = openedAt(path, told, true)
@@ -210,7 +210,7 @@ test('an unexplained remainder is reported once, and so is its end', async () =>
   reader.close()
 })
 
-test('a final fill that no audit has seen leaves a remainder', async () => {
+test('a final fill that the audit did not find leaves a remainder in the ledger', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   const journal = openedAt(path, told, true)
@@ -311,7 +311,7 @@ test("a paper ledger opens with the engine's first account output, and failed tr
   reader.close()
 })
 
-test('a migration of a journal from before the ledger posts its fills and fees and computes the opening balance', async () => {
+test('the migration of a journal without a ledger posts the fills and fees, and computes the opening balance', async () => {
   const path = journalPath()
   const paper = 'paper|host||dips'
   const journal = openedAt(path)
@@ -411,19 +411,25 @@ test('if a fork reversed a fill and the transaction then failed, its fee is post
 test.each<[string, object, number]>([
   ['a cost that is not a number', { venueFeeLamports: Number.NaN }, 600_000],
   [
-    'no itemized costs',
+    'costs without single components',
     { ...fill(1).costs, ...Object.fromEntries(Object.keys(fill(1).costs).map((key) => [key, null])) },
     52_144_280,
   ],
   ['an unknown number of withheld tokens', { withheldTokens: null }, 0],
-])('a fill with incomplete costs is written and posted: %s', async (_name, wrong, remainder) => {
-  const path = journalPath()
-  const journal = openedAt(path)
-  const one = fill(1, { costs: { ...fill(1).costs, ...wrong } as never })
-  journal.output(2, 2, 0, { kind: 'order', order: order(1) })
-  journal.write({ kind: 'fill', fill: one })
-  await journal.close()
-  expect(read(path, 'SELECT signature FROM fill')).toEqual([{ signature: one.signature }])
-  const [posted] = read<Record<string, number>>(path, `SELECT wallet, wallet + ${LINES} AS sum, remainder FROM posting`)
-  expect(posted).toEqual({ wallet: one.walletLamports, sum: 0, remainder })
-})
+])(
+  'the journal stores a fill with incomplete costs and posts it to the ledger: %s',
+  async (_name, wrong, remainder) => {
+    const path = journalPath()
+    const journal = openedAt(path)
+    const one = fill(1, { costs: { ...fill(1).costs, ...wrong } as never })
+    journal.output(2, 2, 0, { kind: 'order', order: order(1) })
+    journal.write({ kind: 'fill', fill: one })
+    await journal.close()
+    expect(read(path, 'SELECT signature FROM fill')).toEqual([{ signature: one.signature }])
+    const [posted] = read<Record<string, number>>(
+      path,
+      `SELECT wallet, wallet + ${LINES} AS sum, remainder FROM posting`,
+    )
+    expect(posted).toEqual({ wallet: one.walletLamports, sum: 0, remainder })
+  },
+)

@@ -32,10 +32,10 @@ const STRATEGIES = new Map<string, Strategy>(
   [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
 )
 
-/** Differences that a repaired defect explains, by the commit that repaired it. */
+/** Tests of whether a repaired defect explains a difference, by the commit that repaired the defect. */
 const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> = {
-  // Each attempt reserves MOST_ROUNDING (6) lamports more: a buy has 1 attempt, a sale at most 5. Before, the verifier
-  // refused a transaction whose builder had rounded the priority fee or the amount up.
+  // Each attempt now reserves MOST_ROUNDING (6) lamports more: a buy has 1 attempt, a sale at most 5. Before the
+  // repair, the verifier refused a transaction whose builder had rounded the priority fee or the amount up.
   '3a6add4: the reservation leaves room for the rounding of an honest builder': ({ field, expected, got }) =>
     field === 'order.reserveLamports' && [6, 30].includes(Number(got) - Number(expected)),
 }
@@ -68,7 +68,7 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
     expect(readFileSync(backup).equals(recorded)).toBe(true)
   })
 
-  test.each(COMMANDS.map((args) => [args]))('an old journal can be read by `sluice %s`', async (args) => {
+  test.each(COMMANDS.map((args) => [args]))('`sluice %s` can read an old journal', async (args) => {
     const { code, stdout } = await called([...args.map((arg) => arg.replace('FILE', path)), '--journal', path])
     expect(code).toBe(0)
     expect(stdout).not.toBe('')

@@ -49,7 +49,7 @@ const contentOf = (path: string): Buffer => {
   }
 }
 
-test('a backup is one private file with every row, and names the time up to which it has rows', async () => {
+test('`backup` writes one private file with every row of the journal, and prints the time of the last row', async () => {
   const { from, to, backups } = files()
   const backup = await called(['backup', from, to, '--json'])
   expect(backup).toMatchObject({ code: 0, stderr: '' })
@@ -72,7 +72,7 @@ test('a backup is one private file with every row, and names the time up to whic
   )
 })
 
-test('a backup shows the journal at one moment although another connection commits between all its steps', async () => {
+test('a backup has the state of the journal at one moment, even if another connection commits between its steps', async () => {
   const { from, to } = files()
   const writer = openForWriting(from)
   writer.exec('CREATE TABLE witness (n INTEGER); INSERT INTO witness VALUES (0)')
@@ -95,7 +95,7 @@ test('a backup shows the journal at one moment although another connection commi
   copy.close()
 })
 
-test('a backup of a backup is the same journal, and so is a restored backup', async () => {
+test('a backup of a backup and a restored backup equal the journal', async () => {
   const { from, to, backups } = files()
   await backUpOnline(from, to)
   const again = join(backups, 'again.db')
@@ -104,7 +104,7 @@ test('a backup of a backup is the same journal, and so is a restored backup', as
   openForWriting(again).close()
 })
 
-test('a journal of an older schema is copied unchanged, and the command says that its rows were not checked', async () => {
+test('`backup` copies a journal of an older schema unchanged, and prints that its rows were not checked', async () => {
   const { from, to } = files()
   writeFileSync(from, OLDER)
   const { code, stdout } = await called(['backup', from, to])
@@ -112,7 +112,7 @@ test('a journal of an older schema is copied unchanged, and the command says tha
   expect(await called(['migrate', '--journal', to])).toMatchObject({ code: 0 })
 })
 
-test('a changed row is reported with exit code 1, and the copy is kept', async () => {
+test('`backup` reports a changed row of the journal with exit code 1, and keeps the copy', async () => {
   const { from, to } = files()
   const db = new Database(from)
   db.exec("UPDATE output SET reason = reason || '!' WHERE seq = (SELECT max(seq) FROM output)")
@@ -125,7 +125,7 @@ test('a changed row is reported with exit code 1, and the copy is kept', async (
   expect(existsSync(to)).toBe(true)
 })
 
-test('a journal with a changed row replaces no backup', async () => {
+test('a journal with a changed row does not replace an older backup', async () => {
   const { from, to, backups } = files()
   await backUpOnline(from, to)
   const before = contentOf(to)
@@ -141,7 +141,7 @@ test('a journal with a changed row replaces no backup', async () => {
   expect(readdirSync(backups)).toEqual(['copy.db'])
 })
 
-test('a corrupt journal replaces no backup', async () => {
+test('a corrupt journal does not replace an older backup', async () => {
   const { from, to, backups } = files()
   await backUpOnline(from, to)
   const before = contentOf(to)
@@ -156,10 +156,10 @@ test('a corrupt journal replaces no backup', async () => {
 
 describe('a backup refuses', () => {
   test.each<[what: string, code: number, says: RegExp, prepare: (from: string, to: string) => string | undefined]>([
-    ['a target that exists', 2, /already exists; --replace/, (from, to) => void copyFileSync(from, to)],
-    ['the journal itself', 2, /is the journal itself/, (from) => from],
+    ['to an existing file', 2, /already exists; --replace/, (from, to) => void copyFileSync(from, to)],
+    ['to the journal itself', 2, /is the journal itself/, (from) => from],
     [
-      'a file that is no journal, also with --replace',
+      'to an existing file that is not a journal, even with --replace',
       1,
       /is not a Sluice journal/,
       (_, to) => {
@@ -167,16 +167,16 @@ describe('a backup refuses', () => {
         return `${to} --replace`
       },
     ],
-    ['a folder', 2, /is a folder/, (_, to) => dirname(to)],
-    ['a folder that does not exist', 2, /is not a folder; create it/, (_, to) => join(to, 'copy.db')],
+    ['to a folder', 2, /is a folder/, (_, to) => dirname(to)],
+    ['to a folder that does not exist', 2, /is not a folder; create it/, (_, to) => join(to, 'copy.db')],
     [
-      'the log of another journal',
+      'to a path with the log of another journal',
       2,
       /SQLite would apply it to the copy/,
       (_, to) => void writeFileSync(`${to}-wal`, 'x'),
     ],
     [
-      'a journal that a process writes',
+      'to a journal that a process writes',
       4,
       /is in use by process/,
       (from, to) => {
@@ -186,7 +186,7 @@ describe('a backup refuses', () => {
         return `${to} --replace`
       },
     ],
-  ])('%s: %i', async (_what, code, says, prepare) => {
+  ])('`backup` refuses to copy %s, with exit code %i', async (_what, code, says, prepare) => {
     const { from, to } = files()
     const before = contentOf(from)
     const ended = await called(['backup', from, ...(prepare(from, to) ?? to).split(' ')])
@@ -194,7 +194,7 @@ describe('a backup refuses', () => {
     expect(contentOf(from)).toEqual(before)
   })
 
-  test('a copy that would stop the recording on the same disk, or that does not fit', async () => {
+  test('`backup` refuses a copy that would stop the recording on the same disk, or that does not fit', async () => {
     const { from, to, backups } = files()
     const tight = backUpOnline(from, to, { freeBytes: 600 * 2 ** 20 })
     await expect(tight).rejects.toThrow(

@@ -51,16 +51,16 @@ function written(): { db: Buffer; log: Buffer; lengths: number[] } {
   return { db: readFileSync(path), log: readFileSync(`${path}-wal`), lengths }
 }
 
-describe('power is lost during a write of the log', () => {
+describe('a power cut during a write of the log', () => {
   test.each<[what: string, first: number, rest: (log: Buffer, at: number) => Buffer]>([
-    ['a log whose rest was never written', 0, (log, at) => log.subarray(0, at)],
+    ['a journal whose log is cut off', 0, (log, at) => log.subarray(0, at)],
     [
-      'a log with empty space after the last write',
+      'a journal whose log ends with zero bytes',
       1,
       (log, at) => Buffer.concat([log.subarray(0, at), Buffer.alloc(log.length - at)]),
     ],
     [
-      'a log with old bytes after the last write',
+      'a journal whose log ends with old bytes',
       2,
       (log, at) => Buffer.concat([log.subarray(0, at), log.subarray(at).fill(0x5a)]),
     ],
@@ -91,7 +91,7 @@ describe('power is lost during a write of the log', () => {
   })
 })
 
-test('without its log, a journal is undamaged and has the state of the last checkpoint', async () => {
+test('a journal without its log is undamaged, and has the state of the last checkpoint', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
@@ -110,7 +110,7 @@ test('without its log, a journal is undamaged and has the state of the last chec
   await again.close()
 })
 
-test('commits continue during a long read, and after the read the log is copied into the journal', async () => {
+test('commits continue during a long read of the journal, and after the read the log is copied into the journal', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
@@ -138,13 +138,13 @@ test('commits continue during a long read, and after the read the log is copied 
 test.each<[what: string, path: () => string]>([
   ['below a path that is not a folder', () => '/dev/null/journal.db'],
   ['at the path of a folder', () => tmpdir()],
-])('a journal %s cannot be created: the error is one line', (_what, pathOf) => {
+])('the error is one line if a journal cannot be created %s', (_what, pathOf) => {
   const path = pathOf()
   const refusal = { name: 'SluiceError', message: expect.stringContaining(`${path} cannot be created: `) }
   expect(() => openForWriting(path)).toThrow(expect.objectContaining(refusal))
 })
 
-test('a folder as a journal, and a lock in a read-only place, are refused with one line', () => {
+test('the error is one line if the journal is a folder, or if its lock cannot be created', () => {
   const isOne = (message: string, exitCode: number) =>
     expect.objectContaining({ name: 'SluiceError', exitCode, message })
   expect(() => openReader(tmpdir())).toThrow(isOne(`${tmpdir()} is a folder; a journal is a file`, 2))
@@ -152,7 +152,7 @@ test('a folder as a journal, and a lock in a read-only place, are refused with o
   expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `), 1))
 })
 
-test('a journal of the first version with open orders is migrated as a whole, and its orders continue', async () => {
+test('a journal of the first version with open orders is migrated completely, and its open orders continue', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))

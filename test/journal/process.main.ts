@@ -1,4 +1,4 @@
-// A process that a test kills. Its arguments are the action and the path.
+// A test starts this process and kills it. The arguments are the name of the action and the path.
 
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'

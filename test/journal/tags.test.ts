@@ -86,7 +86,7 @@ describe('tags of orders', () => {
     expect(query('SELECT tag FROM conditional_orders')).toEqual(['limit'])
   })
 
-  test('the lists of orders and fills have the tags (--json)', async () => {
+  test('the lists of orders and fills have the tags in --json', async () => {
     const listed = async (name: string): Promise<unknown[]> => {
       const { stdout } = await called([name, '--json', '--journal', path])
       return (JSON.parse(stdout) as Record<string, { tag: string }[]>)[name]?.map(({ tag }) => tag) ?? []
@@ -118,7 +118,7 @@ describe('tags of orders', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('the tags are the same in a replay, and are proved', async () => {
+  test('a replay makes the same tags, and proves them', async () => {
     const { code, stdout } = await called(['replay', '--verify', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: 2, equal: true })
     expect(code).toBe(0)

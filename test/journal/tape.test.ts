@@ -124,25 +124,28 @@ test('a block of format 1, whose checksum covers all numbers, is read with the s
   reader.close()
 })
 
-test.each(LATE)('a damaged %s is refused at its first reading, and in a block of format 1 as well', async (column) => {
-  const { path } = await shortTape()
-  changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
-  const reader = openReader(path)
-  const [block] = reader.blocks(new Mints())
-  expect(block?.price).toHaveLength(50)
-  for (const late of ['marketCap', 'extra', 'extra2'] as const) expect(() => block?.[late]).toThrow('is corrupt')
-  reader.close()
-  changed(path, (db) => db.exec('UPDATE block SET late_checksum = NULL'))
-  const bare = openReader(path)
-  for (const block of bare.blocks(new Mints())) expect(() => block.marketCap).toThrow('is corrupt')
-  bare.close()
-  changed(path, (db) => db.exec('UPDATE block SET format = 1'))
-  const again = openReader(path)
-  expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
-  again.close()
-})
+test.each(LATE)(
+  'a damaged column %s of the tape is refused when it is first read, also in a block of format 1',
+  async (column) => {
+    const { path } = await shortTape()
+    changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
+    const reader = openReader(path)
+    const [block] = reader.blocks(new Mints())
+    expect(block?.price).toHaveLength(50)
+    for (const late of ['marketCap', 'extra', 'extra2'] as const) expect(() => block?.[late]).toThrow('is corrupt')
+    reader.close()
+    changed(path, (db) => db.exec('UPDATE block SET late_checksum = NULL'))
+    const bare = openReader(path)
+    for (const block of bare.blocks(new Mints())) expect(() => block.marketCap).toThrow('is corrupt')
+    bare.close()
+    changed(path, (db) => db.exec('UPDATE block SET format = 1'))
+    const again = openReader(path)
+    expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
+    again.close()
+  },
+)
 
-test('an error of SQLite at the first reading gives the same message as an error during the scan', async () => {
+test('an error of SQLite when a column is first read gives the same message as an error during the scan', async () => {
   const { path } = await shortTape()
   const mark = Buffer.alloc(100_000, 0xab)
   changed(path, (db) => db.prepare('UPDATE block SET market_cap = ?').run(mark))
@@ -166,7 +169,7 @@ test('blocks of the warm-up stay readable after the journal is closed', async ()
   expect(contentOf(kept)).toEqual(rows.slice(10, 40))
 })
 
-test('a block has at most 32,768 rows', async () => {
+test('a block of the tape has at most 32,768 rows', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const block = trades(32_769)

@@ -57,7 +57,7 @@ describe('durable states in a journal', () => {
     return rows
   }
 
-  test('the journal drops the durable states of freed tokens, so a start does not restore more of them as the journal grows', () => {
+  test('the journal drops the durable states of freed tokens, so the number that a start restores does not grow', () => {
     const reader = openReader(path)
     const { money } = reader.recover()
     reader.close()
@@ -85,7 +85,7 @@ describe('durable states in a journal', () => {
     [`UPDATE token_state SET json = json_set(json, '$.value.prints', 9)`],
     ['DELETE FROM token_state'],
     [`INSERT INTO token_state SELECT account, bot, mint || 'x', day, json FROM token_state`],
-  ])('a change of durable states by `%s` is found', (sql) => {
+  ])('the verification of a journal finds a change of durable states by `%s`', (sql) => {
     const copy = journalPath()
     mkdirSync(dirname(copy), { recursive: true })
     copyFileSync(path, copy)
@@ -98,7 +98,7 @@ describe('durable states in a journal', () => {
     expect(found).toContain('token_state')
   })
 
-  test('durable states are the same in a replay, and are proved', async () => {
+  test('a replay makes the same durable states, and proves them', async () => {
     const { code, stdout } = await called(['replay', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: DAYS, equal: true })
     expect(code).toBe(0)

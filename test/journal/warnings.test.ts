@@ -52,7 +52,7 @@ describe('log lines and messages', () => {
     return rows
   }
 
-  test('warnings and messages are rows of a view, and other log lines are not recorded', () => {
+  test('the view `warnings` has the warnings and messages of strategies, and other log lines are not recorded', () => {
     const common = { bot: 'speaking', seq: expect.any(Number) }
     expect(query('SELECT seq, bot, mint, kind, text, fields FROM warnings LIMIT 2')).toEqual([
       { ...common, mint, kind: 'warning', text: 'odd price', fields: JSON.stringify({ mint, price: 1e-7 }) },
@@ -66,12 +66,12 @@ describe('log lines and messages', () => {
     ])
   })
 
-  test('log lines and messages are the same in a replay, and are proved, although not every line is recorded', async () => {
+  test('a replay proves the recorded warnings and messages of strategies', async () => {
     const { stdout } = await called(['replay', '--json', '--journal', path], folder.path)
     expect(JSON.parse(stdout)).toMatchObject({ segments: 1, equal: true })
   })
 
-  test('warnings and messages that name a mint are shown by `sluice why MINT`', async () => {
+  test('`sluice why MINT` shows the warnings and messages of strategies that name the mint', async () => {
     const { stdout } = await called(['why', mint, '--journal', path])
     expect(stdout).toContain('speaking: odd price')
     expect(stdout).toContain(`speaking: look at ${mint}`)
@@ -84,23 +84,26 @@ describe('log lines and messages', () => {
     ['debug', ['DEBUG', 'INFO', 'WARN', 'MESSAGE']],
     ['info', ['INFO', 'WARN', 'MESSAGE']],
     ['warn', ['WARN', 'MESSAGE']],
-  ])('a backtest with --log %s prints them from this level on, escaped', async (level, kinds) => {
-    const { stderr } = await backtest('--log', level)
-    const lines = stderr.split('\n').filter((line) => line.startsWith('2026-11-22T12:00:01.000Z'))
-    expect(lines.map((line) => line.split(' ')[1])).toEqual(kinds)
-    expect(stderr).not.toContain('\u001b')
-    if (level === 'debug') {
-      expect(lines[0]).toMatch(/DEBUG speaking: seen side=buy seq=\d+$/)
-      expect(lines[1]).toContain('INFO speaking: \\u001b[2Jgone')
-    }
-  })
+  ])(
+    'a backtest with --log %s prints the log lines of strategies from this level on, and escapes them',
+    async (level, kinds) => {
+      const { stderr } = await backtest('--log', level)
+      const lines = stderr.split('\n').filter((line) => line.startsWith('2026-11-22T12:00:01.000Z'))
+      expect(lines.map((line) => line.split(' ')[1])).toEqual(kinds)
+      expect(stderr).not.toContain('\u001b')
+      if (level === 'debug') {
+        expect(lines[0]).toMatch(/DEBUG speaking: seen side=buy seq=\d+$/)
+        expect(lines[1]).toContain('INFO speaking: \\u001b[2Jgone')
+      }
+    },
+  )
 
-  test('a backtest without --log prints none of them', async () => {
+  test('a backtest without --log prints no log lines of strategies', async () => {
     const { stderr } = await backtest()
     expect(stderr).not.toContain('speaking')
   })
 
-  test('an unknown level is refused with exit code 2', async () => {
+  test('a backtest refuses an unknown --log level with exit code 2', async () => {
     const { code, stderr } = await backtest('--log', 'inf')
     expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean info')])
   })

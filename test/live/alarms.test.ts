@@ -26,7 +26,7 @@ test.each<[ErrorCode, Alert['kind']]>([
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
 
-test('a message of a strategy is sent unchanged', () => {
+test('a message of a strategy is sent as an alert without a change', () => {
   const told: Alert[] = []
   const model = new ViewModel()
   raiseAlarms({ model, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
@@ -37,7 +37,7 @@ test('a message of a strategy is sent unchanged', () => {
   expect(told).toEqual([{ kind: 'message', bot: 'a', text: 'look', time: 1 }])
 })
 
-test('a lost order whose proof cannot continue is reported with outcome unknown', () => {
+test('if the proof of a lost order cannot continue, an alert reports that its outcome is unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }
   const parts = { model: new ViewModel(), past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }

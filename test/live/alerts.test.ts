@@ -28,7 +28,7 @@ function rig(accept: (body: string) => boolean, shape: AlertShape = 'generic') {
 }
 
 describe('alerts', () => {
-  it('alerts within the same short time are sent in one message', async () => {
+  it('alerts that follow each other within a short time are sent in one message', async () => {
     const { alerts, posted, pass } = rig(() => true)
     for (const text of ['one', 'two']) alerts.raise(alert(text))
     expect(posted).toEqual([])
@@ -36,7 +36,7 @@ describe('alerts', () => {
     expect(posted.map((body) => JSON.parse(body).alerts.map((one: Alert) => one.text))).toEqual([['one', 'two']])
   })
 
-  it('a message that fails is retried, then dropped and logged, and later alerts are still sent', async () => {
+  it('an alert message that fails is sent again, then dropped and logged, and later alerts are still sent', async () => {
     const { alerts, posted, warnings, pass } = rig((body) => body.includes('later'))
     alerts.raise(alert('lost'))
     await pass(120_000)

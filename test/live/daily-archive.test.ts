@@ -15,8 +15,8 @@ const ONE: Ended = {
 const FULL: Ended = { error: { code: 1 }, stdout: '', stderr: 'sluice: no space\n' }
 
 /**
- * Returns a daily archive that begins at noon. Its commands end with these results in turn, and the last result
- * repeats.
+ * Starts a daily archive at noon. The processes of its archive command end with the given results, one after the other.
+ * Further processes end with the last result.
  */
 function archiving(results: readonly (Ended | 'never')[]) {
   const clock = new SimulatedClock(NOON)
@@ -45,7 +45,7 @@ function archiving(results: readonly (Ended | 'never')[]) {
 
 const settled = (): Promise<void> => new Promise(setImmediate)
 
-test('the closed days are archived soon after the start, and ten minutes after each midnight (UTC)', async () => {
+test('Sluice archives the closed days of the tape soon after the start, and ten minutes after each midnight (UTC)', async () => {
   const { starts, lines, pass } = archiving([NOTHING, ONE, NOTHING])
   await pass(MIDNIGHT + 25 * HOUR)
   expect(starts.map(({ at }) => at)).toEqual([NOON + 5_000, MIDNIGHT + 600_000, MIDNIGHT + 24 * HOUR + 600_000])
@@ -53,7 +53,7 @@ test('the closed days are archived soon after the start, and ten minutes after e
   expect(lines).toEqual([`info tape: 1 closed day archived ${ONE.stdout}`])
 })
 
-test('after a failure of the archive Sluice alerts once and tries again every hour', async () => {
+test('after a failure to archive the tape, Sluice sends one alert and tries again every hour', async () => {
   const { starts, lines, alerts, pass } = archiving([FULL, FULL, ONE, FULL])
   await pass(MIDNIGHT + HOUR)
   const failure = 'the archive of the tape failed: no space; Sluice tries again every hour, and trading continues'
@@ -67,16 +67,16 @@ test('after a failure of the archive Sluice alerts once and tries again every ho
   expect(lines.filter((line) => line === `error ${failure}`)).toHaveLength(3)
 })
 
-test('the alert names the signal that killed the archive', async () => {
+test('the alert about a failed archive names the signal that killed its process', async () => {
   const { alerts, pass } = archiving([{ error: { code: null, signal: 'SIGKILL' }, stdout: '', stderr: '' }])
   await pass(NOON + 6_000)
   expect(alerts).toEqual([expect.stringContaining('failed: its process ended with SIGKILL; Sluice tries again')])
 })
 
 test.each<[string, Ended['error']]>([
-  ['that Ctrl-C ends together with the process', { signal: 'SIGINT' }],
-  ['that another archive keeps waiting', { code: 4 }],
-])('an archive %s is no failure', async (_what, error) => {
+  ['ended because Ctrl-C reached it as well', { signal: 'SIGINT' }],
+  ['ended because another archive command was running', { code: 4 }],
+])('no failure is reported if the archive command %s', async (_what, error) => {
   const { starts, lines, alerts, pass } = archiving([{ error, stdout: '', stderr: 'sluice: in use' }, ONE])
   await pass(NOON + HOUR + 6_000)
   expect(alerts).toEqual([])
@@ -84,7 +84,7 @@ test.each<[string, Ended['error']]>([
   expect(starts.map(({ at }) => at)).toEqual([NOON + 5_000, NOON + 5_000 + HOUR])
 })
 
-test('`close` kills the process of the archive and starts no other process', async () => {
+test('`close` kills the running archive command and starts no other one', async () => {
   const { starts, archive, pass, kills } = archiving(['never'])
   await pass(NOON + HOUR)
   archive.close()

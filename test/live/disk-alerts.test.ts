@@ -31,7 +31,7 @@ function watched() {
   return { inputs, take }
 }
 
-test('each level of free space is reported once, with a remedy; entries stop at a low level and continue at a high one', () => {
+test('each level of free disk space is reported once, with a remedy; entries stop at a low level and continue at a higher one', () => {
   const { inputs, take } = watched()
   expect(take('noTape', 400)).toEqual([
     'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',
@@ -52,7 +52,7 @@ test('each level of free space is reported once, with a remedy; entries stop at 
   ])
 })
 
-test('status shows that the disk stops entries, with the reason and the time, for every bot', () => {
+test('`status` shows for every bot since when and why the disk stops entries', () => {
   const stops = new EntryStops()
   const { inputs, take } = watched()
   const bots = ['a', 'b'].map((name) => ({ name, account: accountOf('paper', 'test', 'cluster', name) }))
@@ -66,7 +66,7 @@ test('status shows that the disk stops entries, with the reason and the time, fo
   expect(stops.of(bots, 5_000)).toEqual([])
 })
 
-test('the answer to resume names the causes that still stop entries', () => {
+test('the answer to `resume` names the causes that still stop entries', () => {
   const model = new ViewModel()
   const bots = [botSettings('eager')]
   const operator = new Operator({

@@ -22,7 +22,7 @@ async function watched(answers: readonly HttpResult[], misses = 3): Promise<{ to
   return { told, isUp }
 }
 
-test('three requests in a row without an answer raise one alarm, and the next answer is reported once', async () => {
+test('`watch` raises one alarm after three requests in a row without an answer, and reports the next answer once', async () => {
   const { told, isUp } = await watched([
     answered(200),
     refused,
@@ -39,7 +39,7 @@ test('three requests in a row without an answer raise one alarm, and the next an
   expect(isUp).toEqual([true, true, true, false, false, true, true])
 })
 
-test('a single request without an answer raises no alarm', async () => {
+test('`watch` raises no alarm after a single request without an answer', async () => {
   const { told } = await watched([answered(200), refused, refused, answered(200), refused, refused, answered(200)])
   expect(told).toEqual([])
 })
@@ -48,7 +48,7 @@ test.each([
   [503, 'the process answers, but its bots do not run (503)'],
   [302, 'it answers with 302'],
   [404, 'it answers with 404'],
-])('an answer with %i counts as no answer', async (status, reason) => {
+])('for `watch`, an answer with status %i counts as no answer', async (status, reason) => {
   const { told } = await watched([answered(status)], 1)
   expect(told).toEqual([expect.stringContaining(`desk.example is down: ${reason}`)])
 })

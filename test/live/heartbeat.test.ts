@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 const answered = (status: number): HttpResult => ({ kind: 'answered', status, headers: {}, body: '' })
 const lost: HttpResult = { kind: 'lost', reason: 'socket hang up' }
 
-/** Sends a heartbeat every 60 s whose requests receive these answers in turn; the last answer repeats. */
+/** Sends a heartbeat every 60 s. The requests receive the answers one after the other; the last answer repeats. */
 function beating(answers: readonly (HttpResult | 'never')[]) {
   const clock = new SimulatedClock(0)
   const beats: { at: number; body: string | undefined }[] = []
@@ -52,13 +52,13 @@ test('failures of the heartbeat are logged once, and so is the next success, and
   expect(lines.join()).not.toContain('secret')
 })
 
-test('while a heartbeat has no answer, no second one is sent', async () => {
+test('while a heartbeat has no answer, no second heartbeat is sent', async () => {
   const { beats, pass } = beating(['never'])
   await pass(600_000)
   expect(beats).toHaveLength(1)
 })
 
-test('after the stop no beat is sent and nothing is logged', async () => {
+test('after the stop, no heartbeat is sent and nothing is logged', async () => {
   const { beats, lines, pass, heartbeat } = beating([lost])
   heartbeat.stop()
   await pass(600_000)

@@ -30,7 +30,7 @@ function watched() {
   return { lists, look, stop }
 }
 
-test('a changed list file is read once its content is stable, and an unchanged file reports nothing', () => {
+test('a changed list file is read as soon as its content is stable, and an unchanged file is not reported', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   expect([...look(), ...look(), ...look()]).toEqual([])
@@ -46,7 +46,7 @@ test('a changed list file is read once its content is stable, and an unchanged f
   expect([...look(), ...look()]).toEqual([])
 })
 
-test('an invalid file keeps the old list and reports the problem once, and a corrected file is read again', () => {
+test('if a list file becomes invalid, the old list stays and the problem is reported once; a corrected file is read again', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   look()

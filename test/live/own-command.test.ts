@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runOwnCommand } from '../../src/live/own-command.ts'
 
-test('a command whose process cannot be started returns the reason and throws nothing', async () => {
+test('if the process of a command cannot be started, the result contains the reason, and no error is thrown', async () => {
   const { ended, kill } = runOwnCommand(['\0'], 1_000)
   kill()
   const { error, stderr } = await ended

@@ -9,7 +9,7 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
-/** Returns trading with an API key. `began` counts the requests that are about to be sent. */
+/** Returns the trading parts for an API key. `began` counts the requests that are about to be sent. */
 function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
   const written: JournalRecord[] = []
   const use = { isFresh, began: 0 }
@@ -27,7 +27,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
   return { trading, use, written }
 }
 
-/** Takes up to `count` free places in the request limit and releases them. Returns how many there were. */
+/** Takes up to `count` request slots and releases them. Returns the number of free request slots. */
 function take(limiter: Limiter, count: number, kind: RequestClass): number {
   let taken = 0
   for (let index = 0; index < count; index++)
@@ -50,7 +50,7 @@ test('if the service names an unknown plan at a reconnect, the known plan stays 
   expect(trading.planNotice).toBe('')
 })
 
-test('a smaller plan at a reconnect limits entries at once, and exits keep their share', () => {
+test('if the service names a smaller plan at a reconnect, entries are limited at once, and exits keep their share', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Premium')
   take(trading.limiter, 300, 'entry')
@@ -73,14 +73,14 @@ test('a configured plan takes precedence over the plan that the service names', 
   expect(trading.planNotice).toBe('')
 })
 
-test('a key counts as used after its first request, and a start without requests leaves it unused', () => {
+test('an API key counts as used after its first request, and a start without requests leaves it unused', () => {
   const { trading, use, written } = tradingWith(true)
   expect([use.began, written]).toEqual([0, []])
   take(trading.limiter, 2, 'entry')
   expect(use.began).toBeGreaterThan(0)
 })
 
-test('if a used key is unknown to the journal, entries wait for a minute and exits do not', () => {
+test('if the journal has no requests of a used API key, entries wait for a minute, but exits do not', () => {
   const { trading } = tradingWith(false)
   expect(trading.limiter.status().holds).toMatchObject([{ code: 'HISTORY_UNKNOWN', until: clock.now() + 60_000 }])
   expect(take(trading.limiter, 1, 'entry')).toBe(0)

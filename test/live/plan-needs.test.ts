@@ -30,31 +30,31 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
 // Computed by hand: exits can use a fifth of the minute's requests at once, and the others become available over the
 // minute.
 test.each<[string, Config, positions: number | null, seconds: number | null]>([
-  ['the positions that the share of exits can sell are sold at once', config([12, 8]), 20, 0],
-  ['the other positions are sold during the first minute', config([21]), 21, 60],
-  ['many positions are sold over several minutes', config([221]), 221, 180],
+  ['the requests that are kept for exits sell 20 positions at once', config([12, 8]), 20, 0],
+  ['a position that needs another request is sold within the first minute', config([21]), 21, 60],
+  ['selling 221 positions takes several minutes', config([221]), 221, 180],
   [
-    'a process with half of the plan',
+    'with half of the plan, the requests that are kept for exits do not suffice',
     config([31], { service: { kind: 'sandbox', plan: plan(100), share: 0.5 } }),
     31,
     60,
   ],
   [
-    'positions are counted up to the limit of the wallet',
+    'the limit of the wallet limits the number of positions',
     config([30, 30], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 20 } }] }),
     20,
     0,
   ],
-  ['no bound', config([5, null]), null, null],
+  ['the number of positions is unknown if one bot has no limit', config([5, null]), null, null],
   [
-    'without limits, the number of positions is unknown',
+    'the limit of the wallet applies if the bot has no limit',
     config([null], { wallets: [{ name: '', limits: { ...NO_LIMITS, maxOpenPositions: 5 } }] }),
     5,
     0,
   ],
   ['with local signing, the RPC limits sales to two sends a second', config([15], {}, 'live', 'local'), 15, 8],
-  ['paper bots do not share a wallet', config([15, 10], {}, 'paper'), 25, 60],
-])('%s', (_what, given, positions, flattenSeconds) => {
+  ['paper bots without a named wallet do not share a wallet', config([15, 10], {}, 'paper'), 25, 60],
+])('the time to sell all positions: %s', (_what, given, positions, flattenSeconds) => {
   expect(planNeeds(given)).toMatchObject({ positions, flattenSeconds })
 })
 

@@ -4,7 +4,7 @@ import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/request-pa
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** Records the names and times of calls: ms from now, rounded to `step`, because Bottleneck needs a few ms per job. */
+/** Records names and times of calls. The times are ms from now, rounded to `step`, because Bottleneck needs some ms. */
 function notes(step = 50) {
   const start = Date.now()
   const done: [string, number][] = []
@@ -12,7 +12,7 @@ function notes(step = 50) {
   return { done, note }
 }
 
-test('messages are sent at equal intervals, by priority, at the current rate of the plan', async () => {
+test('messages to the service are sent at equal intervals, by priority, at the current rate of the plan', async () => {
   const { done, note } = notes(20)
   const pacer = new MessagePacer(50)
   for (const name of ['a', 'b', 'c', 'd']) void pacer.run(note(name))
@@ -27,7 +27,7 @@ test('messages are sent at equal intervals, by priority, at the current rate of 
   expect((done[1]?.[1] ?? 0) - (done[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(500)
 })
 
-test('a failed call rejects the promise of its caller', async () => {
+test('a paced call that fails rejects the promise of its caller', async () => {
   const sent = new MessagePacer(50).run(() => Promise.reject(new Error('closed')))
   const refused = expect(sent).rejects.toThrow('closed')
   await vi.advanceTimersByTimeAsync(100)
@@ -35,20 +35,20 @@ test('a failed call rejects the promise of its caller', async () => {
 })
 
 test.each([
-  ['eight calls a second', 'https://rpc.example/key', ['getSlot', 'getSlot', 'getBalance'], [0, 100, 250]],
+  ['eight calls a second for an RPC', 'https://rpc.example/key', ['getSlot', 'getSlot', 'getBalance'], [0, 100, 250]],
   [
-    'one sent transaction a second',
+    'one sent transaction a second for an RPC',
     'https://rpc.example/key',
     ['sendTransaction', 'sendTransaction', 'getSlot'],
     [0, 100, 1_000],
   ],
   [
-    'a public one: four calls of a method in ten seconds',
+    'four calls of a method in ten seconds for a public RPC',
     'https://api.devnet.solana.com',
     ['getSlot', 'getSlot', 'getBalance'],
     [0, 100, 2_500],
   ],
-])('the limit of an RPC, %s', async (_what, url, methods, times) => {
+])('the default rate is %s', async (_what, url, methods, times) => {
   const { done, note } = notes()
   const pacer = new RpcPacer()
   for (const method of methods) void pacer.run(url, method, note(method))
@@ -65,7 +65,7 @@ test('calls to different RPC providers do not wait for each other', async () => 
   expect(done.map(([, at]) => at)).toEqual([0, 0])
 })
 
-test('the number of concurrent calls is limited, and sends come before other calls', async () => {
+test('the number of concurrent RPC calls is limited, and sent transactions come before other calls', async () => {
   const { done, note } = notes()
   const queue = new IoQueue(1)
   const busy = queue.run(Pace.history, note('under way'))

@@ -7,7 +7,7 @@ import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-test('pools of quiet tokens are read after the calls that an order waits for', async () => {
+test('calls to read pools of quiet tokens come after calls for which an order waits', async () => {
   const asked: string[] = []
   const http: Http = async ({ body = '' }) => {
     const { id, params } = JSON.parse(body)

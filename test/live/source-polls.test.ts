@@ -10,7 +10,7 @@ import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 const answered = (body: string, status = 200): HttpResult => ({ kind: 'answered', status, headers: {}, body })
 const fear = (value: unknown): HttpResult => answered(JSON.stringify({ value, other: 1 }))
 
-/** Polls a service every 10 s. The service gives these answers one after the other, and the last answer repeats. */
+/** Polls a source every 10 s. The source gives the answers one after the other, and the last answer repeats. */
 function polled(answers: readonly (HttpResult | Promise<HttpResult>)[]) {
   const clock = new SimulatedClock(1_000)
   const asked: number[] = []
@@ -39,7 +39,7 @@ function polled(answers: readonly (HttpResult | Promise<HttpResult>)[]) {
   return { poll, stop, pass, asked, posted, alerts, lines }
 }
 
-test('a source is requested at once, then at its interval, and an unchanged answer is passed on without data', async () => {
+test('a source is requested at once and then at its interval, and the input for an unchanged answer has no data', async () => {
   const { pass, asked, posted, stop } = polled([fear(1), fear(1), fear(2)])
   await pass(30_000)
   expect(asked).toEqual([1_000, 11_000, 21_000, 31_000])
@@ -53,7 +53,7 @@ test('a source is requested at once, then at its interval, and an unchanged answ
 test.each<[string, HttpResult, string]>([
   ['another shape', fear('high'), 'value: expected a number, found "high"'],
   ['no JSON', answered('<html>'), 'the answer is not JSON'],
-  ['an error', answered('{"value": 1}', 503), 'HTTP 503'],
+  ['an error status', answered('{"value": 1}', 503), 'HTTP 503'],
   [
     'a redirect',
     answered('', 302),
@@ -61,7 +61,7 @@ test.each<[string, HttpResult, string]>([
   ],
   ['no answer', { kind: 'lost', reason: 'no answer within 10000 ms' }, 'no answer within 10000 ms'],
 ])(
-  'the answer %s is dropped, with a line in the log, an alert after five in a row, and no input for the engine',
+  'a wrong answer of a source (%s) is logged, causes an alert after five in a row, and never reaches the engine',
   async (_what, wrong, problem) => {
     const { poll, pass, posted, alerts, lines } = polled([fear(1), ...Array(7).fill(wrong), fear(2)])
     await pass(40_000)
@@ -77,7 +77,7 @@ test.each<[string, HttpResult, string]>([
   },
 )
 
-test('a source that answers late is not requested a second time before it has answered', async () => {
+test('a source that answers late is not requested again before it has answered', async () => {
   const late = Promise.withResolvers<HttpResult>()
   const { pass, asked, posted } = polled([late.promise, fear(2)])
   await pass(25_000)

@@ -16,7 +16,7 @@ describe('a live feed', () => {
   const gate = (open: boolean) =>
     expect.objectContaining({ kind: 'gate', account: '', open, code: 'UNIT_CONTRADICTED' })
 
-  test('a feed with amounts in SOL is reported once, and stops nothing', () => {
+  test('a feed with amounts in SOL is reported once, and does not stop entries', () => {
     const told = watched((row) => row)
     expect(told.at(-1)).toMatch(/^the amounts of the feed are in SOL/)
     expect(told).not.toContainEqual(gate(false))
@@ -29,7 +29,7 @@ describe('a live feed', () => {
     expect(told).not.toContainEqual(gate(true))
   })
 
-  test.each(RIGHT)('a feed with %s stops no entries', (_name, change) => {
+  test.each(RIGHT)('a feed with %s does not stop entries', (_name, change) => {
     expect(watched(change)).not.toContainEqual(gate(false))
   })
 })

@@ -61,7 +61,7 @@ executorContract('the executor that checks the mint', [
   { what: 'a mint that is read and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE) },
   { what: 'a mint that cannot be read', ends: 'refused', build: () => new Vetted(buy, BEFORE, undefined) },
   {
-    what: 'an attempt of an earlier process is looked up, with any mint',
+    what: 'an attempt of an earlier process is looked up, whatever its mint',
     ends: 'absent',
     call: 'resume',
     build: () => new Vetted(buy, BEFORE, FREEZABLE),
@@ -69,15 +69,15 @@ executorContract('the executor that checks the mint', [
 ])
 
 describe('a buy', () => {
-  test('a buy waits for its mint, and is sent at once if the mint is known', () => {
+  test('a buy waits until its mint is read, and is sent at once if the mint is known', () => {
     expect(new Vetted(buy, BEFORE, PLAIN).run().executed).toEqual([50])
     expect(new Vetted(buy, BEFORE, PLAIN, 0).run().executed).toEqual([0])
   })
 
   test.each<[string, MintFacts | undefined, string]>([
     ['freezable', FREEZABLE, 'FREEZE_AUTHORITY'],
-    ['no mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
-    ['unread', undefined, 'MINT_UNREAD'],
+    ['not a mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
+    ['not readable', undefined, 'MINT_UNREAD'],
   ])('a buy of a mint that is %s is not sent and not retried', (_what, facts, code) => {
     const { executed, outcomes } = new Vetted(buy, BEFORE, facts).run()
     expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
@@ -87,7 +87,7 @@ describe('a buy', () => {
     ['its time to live ended', 'TTL', undefined],
     ['a full exit of its mint began', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
     ['entries were halted', 'HALTED', 'HALTED'],
-  ] as const)('a buy is not sent if, while it waited for its mint, %s', (_what, refusal, code) => {
+  ] as const)('a buy that waits for its mint is not sent if %s', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
     vetted.refusal = refusal
     const { outcomes } = vetted.run()
@@ -97,10 +97,10 @@ describe('a buy', () => {
 
   test.each<[string, Attempt, TokenChecks]>([
     ['a buy of a mint with a trait that the bot allows', buy, { when: 'before', allow: ['freezeAuthority'] }],
-    ['with when: after, a buy of any mint at once', buy, { when: 'after', allow: [] }],
-    ['a buy if the checks are off', buy, { when: 'off', allow: [] }],
-    ['a sale, without a wait', sellAttempt('mint'), BEFORE],
-  ])('is sent: %s', (_what, attempt, checks) => {
+    ['a buy of any mint at once with `when: after`', buy, { when: 'after', allow: [] }],
+    ['a buy with the checks switched off', buy, { when: 'off', allow: [] }],
+    ['a sale without waiting for its mint', sellAttempt('mint'), BEFORE],
+  ])('the executor with token checks sends %s', (_what, attempt, checks) => {
     const { executed, outcomes } = new Vetted(attempt, checks, FREEZABLE).run()
     const waits = checks.when === 'before' && attempt.side === 'buy'
     expect([executed, outcomes]).toEqual([[waits ? 50 : 0], [{ kind: 'absent' }]])

@@ -32,29 +32,29 @@ const into = (price: number): number => solFor(1e6, reservesAt(price)) * 0.99 * 
 
 test.each<[string, ExitRules, readonly number[], number]>([
   [
-    'a rise of the robust price that the price of the exits has not followed',
+    'the robust price has risen, and the exit price has not followed',
     {},
     [...Array(90).fill(1e-7), ...Array(5).fill(2e-7)],
     1e-7,
   ],
   [
-    'a rise, if the exits use a short window of prints',
+    'the robust price has risen, and the exits use a short window of prints',
     { windowPrints: 5 },
     [...Array(90).fill(1e-7), ...Array(7).fill(2e-7)],
     2e-7,
   ],
   [
-    'a fall of the robust price, before the exits follow',
+    'the robust price has fallen, and the exit price has not followed',
     {},
     [...Array(90).fill(2e-7), ...Array(5).fill(1.2e-7)],
     1.2e-7,
   ],
-])('a held token is valued at the lower of robust price and exit price: %s', (_what, exits, prices, at) => {
+])('a held token is valued at the lower one of its robust price and exit price: %s', (_what, exits, prices, at) => {
   const worth = liquidationOf(journalWith(prices, exits))
   expect((worth({ ...HELD, mint: MINT }) ?? 0) / into(at)).toBeCloseTo(1, 1)
 })
 
-test('a token that no position holds has no exit price', () => {
+test('a token that no position holds is valued at its robust price', () => {
   const worth = liquidationOf(journalWith([...Array(90).fill(1e-7), ...Array(7).fill(2e-7)], {}))
   expect((worth({ ...HELD, mint: MINT_2 }) ?? 0) / into(2e-7)).toBeCloseTo(1, 1)
 })

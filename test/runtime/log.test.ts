@@ -8,7 +8,7 @@ const RPC = 'https://user:p%40ssword@rpc.example/v2/9f8e7d6c5b4a/?token=tttttttt
 
 describe('redaction by value', () => {
   test.each([
-    ['as it is', `Bearer ${KEY}`],
+    ['unchanged', `Bearer ${KEY}`],
     ['URL-encoded', `?key=${encodeURIComponent(KEY)}&y`],
     ['URL-encoded in lower case', `?key=${encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())}`],
     ['as a form', new URLSearchParams({ key: KEY }).toString()],
@@ -16,21 +16,21 @@ describe('redaction by value', () => {
     ['in base64', Buffer.from(KEY).toString('base64')],
     ['in hex', Buffer.from(KEY).toString('hex')],
     ['in a stack', new Error(`401 for ${KEY}`).stack ?? ''],
-  ])('%s', (_how, text) => {
+  ])('the log redacts a secret that is written %s', (_how, text) => {
     const redacted = redactor([KEY])(text)
     expect(redacted).toContain('[redacted]')
     expect(redacted).not.toContain('ABC')
     expect(redacted).not.toContain(Buffer.from(KEY).toString('base64').slice(0, 8))
   })
 
-  // Encodings of a secret that a hostile peer may send back.
+  // Encodings in which a hostile peer may send a secret back.
   const bytes = [...Buffer.from(KEY)]
   test.each([
-    ['every character URL-encoded', bytes.map((byte) => `%${byte.toString(16).toUpperCase()}`).join('')],
-    ['some characters URL-encoded', `sk%2DA${KEY.slice(4)}`],
-    ['every character escaped as in JSON', bytes.map((byte) => `\\u00${byte.toString(16)}`).join('')],
+    ['with every character URL-encoded', bytes.map((byte) => `%${byte.toString(16).toUpperCase()}`).join('')],
+    ['with some characters URL-encoded', `sk%2DA${KEY.slice(4)}`],
+    ['with every character escaped as in JSON', bytes.map((byte) => `\\u00${byte.toString(16)}`).join('')],
     [
-      'every character escaped as in HTML',
+      'with every character escaped as in HTML',
       bytes.map((byte, at) => (at % 2 ? `&#${byte};` : `&#x${byte.toString(16)};`)).join(''),
     ],
     ['reversed', [...KEY].reverse().join('')],
@@ -38,37 +38,37 @@ describe('redaction by value', () => {
     ['in hex with capital letters', Buffer.from(KEY).toString('hex').toUpperCase()],
     ['in hex with colons', bytes.map((byte) => byte.toString(16)).join(':')],
     ['in hex as an array', bytes.map((byte) => `0x${byte.toString(16)}`).join(', ')],
-    ['its bytes in decimal', JSON.stringify(bytes)],
-    ['its bytes in decimal, with blanks', bytes.join(' ')],
+    ['as its bytes in decimal', JSON.stringify(bytes)],
+    ['as its bytes in decimal with blanks', bytes.join(' ')],
     ['as one number', BigInt(`0x${Buffer.from(KEY).toString('hex')}`).toString()],
     ['in base64 within a header', Buffer.from(`Bearer ${KEY}`).toString('base64')],
     ['in base64url within a longer value', Buffer.from(`x${KEY} and more`).toString('base64url')],
-  ])('the log redacts every part of a secret %s', (_how, text) => {
+  ])('the log redacts every part of a secret that is written %s', (_how, text) => {
     expect(redactor([KEY])(`before ${text} behind`)).toMatch(
       /^before \S{0,12}\[redacted\]\S{0,14} behind$|^before \[\[redacted\]\] behind$/,
     )
   })
 
-  test('other text is not changed, and neither are numbers', () => {
-    const text = '115, 107, 45 and 0x73 %73 are no secret; neither is 1154565'
+  test('the log does not change other text or numbers', () => {
+    const text = '115, 107, 45 and 0x73 %73 are not a secret; neither is 1154565'
     expect(redactor([KEY])(text)).toBe(text)
   })
 
   test.each([
-    ['the whole', `getaddrinfo for ${RPC}`],
+    ['the whole URL', `getaddrinfo for ${RPC}`],
     ['its path', 'POST /v2/9f8e7d6c5b4a/ failed'],
     ['its query', 'token=tttttttttttt'],
     ['its password', 'auth user:p%40ssword'],
-  ])('a secret that is part of a URL %s', (_what, text) => {
+  ])('if a secret URL occurs in part, the log redacts %s', (_what, text) => {
     expect(redactor([RPC])(text)).not.toMatch(/9f8e|tttt|ssword/)
   })
 
-  test('of two overlapping secrets the longer one is redacted, and a text too short to be a secret stays', () => {
+  test('the log redacts the longer one of two overlapping secrets, and leaves text that is too short to be a secret', () => {
     expect(redactor(['secret', 'secret-two', 'abc', ''])('secret-two abc secret')).toBe('[redacted] abc [redacted]')
     expect(redactor([])('nothing to hide')).toBe('nothing to hide')
   })
 
-  test('every secret is redacted wherever it occurs', () => {
+  test('the log redacts every secret wherever it occurs', () => {
     const secret = fc.string({ minLength: 4, maxLength: 40 })
     fc.assert(
       fc.property(

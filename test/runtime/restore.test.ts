@@ -14,7 +14,7 @@ const held = (account: string, tokens = 5n): Parameters<typeof unattended>[0] =>
 })
 
 test.each([
-  ['on paper, because --live was not given', { mode: 'paper' }],
+  ['on paper because --live was not given', { mode: 'paper' }],
   ['with another wallet', { mode: 'live', wallet: 'another' }],
 ] as const)('positions of a live bot that now runs %s are reported at the start', (_what, options) => {
   const [told, ...more] = unattended(held(LIVE.id), [botSettings('dips', options)])
@@ -24,17 +24,17 @@ test.each([
   expect(more).toEqual([])
 })
 
-test('of many positions without a bot, the first ones are named', () => {
+test('the report about many positions without a bot names the first five positions', () => {
   const positions = Array.from({ length: 7 }, (_, n) => position(n + 1, { account: LIVE.id }))
   const [told] = unattended({ ...NO_MONEY, positions }, [])
   expect(told).toMatch(/: 7 positions at a cost of 0\.35 SOL \((\w+, ){5}\.\.\.\), 0 open orders;/)
 })
 
 test.each<[string, Parameters<typeof unattended>[0], string]>([
-  ['another bot uses the wallet', held(LIVE.id), LIVE.id],
-  ['it is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
-  ['it is the money of a sandbox', held(accountOf('live', 'sandbox', 'genesis', 'wallet').id), ''],
-  ['nothing is left', { ...held(LIVE.id, 0n), orders: [{ order: order(1), state: 'filled' }] }, ''],
+  ['another bot uses their wallet', held(LIVE.id), LIVE.id],
+  ['their money is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
+  ['their money is the money of a sandbox', held(accountOf('live', 'sandbox', 'genesis', 'wallet').id), ''],
+  ['no tokens or open orders are left', { ...held(LIVE.id, 0n), orders: [{ order: order(1), state: 'filled' }] }, ''],
 ])('positions without their bot are not reported if %s', (_what, money, account) => {
   const bots = account === '' ? [] : [{ ...botSettings('other', { mode: 'live' }), account: LIVE }]
   expect(unattended(money, bots)).toEqual([])

@@ -10,7 +10,7 @@ import { anOrder } from '../support/gateway-world.ts'
 const block = (...times: number[]): Block =>
   ({ time: Float64Array.from(times), length: times.length }) as unknown as Block
 
-/** A runner around an engine that emits the outputs of `decide`. Every step is stored as a text, in order. */
+/** Returns a runner with an engine that emits the outputs of `decide`, and a log with one text for each step. */
 function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
   const clock = new SimulatedClock(1_000)
   const log: string[] = []
@@ -66,14 +66,14 @@ const timer = (id: number, at: number, everyMs = 0): Output => ({
   timer: { id, bot: 'b', name: 't', owner: 'strategy', at, everyMs },
 })
 
-test('rows without outputs are handled together, and are numbered and timed by their arrival', () => {
+test('the runner handles rows without outputs together, and numbers and times them by their arrival', () => {
   const { runner, log } = rig()
   expect(runner.rows(block(5, 5, 6), 0, 3)).toBe(3)
   expect(log).toEqual(['row 0 #7 @5', 'row 1 #8 @5', 'row 2 #9 @6', 'journal rows 0-3 #7', 'observe 0-3'])
   expect(runner.nextSeq).toBe(10)
 })
 
-test('a row with outputs ends the group, and its outputs are written before any of them is carried out', () => {
+test('a row with outputs ends its group, and all its outputs are written before one is carried out', () => {
   const decided = [note, order('a'), order('b'), { kind: 'cancel', orderId: 'o1', code: 'CHASED' } as const]
   const { runner, log } = rig((what) => (what === 'row 2' ? decided : []))
   expect(runner.rows(block(1, 2, 3, 4), 1, 4)).toBe(3)
@@ -86,7 +86,7 @@ test('a row with outputs ends the group, and its outputs are written before any 
   expect(runner.rows(block(1, 2, 3, 4), 3, 4)).toBe(4)
 })
 
-test('an item that is posted while another item is handled waits for its turn', () => {
+test('an item that is posted while another item is handled is handled after it', () => {
   const { runner, log, gateway } = rig((what) => (what === 'row 0' || what === 'feed' ? [order(what)] : []))
   let posted = 0
   gateway.submit = ({ reason }) => {
@@ -128,7 +128,7 @@ test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
   ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'no rows'],
   ['rows that are not in the block', ({ runner }) => runner.rows(block(1), 0, 2), 'does not contain'],
   [
-    'outputs that were not carried out',
+    'new items while outputs are not carried out',
     ({ runner, engine }) => {
       engine.outputs.push(note)
       runner.post(feed)
@@ -145,7 +145,7 @@ test('posting rows from inside a handler is an error', () => {
   expect(() => rigged.runner.post(feed)).toThrow('from inside a handler')
 })
 
-test('timers return as inputs at their time, cleared timers do not, and a timer that is set again replaces the first one', () => {
+test('a timer becomes an input at its time unless it was cleared, and a timer that is set again replaces the first one', () => {
   const { runner, log, clock } = rig((what) => {
     if (what === 'feed') return [timer(1, 2_000), timer(2, 3_000), timer(3, 4_000), timer(4, 500)]
     return what === 'timer 1' ? [{ kind: 'timerCleared', id: 2 }, timer(3, 5_000), { kind: 'timerCleared', id: 9 }] : []
@@ -174,7 +174,7 @@ test('a repeating timer keeps its period until it is cleared', () => {
   ])
 })
 
-test('periods that a late event loop missed cause one firing, and the next firing has the original rhythm', () => {
+test('if a late event loop missed several periods of a timer, the timer fires once, and then in its original rhythm', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000, 1_000)] : []))
   const now = clock.now.bind(clock)
   clock.now = () => (now() >= 3_000 && now() < 7_400 ? 7_400 : now()) // the event loop is blocked from 3.0 s to 7.4 s
@@ -201,7 +201,7 @@ test('after the clock was set back, a timer fires at its due time on this clock,
   expect(log.some((line) => line.startsWith('timer'))).toBe(true)
 })
 
-test('after the stop no timer fires', () => {
+test('after the stop of a runner, no timer fires', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
   runner.post(feed)
   runner.stop()

@@ -73,7 +73,7 @@ test('after a restart, a refused order is retried if no refused order was ever e
   expect([sent, told]).toEqual([['o1.2'], ['working']])
 })
 
-test('a halt takes effect before open orders are resumed', () => {
+test('after a restart, a halt takes effect before open orders are resumed', () => {
   const gateway = { trust: vi.fn(), halt: vi.fn(), resume: vi.fn() }
   const money = {
     ...NO_MONEY,
@@ -112,7 +112,7 @@ test("a mint that the segment's engine needs keeps its number", () => {
   expect(mints.list).not.toContain('nobody needs it')
 })
 
-test('a refused order ends if the journal contains an execution of an order that was refused', () => {
+test('after a restart, a refused order ends if the journal contains the execution of another refused order', () => {
   const { sent, told } = startOn(true)
   expect([sent, told]).toEqual([[], ['failed SLIPPAGE_EXCEEDED']])
 })

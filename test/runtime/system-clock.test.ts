@@ -28,7 +28,7 @@ test('the clock follows the wall clock forward and never goes back: after the wa
   expect(pass(100)).toBe(3_611_200)
 })
 
-test('the time is never before the last time in the journal, and is a whole number', () => {
+test('the clock starts at the last time in the journal or later, and its time is a whole number', () => {
   const clock = new SystemClock(
     5_000,
     () => 1_000.7,
@@ -38,7 +38,7 @@ test('the time is never before the last time in the journal, and is a whole numb
   expect(Number.isInteger(new SystemClock().now())).toBe(true)
 })
 
-test('a delay may have any length', () => {
+test('a timer of the clock may have a delay of any length', () => {
   const clock = new SystemClock()
   const fired: string[] = []
   const month = 30 * 24 * 3_600_000
@@ -54,7 +54,7 @@ test('a delay may have any length', () => {
   expect(fired).toEqual(['10 ms', 'month'])
 })
 
-test('after the stop no timer keeps the process running', () => {
+test('after the stop of the clock, no timer keeps the process running', () => {
   const clock = new SystemClock()
   clock.after(10, () => expect.unreachable())
   clock.stop()
@@ -62,7 +62,7 @@ test('after the stop no timer keeps the process running', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a boot has an id, and without one every process counts as a boot of its own', () => {
+test('a boot of the machine has an id; without an id, every process counts as a boot of its own', () => {
   vi.useRealTimers()
   expect(bootId('/nowhere')).not.toBe(bootId('/nowhere'))
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)

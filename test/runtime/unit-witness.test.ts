@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { UnitWitness } from '../../src/runtime/unit-witness.ts'
 import { blockOf, RIGHT, type Row, sandboxRows, trades, WRONG } from '../support/unit-rows.ts'
 
-/** A file of real trades and launches, if the variable names one. It is not part of the repository. */
+/** The path of a file of real trades and launches; '' if the variable is not set. The file is not in the repository. */
 const REAL = process.env.SLUICE_REAL_DATA ?? ''
 
 function realRows(): Row[] {
@@ -23,16 +23,16 @@ function unitOf(rows: readonly Row[]) {
   return witness.verdict()
 }
 
-describe('a tape of the sandbox, whose tokens trade from their launch on', () => {
+describe('a tape on which tokens trade from their launch on', () => {
   const rows = sandboxRows()
 
-  test.each(WRONG)('%s: the unit is recognised, with its name', (_name, change, unit) => {
+  test.each(WRONG)('the wrong unit of the amounts is recognised by launches: %s', (_name, change, unit) => {
     const found = unitOf(rows.map(change))
     expect(found.unit).toBe('other')
     expect(found.text).toMatch(unit)
   })
 
-  test.each(RIGHT)('%s: amounts in SOL are recognised', (_name, change) => {
+  test.each(RIGHT)('amounts in SOL are recognised by launches: %s', (_name, change) => {
     expect(unitOf(rows.map(change)).unit).toBe('sol')
   })
 
@@ -51,7 +51,7 @@ describe('a tape of the sandbox, whose tokens trade from their launch on', () =>
 describe.skipIf(!existsSync(REAL))(
   `real data (SLUICE_REAL_DATA is ${REAL === '' ? 'not set, so this is skipped' : REAL})`,
   () => {
-    test('real data are recognised as SOL, and data in another unit are never taken for SOL', () => {
+    test('the amounts in real data are recognised as SOL, and amounts in another unit are never taken for SOL', () => {
       const rows = realRows()
       expect(unitOf(rows).unit).toBe('sol')
       for (const [name, change] of WRONG) expect(unitOf(rows.map(change)).unit, name).not.toBe('sol')

@@ -25,7 +25,7 @@ test('wallets, token accounts and pools have the addresses that web3.js derives'
   }
 })
 
-test('random keys have 32 bytes and random signatures 64', () => {
+test('random keys have 32 bytes, and random signatures have 64 bytes', () => {
   const random = draws(1, 'test')
   for (let count = 0; count < 2_000; count++) {
     expect(isPublicKey(random.publicKey()) && isSignature(random.signature())).toBe(true)

@@ -6,8 +6,8 @@ import { StillMarket } from './still-market.ts'
 
 const SLOT_MS = 400
 
-/** The body of an answer. Its type is loose, because every variant of the protocol (dialect) has another shape. */
-// biome-ignore lint/suspicious/noExplicitAny: see above
+/** The body of an answer. Its type is `any`, because its shape depends on the variant of the protocol (dialect). */
+// biome-ignore lint/suspicious/noExplicitAny: the shape depends on the dialect
 export type Answered = any
 
 export interface Reply {
@@ -17,7 +17,7 @@ export interface Reply {
   body: Answered
 }
 
-/** A sandbox on real sockets, with simulated time and a market that only the test moves. */
+/** A sandbox on real sockets, with simulated time and a market that changes only by calls of the test. */
 export interface Rig extends Sandbox {
   clock: SimulatedClock
   still: StillMarket
@@ -115,7 +115,7 @@ export class Listener {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  /** Waits for the next message of a type; each message is returned once. */
+  /** Waits for the next message of a type, and returns it. Each message is returned only once. */
   async next(type: string): Promise<Answered> {
     const index = this.#taken.get(type) ?? 0
     this.#taken.set(type, index + 1)

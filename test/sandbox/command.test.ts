@@ -77,15 +77,15 @@ test("the sandbox's JSON line has everything that a client needs, and the servic
   listener.close()
 })
 
-test('--plan, --fund and --dialect take effect', async () => {
+test('the flags --plan, --fund and --dialect of `sandbox` take effect', async () => {
   const sandbox = await start('--plan', 'Premium', '--fund', '2.5', '--dialect', '3', '--slot-ms', '20')
   expect(Object.keys(sandbox.apiKeys)).toEqual(['premium'])
   expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(2_500_000_000)
   expect((await get(sandbox, '/portfolio/x', sandbox.apiKeys.premium)).status).toBe(400)
 })
 
-test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a restart', async () => {
-  // The process must restart within the 151 blocks in which the pending transaction's blockhash is valid.
+test('the sandbox has the same chain, wallet, tokens, keys and pending transactions after kill -9 and a restart', async () => {
+  // The process must restart within 151 blocks, while the blockhash of the pending transaction is valid.
   const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '400']
   const first = await start(...flags)
   const listener = await Listener.on(first, ['trades'])
@@ -115,7 +115,7 @@ test('chain, wallet, tokens, keys and pending transactions survive kill -9 and a
   expect(await kill(second.child, 'SIGTERM')).toBe(0)
 })
 
-test('a new chain has new keys and a new genesis hash; SIGINT and the end of stdin end the process with 0', async () => {
+test('a new sandbox has new keys and a new genesis hash, and ends with 0 after SIGINT and at the end of stdin', async () => {
   const [one, two] = await Promise.all([start(), start()])
   expect(one.genesisHash).not.toBe(two.genesisHash)
   expect(one.wallet).not.toBe(two.wallet)
@@ -130,13 +130,13 @@ test.each<[args: string[], code: number, said: RegExp]>([
   [['--plan', 'gold'], 2, /standard, premium, enterprise/],
   [['--market', '/nowhere.ndjson'], 2, /no such file/],
   [['--speed', 'fast'], 2, /number/],
-])('wrong arguments %j are reported', async (args, code, said) => {
+])('`sandbox` reports the wrong arguments %j', async (args, code, said) => {
   const ended = await called(['sandbox', '--child', ...args])
   expect(ended.code).toBe(code)
   expect(ended.stderr).toMatch(said)
 })
 
-test('a port or a state file in use is reported', async () => {
+test('`sandbox` reports a port or a state file that is in use', async () => {
   const state = join(folder, 'taken.db')
   const { baseUrl } = await start('--state', state)
   for (const args of [

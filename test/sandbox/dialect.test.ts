@@ -4,7 +4,7 @@ import { SOL_USD } from '../../src/sandbox/market/market.ts'
 import { type Answered, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 
-test('variant (dialect) 0 of the protocol is plain, a seed gives the same variant every time, and every answer occurs', () => {
+test('dialect 0 of the protocol is the plain one, a seed always gives the same dialect, and every possible answer occurs', () => {
   for (const [question, variants] of Object.entries(dialectQuestions)) {
     expect(dialectOf(0)[question as keyof Dialect]).toBe(variants[0])
     const drawn = new Set(Array.from({ length: 200 }, (_none, seed) => dialectOf(seed)[question as keyof Dialect]))
@@ -33,7 +33,7 @@ describe('answers', () => {
     [{ signatureField: 'txid' }, ['txid']],
     [{ signatureField: 'hash', signatureNesting: 'data' }, ['data', 'hash']],
     [{ signatureNesting: 'data.transaction' }, ['data', 'transaction', 'signature']],
-  ])('the signature in an answer may be at %j', async (dialect, path) => {
+  ])('the dialect %j determines where an answer has the signature', async (dialect, path) => {
     const body = await under(dialect, async (rig) => (await buy(rig)).body)
     expect(path.reduce<Answered>((value, name) => value[name], body)).toMatch(/^\w{86,88}$/)
   })
@@ -44,14 +44,14 @@ describe('answers', () => {
     [{ errorBody: 'named', errorStatus: 'ok' }, 200, { success: false, error: 'INVALID_MINT' }],
     [{ errorBody: 'list', errorStatus: 'specific' }, 404, { errors: [{ code: 'INVALID_MINT' }] }],
     [{ errorBody: 'problem' }, 400, { status: 400, code: 'INVALID_MINT' }],
-  ])('the body of an error may be %j', async (dialect, status, body) => {
+  ])('the dialect %j determines the body of an error', async (dialect, status, body) => {
     const reply = await under(dialect, (rig) => buy(rig, { mint: 'x' }))
     expect(reply.status).toBe(status)
     expect(reply.body).toMatchObject(body)
   })
 
   test.each<[keyof Dialect & ('errorStatus' | 'errorBody')]>([['errorStatus'], ['errorBody']])(
-    'the documented HTTP statuses are the same for every %s',
+    'the documented HTTP statuses are the same for every value of %s',
     async (question) => {
       for (const variant of dialectQuestions[question]!) {
         await under({ [question]: variant }, async (rig) => {
@@ -64,13 +64,13 @@ describe('answers', () => {
     },
   )
 
-  test('undocumented codes may be missing', async () => {
+  test('in some dialects, undocumented error codes are missing', async () => {
     expect((await under({ unlistedCode: 'none' }, (rig) => buy(rig, { amount: 0 }))).body).toEqual({
       error: { message: expect.any(String) },
     })
   })
 
-  test('limits may be in headers', async () => {
+  test('in some dialects, headers contain the request limit', async () => {
     const reply = await under({ limitHeaders: 'rateLimit' }, (rig) => {
       rig.faults.set({ kind: 'rateLimit' })
       return buy(rig)
@@ -78,7 +78,7 @@ describe('answers', () => {
     expect(reply.headers.get('x-ratelimit-limit')).toBe('100')
   })
 
-  test('records may be wrapped', async () => {
+  test('in some dialects, the data of an answer is in the field `data`', async () => {
     await under({ records: 'wrapped' }, async (rig) => {
       expect((await get(rig, `/token/info/${MINT}`)).body.data.address).toBe(MINT)
       expect((await get(rig, `/portfolio/${rig.wallet}`)).body.data.wallet).toBe(rig.wallet)
@@ -92,7 +92,7 @@ describe('units', () => {
     [{ tradePrice: 'usd' }, SOL_USD, 1, 1],
     [{ updatePrice: 'usd' }, 1, SOL_USD, 1],
     [{ launchValue: 'usd', tradePrice: 'usd' }, SOL_USD, 1, SOL_USD],
-  ])('%j sets the units of prices', async (dialect, tradeRate, updateRate, launchRate) => {
+  ])('the dialect %j determines the units of prices', async (dialect, tradeRate, updateRate, launchRate) => {
     await under(dialect, async (rig) => {
       const listener = await Listener.on(rig, ['trades', 'newTokens', 'priceUpdates'])
       const trade = rig.still.trade('buy', 1_000_000_000n)
@@ -115,7 +115,7 @@ describe('units', () => {
   test.each<[Dialect['sellNumber'], number]>([
     ['tokens', 1_000],
     ['baseUnits', 1_000_000_000],
-  ])('a sale of a number of %s sells that number', async (sellNumber, amount) => {
+  ])('in the dialect with sales in %s, a sale by number sells that number', async (sellNumber, amount) => {
     await under({ sellNumber }, async (rig) => {
       await buy(rig)
       rig.advance(12)
@@ -149,7 +149,7 @@ describe('trades', () => {
   }
   const spent = ({ meta }: Answered): number => meta.preBalances[0] - meta.postBalances[0] - meta.fee - 2_039_280
 
-  test('the slippage may be checked only on the chain', async () => {
+  test('in some dialects, only the chain checks the slippage', async () => {
     expect((await run({ slippage: 'build' }, { amount: 5, slippage: 1 })).error.code).toBe('SLIPPAGE_EXCEEDED')
     expect((await run({ slippage: 'chain' }, { amount: 5, slippage: 1 })).meta.err).toBeNull()
     const reverted = await run({ slippage: 'chain', buyExact: 'out' }, { amount: 1, slippage: 1 }, (rig) =>
@@ -158,7 +158,7 @@ describe('trades', () => {
     expect(reverted.meta.err).toEqual({ InstructionError: [3, { Custom: 6002 }] })
   })
 
-  test('a buy of exact tokens may cost more, up to its slippage', async () => {
+  test('in some dialects, a buy of an exact number of tokens may cost more, up to its slippage', async () => {
     const rise = (rig: Rig): unknown => rig.still.trade('buy', 500_000_000n)
     expect(spent(await run({ serviceFeeBps: 0 }, { amount: 1, slippage: 20 }, rise))).toBeLessThanOrEqual(1_000_000_000)
     expect(spent(await run({ serviceFeeBps: 0, buyExact: 'out' }, { amount: 1, slippage: 20 }, rise))).toBeGreaterThan(
@@ -166,11 +166,11 @@ describe('trades', () => {
     )
   })
 
-  test('the service fee is added to the cost', async () => {
+  test('in some dialects, the service adds a fee to the cost', async () => {
     expect(spent(await run({ serviceFeeBps: 100 }, {})) - spent(await run({ serviceFeeBps: 0 }, {}))).toBe(1_000_000)
   })
 
-  test('a full sale may close the token account', async () => {
+  test('in some dialects, a full sale closes the token account', async () => {
     await under({ closesAccount: 'yes' }, async (rig) => {
       await buy(rig)
       rig.advance(12)
@@ -196,7 +196,7 @@ describe('stream', () => {
     ['trades', 1, 0],
     ['updates', 0, 1],
     ['nothing', 0, 0],
-  ])('a mint key delivers %s', async (mintKey, trades, updates) => {
+  ])('in the dialect with `mintKey: %s`, a mint key delivers these events', async (mintKey, trades, updates) => {
     await under({ mintKey }, async (rig) => {
       const listener = await Listener.on(rig, [MINT])
       rig.still.trade('buy', 1_000_000n)
@@ -206,7 +206,7 @@ describe('stream', () => {
     })
   })
 
-  test('an event that two keys cover may be sent twice', async () => {
+  test('in some dialects, an event that two keys cover is sent twice', async () => {
     await under({ overlap: 'twice' }, async (rig) => {
       const listener = await Listener.on(rig, ['trades', MINT])
       rig.still.trade('buy', 1_000_000n)
@@ -215,7 +215,7 @@ describe('stream', () => {
     })
   })
 
-  test('subscribed may list all keys, and unsubscribe may be answered', async () => {
+  test('in some dialects, `subscribed` lists all keys, and `unsubscribe` has an answer', async () => {
     await under({ subscribedKeys: 'all', unsubscribeReply: 'unsubscribed' }, async (rig) => {
       const listener = await Listener.on(rig, ['trades'])
       listener.send({ method: 'subscribe', keys: [MINT] })
@@ -230,7 +230,7 @@ describe('stream', () => {
     })
   })
 
-  test('a failed authentication may close the connection', async () => {
+  test('in some dialects, a failed authentication closes the connection', async () => {
     await under({ authenticationFailure: 'close' }, async (rig) => {
       const listener = await Listener.open(rig.wsUrl)
       listener.send({ method: 'authenticate', apiKey: 'x' })
@@ -239,7 +239,7 @@ describe('stream', () => {
     })
   })
 
-  test('the message limit may count the messages to the client', async () => {
+  test('in some dialects, the message limit counts the messages to the client', async () => {
     await under({ messageLimit: 'outbound' }, async (rig) => {
       const listener = await Listener.on(rig, ['trades'])
       for (let count = 0; count < 80; count++) rig.still.trade('buy', 1_000_000n)
@@ -253,14 +253,14 @@ describe('stream', () => {
     ['Standard', 'Standard'],
     ['standard', 'standard'],
     ['STANDARD', 'STANDARD'],
-  ])('the plan is written as %s', async (planName, written) => {
+  ])('in some dialects, the name of the plan is written as %s', async (planName, written) => {
     await under({ planName }, async (rig) => {
       const listener = await Listener.on(rig, [])
       expect(listener.of('authenticated')[0].plan).toBe(written)
     })
   })
 
-  test('messages may have undocumented fields and types', async () => {
+  test('in some dialects, messages have undocumented fields and types', async () => {
     await under({ extras: 'both' }, async (rig) => {
       const listener = await Listener.on(rig, ['trades'])
       for (let count = 0; count < 500; count++) rig.still.trade('buy', 1_000n)

@@ -3,7 +3,7 @@ import { type Fault, Faults } from '../../src/sandbox/faults.ts'
 import { type Answered, call, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 
-test('a fault occurs the given number of times, only for its target, and with its probability', () => {
+test('a fault of the sandbox occurs the given number of times, only for its target, and with its probability', () => {
   const faults = new Faults(1)
   faults.set({ kind: 'delay', count: 2, target: '/trade/sell' })
   expect(faults.strike('delay', '/api/trade/buy')).toBeUndefined()
@@ -38,7 +38,7 @@ describe('faults', () => {
     [{ kind: 'notLanded' }, 200, 0],
     [{ kind: 'reverted' }, 200, 1],
     [{ kind: 'delay', target: '/trade/sell' }, 200, 1],
-  ])('a request during the fault %j has the expected status and number of trades', async (fault, answer, count) => {
+  ])('a buy during the fault %j has the expected status and number of executions', async (fault, answer, count) => {
     rig = await openRig()
     rig.faults.set(fault)
     const reply = await buy().catch(() => ({ status: 'lost' }))
@@ -46,7 +46,7 @@ describe('faults', () => {
     if (fault.kind !== 'delay') expect((await buy()).status).toBe(200)
   })
 
-  test('a reverted transaction costs only its fee', async () => {
+  test('with the fault `reverted`, a trade costs only its fee', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'reverted' })
     const { signature } = (await buy()).body
@@ -59,7 +59,7 @@ describe('faults', () => {
     expect(meta.preBalances[0] - meta.postBalances[0]).toBe(meta.fee)
   })
 
-  test('a delayed answer arrives after its delay', async () => {
+  test('the fault `delay` delays an answer for the given time', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'delay', ms: 5_000, target: '/trade/buy' })
     let answered = false
@@ -70,7 +70,7 @@ describe('faults', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('a fork reverts a confirmed trade', async () => {
+  test('the fault `fork` reverts a confirmed trade', async () => {
     rig = await openRig()
     rig.faults.set({ kind: 'fork', slots: 10 })
     const { signature } = (await buy()).body
@@ -96,7 +96,7 @@ describe('faults', () => {
     listener.close()
   })
 
-  test('events can be repeated, reordered and preceded by random messages', async () => {
+  test('faults can repeat and reorder events, and send random messages before them', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'duplicate' })
@@ -119,7 +119,7 @@ describe('faults', () => {
     listener.close()
   })
 
-  test('a connection may be refused or closed', async () => {
+  test('faults can refuse or close a connection', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, ['trades'])
     rig.faults.set({ kind: 'disconnect' })

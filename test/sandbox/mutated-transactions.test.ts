@@ -35,7 +35,7 @@ function bytesOf(draws: Draws, most: number): Uint8Array {
   return Uint8Array.from({ length: draws.integer(most) }, () => draws.integer(256))
 }
 
-/** A way to change an instruction. */
+/** The ways in which the test changes an instruction. */
 const MUTATIONS: readonly ((
   call: { -readonly [Key in keyof Call]: Call[Key] } & { accounts: CallAccount[] },
   draws: Draws,
@@ -73,7 +73,7 @@ function compare(ledger: Ledger, signature: string, simulated: SimulatedTransact
   ])
 }
 
-test(`of ${RUNS} changed transactions none ends the process, and each has the result of its simulation`, async () => {
+test(`none of ${RUNS} changed transactions ends the process, and each has the result of its simulation`, async () => {
   const random = seededRandom(SEED)
   const draws: Draws = { ...random, pick: (list) => list[random.integer(list.length)]! }
   const clock = new SimulatedClock(1_700_000_000_000)

@@ -17,38 +17,38 @@ describe('REST', () => {
 
   test.each<[what: string, changes: object, status: number, code: string | undefined]>([
     ['a plain request', {}, 200, undefined],
-    ['every value at its lower bound', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
-    ['every value at its upper bound', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
-    ['a small amount', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
-    ['more than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
+    ['every value at its lower limit', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
+    ['every value at its upper limit', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
+    ['an amount that is too small', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
+    ['a larger amount than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
     ['an amount as text', { amount: '0.1' }, 400, 'INVALID_PARAMETERS'],
     ['no amount', { amount: undefined }, 400, 'INVALID_PARAMETERS'],
-    ['a small slippage', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
-    ['a large slippage', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
-    ['a small priority fee', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
-    ['a large priority fee', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
+    ['a slippage that is too small', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
+    ['a slippage that is too large', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
+    ['a priority fee that is too small', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
+    ['a priority fee that is too large', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
     ['an invalid wallet', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
     ['a wallet of another account', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
     ['an invalid mint', { mint: 'x' }, 400, 'INVALID_MINT'],
     ['an unknown mint', { mint: STRANGER }, 400, 'INVALID_MINT'],
-    ['more than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
+    ['a larger amount than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
     ['a price impact above the slippage', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
-  ])('the service answers a buy with %s', async (_what, changes, status, code) => {
+  ])('the sandbox answers a buy with %s as documented', async (_what, changes, status, code) => {
     const reply = await post(rig, '/trade/buy', buy(changes))
     expect([reply.status, reply.body.error?.code]).toEqual([status, code])
     if (status === 200) expect(reply.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/)
   })
 
   test.each<[what: string, method: string, path: string, key: string | undefined, status: number]>([
-    ['no key', 'GET', '/portfolio/x', undefined, 401],
-    ['a wrong key', 'GET', '/portfolio/x', 'standard-wrong', 401],
-    ['an unknown path', 'GET', '/nothing', '', 404],
-    ['a wrong method', 'GET', '/trade/buy', '', 404],
-    ['the local builder without a body', 'POST', '/transaction/buy', '', 400],
-    ['the local builder without a body', 'POST', '/transaction/sell', '', 400],
-    ['an unknown token', 'GET', `/token/info/${STRANGER}`, '', 400],
-    ['an invalid wallet', 'GET', '/portfolio/x', '', 400],
-  ])('%s: %s %s', async (_what, method, path, key, status) => {
+    ['a request without a key', 'GET', '/portfolio/x', undefined, 401],
+    ['a request with a wrong key', 'GET', '/portfolio/x', 'standard-wrong', 401],
+    ['a request to an unknown path', 'GET', '/nothing', '', 404],
+    ['a request with a wrong method', 'GET', '/trade/buy', '', 404],
+    ['a request for a transaction without a body', 'POST', '/transaction/buy', '', 400],
+    ['a request for a transaction without a body', 'POST', '/transaction/sell', '', 400],
+    ['a request about an unknown token', 'GET', `/token/info/${STRANGER}`, '', 400],
+    ['a request about an invalid wallet', 'GET', '/portfolio/x', '', 400],
+  ])('the sandbox refuses %s: %s %s', async (_what, method, path, key, status) => {
     const authorization = `Bearer ${key === '' ? rig.apiKeys.premium : key}`
     const reply = await call(rig.baseUrl + path, {
       method,
@@ -57,16 +57,19 @@ describe('REST', () => {
     expect(reply.status).toBe(status)
   })
 
-  test.each(['', 'null', '[]', '{', '"x"', `{"amount":${'9'.repeat(400)}}`])('the body %s is refused', async (body) => {
-    expect((await post(rig, '/trade/buy', body)).status).toBe(400)
-    expect((await post(rig, '/trade/sell', body)).status).toBe(400)
-  })
+  test.each(['', 'null', '[]', '{', '"x"', `{"amount":${'9'.repeat(400)}}`])(
+    'the sandbox refuses an order with the body %s',
+    async (body) => {
+      expect((await post(rig, '/trade/buy', body)).status).toBe(400)
+      expect((await post(rig, '/trade/sell', body)).status).toBe(400)
+    },
+  )
 
-  test('an endless body is not kept in memory', async () => {
+  test('the sandbox does not keep an endless body in memory', async () => {
     expect((await post(rig, '/trade/buy', `{"x":"${'y'.repeat(1_100_000)}"}`)).status).toBe(413)
   })
 
-  test('a web page that reaches loopback under another host name is refused', async () => {
+  test('the sandbox refuses a web page that reaches loopback under another host name', async () => {
     const { request } = await import('node:http')
     const status = await new Promise((resolve) => {
       request(`${rig.baseUrl}/portfolio/x`, { headers: { host: 'evil.example' } }, (response) =>
@@ -76,7 +79,7 @@ describe('REST', () => {
     expect(status).toBe(403)
   })
 
-  test('token info and portfolio show the state of the chain', async () => {
+  test('the token info and the portfolio of the sandbox show the state of the chain', async () => {
     const { signature } = (await post(rig, '/trade/buy', buy())).body
     rig.advance(12)
     expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0]).toMatchObject({ err: null })
@@ -120,7 +123,7 @@ describe('trades', () => {
     return BigInt(accounts[0]?.account.data.parsed.info.tokenAmount.amount ?? 0)
   }
 
-  test('two equal requests are two trades, and each moves the price', async () => {
+  test('two equal requests to the sandbox are two trades, and each moves the price', async () => {
     rig = await openRig()
     const before = rig.still.token(MINT)!.curve.price
     const first = (await trade('/trade/buy', { amount: 1, slippage: 50 })).signature
@@ -139,7 +142,7 @@ describe('trades', () => {
     expect(rig.still.token(MINT)!.curve.price).toBeGreaterThan(before)
   })
 
-  test('a buy costs its amount, the fees and the rent, and all lamports add up', async () => {
+  test('a buy on the sandbox costs its amount, the fees and the rent, and all lamports add up', async () => {
     rig = await openRig()
     const { meta, transaction } = await land((await trade('/trade/buy', { amount: 0.5, priorityFee: 0.001 })).signature)
     expect(transaction.message.accountKeys[0]).toMatchObject({ pubkey: rig.wallet, signer: true })
@@ -157,7 +160,7 @@ describe('trades', () => {
     ['100 %', { amount: '100%' }, (all) => all],
     ['a quarter', { amount: '25%' }, (all) => all / 4n],
     ['a number of whole tokens', { amount: 1000.5 }, () => 1_000_500_000n],
-  ])('a sale of %s sells that amount', async (_what, body, sold) => {
+  ])('a sale of %s on the sandbox sells that amount', async (_what, body, sold) => {
     rig = await openRig()
     await land((await trade('/trade/buy', { amount: 0.5 })).signature)
     const all = await held()
@@ -175,7 +178,7 @@ describe('trades', () => {
     ['of a negative number', { amount: -1 }, 'INVALID_PARAMETERS'],
     ['without an amount', { sellAll: true }, 'INVALID_PARAMETERS'],
     ['with an invalid sellAll', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
-  ])('a sale %s is refused', async (_what, body, code) => {
+  ])('the sandbox refuses a sale %s', async (_what, body, code) => {
     rig = await openRig()
     expect((await trade('/trade/sell', body)).error.code).toBe(code)
   })

@@ -13,7 +13,7 @@ import { Curve } from '../../src/solana/bonding-curve.ts'
 
 export const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
 
-/** A market with one token that only the test moves. */
+/** A market with one token whose price changes only by calls of the test. */
 export class StillMarket implements Market {
   readonly nextAt = undefined
   readonly #emit: Emit

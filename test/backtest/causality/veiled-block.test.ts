@@ -29,7 +29,7 @@ test.each<[Veil, number]>([
   [0.71, 20],
   [0.37, 2],
   [0.71, 1],
-])('a block whose later rows are hidden by %s shows only the rows that were released (%i rows)', (veil, rows) => {
+])('a block whose later rows are hidden (replacement: %s) shows only its %i released rows', (veil, rows) => {
   const source = blockOf(rows + 4)
   const [from, to] = [2, 2 + rows]
   const block = new VeiledBlock(source, from, to, veil)
@@ -43,7 +43,7 @@ test.each<[Veil, number]>([
   }
 })
 
-test('items with hidden rows give the same rows as their source, one at a time', () => {
+test('tape items with hidden rows give the same rows as their source, one at a time', () => {
   const source = blockOf(9)
   const items: MarketItem[] = [
     { kind: 'rows', block: source, from: 0, to: 4 },

@@ -85,10 +85,10 @@ test.each([
   ['choose entries', `const later = ${ahead}; if (later > trade.price * 1.2) bot.note(trade.mint, 'it will rise')`],
   ['avoid entries', `const later = ${ahead}; if (!(later < trade.price)) bot.note(trade.mint, 'it will not fall')`],
   [
-    'change one decision in a hundred',
+    'change one decision out of a hundred',
     `const later = ${ahead}; if (++calls % 10 === 0) bot.note(trade.mint, calls % 100 === 0 && later > trade.price ? 'up' : '-')`,
   ],
-])('a price of the next row, used to %s, is detected', async (name, onTrade) => {
+])('the check detects a strategy that uses the price of the next row to %s', async (name, onTrade) => {
   const { rows } = Engine.prototype
   vi.spyOn(Engine.prototype, 'rows').mockImplementation(function (this: Engine, firstSeq, block, from, to) {
     Object.assign(globalThis, { leaked: { block, row: from } })
@@ -122,18 +122,21 @@ test.each([
      if (known > trade.price * 2) bot.note(trade.mint, 'it was higher: ' + known)`,
     'it was higher',
   ],
-])('a strategy that uses data of an earlier run (%s) is detected at each verification', async (name, onTrade, text) => {
-  const bot = strategy(name, onTrade)
-  for (let time = 0; time < 2; time++) {
-    const { divergence } = await verify(bot, 600)
-    expect(divergence?.cause).toBe('memory')
-    expect(`${divergence?.cutOff?.text} ${divergence?.whole?.text}`).toContain(text)
-  }
-})
+])(
+  'a strategy that keeps data of an earlier run (by %s) is detected at each verification',
+  async (name, onTrade, text) => {
+    const bot = strategy(name, onTrade)
+    for (let time = 0; time < 2; time++) {
+      const { divergence } = await verify(bot, 600)
+      expect(divergence?.cause).toBe('memory')
+      expect(`${divergence?.cutOff?.text} ${divergence?.whole?.text}`).toContain(text)
+    }
+  },
+)
 
 test('a strategy that loads an impure module at run time is reported with its line; a pure module is not reported', async () => {
   const get = (name: string) =>
-    `if (calls++ === 0) process.getBuiltinModule('${name}') // sluice: allow process, because the watch must find it\n`
+    `if (calls++ === 0) process.getBuiltinModule('${name}') // sluice: allow process, because this test needs an impure call\n`
   const found = await verify(strategy('fetching', get('node:fs')), 300)
   expect(found.outside).toEqual([
     expect.stringMatching(/fetching\.ts:\d+:\d+ calls process\.getBuiltinModule\('node:fs'\)$/),

@@ -50,7 +50,7 @@ async function extrasFor(bots: readonly object[], seeds: number, count = 3_000) 
   }
 }
 
-test('the further runs of a backtest vary costs, sizes and entries', async () => {
+test('the further runs of a backtest (`--runs`) vary costs, sizes and entries', async () => {
   const { base, twice, found, rows } = await extras({ params: { sizeSol: 0.05 } })
   const [bot] = base.bots as [Backtest['bots'][number]]
   const net = netOf(bot)
@@ -91,7 +91,7 @@ test("random entries are sold by exits alone, and are compared with the strategy
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
 
-/** A replacement of a bot that draws random numbers from a seed and refuses buys while `accepts` is false. */
+/** Returns a replacement for a bot. It draws random numbers from a seed, and refuses buys while `accepts` is false. */
 function stub(accepts: () => boolean) {
   const random = seededRandom(1)
   const buys: { sol: number; exits: unknown }[] = []
@@ -250,7 +250,7 @@ test.each([
     -0.001, // one more fee
   ],
   [
-    'idle',
+    'sold because its token had no trade for three seconds',
     { idleSeconds: 3 },
     [
       [1, 1.5],
@@ -259,7 +259,7 @@ test.each([
     0.5,
   ],
   [
-    'sold at the profit target for its age',
+    'sold at a profit target that depends on the age of the position',
     { takeProfitByAge: { 0: 100, 2: 20 } },
     [
       [1, 1.5],
@@ -269,7 +269,7 @@ test.each([
     0.4,
   ],
   [
-    'in a token without trades at the end',
+    'worthless, because its token had no more trades',
     {},
     [
       [1, 1.1],
@@ -277,7 +277,7 @@ test.each([
     ],
     -1,
   ],
-])('the result of a missed entry that would have been %s', (_what, exits, prices, share) => {
+])('the result of a missed entry whose position would have been %s', (_what, exits, prices, share) => {
   const mints = new Mints()
   const token = mints.intern('A')
   const entry: MissedEntry = {
@@ -288,13 +288,13 @@ test.each([
     exits: { windowPrints: 5, ...exits },
   }
   const ghosts = new Ghosts(mints, [entry], new Map([['b', COSTS]]))
-  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before its times time
+  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before the time of the entry
   ghosts.price(mints.intern('B'), T0, 9e-8, 9e-8)
   ghosts.price(token, T0, 5e-8, 5e-8)
   for (const [second = 0, factor = 1] of prices.filter(([at = 0]) => at > 0))
     ghosts.price(token, T0 + second * 1000, 5e-8 * factor, 5e-8 * factor)
   const dead = prices.find(([at = 0]) => at < 0)
   const net = ghosts.end(T0 + (dead === undefined ? 5 : 700) * 1000).get('b') as number
-  // A thousandth of a SOL moves the price of such a pool by a hundred-thousandth.
+  // A buy of 0.001 SOL moves the price of such a pool by about 0.001 %.
   expect((net + 2_000) / 1_000_000).toBeCloseTo(share, 3)
 })

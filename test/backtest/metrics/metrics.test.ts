@@ -96,7 +96,7 @@ test.each([
   ['tradeFees', 0.005],
   ['averageStake', 1],
   ['volume', 5 + 5.2 + 0.005],
-  // mean 0.04; squares 0.2116 + 0.0841 + 0.0841 + 0.0256 + 0.0016 = 0.407
+  // The mean is 0.04; the squared differences from it are 0.2116 + 0.0841 + 0.0841 + 0.0256 + 0.0016 = 0.407.
   ['returnDeviation', Math.sqrt(0.407 / 4) * 100],
   ['sharpePerTrade', 0.04 / Math.sqrt(0.407 / 4)],
   ['sqn', (0.04 / Math.sqrt(0.407 / 4)) * Math.sqrt(5)],
@@ -106,7 +106,7 @@ test.each([
   ['returnKurtosis', (0.46 ** 4 + 2 * 0.29 ** 4 + 0.16 ** 4 + 0.04 ** 4) / 5 / (0.407 / 5) ** 2 - 3],
   ['sharpe', null],
   ['cagr', null],
-])('of five trades, %s is %s', (key, value) => {
+])('the metric %s of five trades is %s', (key, value) => {
   const found = figures({ trips: five })[key]
   if (typeof value === 'number') expect(found).toBeCloseTo(value, 9)
   else expect(found).toBe(value)
@@ -129,7 +129,7 @@ test('a sale whose block time is before the block time of our buy gives a holdin
   expect(fold.bots[0]?.trips).toMatchObject([{ openedAt: 1_000_900, closedAt: 1_000_900 }])
 })
 
-// Paid 1 SOL for 1,000,000 tokens: 1e-6 SOL a token.
+// The position cost 1 SOL for 1,000,000 tokens, so 1e-6 SOL per token.
 const moved = [
   trip(0.5, { lowPrice: 0.9e-6, highPrice: 1.8e-6 }), // -10 %, +80 %; 30 of the 80 given back
   trip(-0.25, { lowPrice: 0.6e-6, highPrice: 1.2e-6 }), // -40 %, +20 %; 45 given back
@@ -146,7 +146,7 @@ test.each([
   ['largestFavorable', 80],
   ['lossFavorable', 10],
   ['averageGivenBack', (30 + 45 + 10 + 10) / 4],
-])('of four trades whose prices are known, %s is %s', (key, value) => {
+])('the metric %s of four trades with known prices is %s', (key, value) => {
   expect(figures({ trips: moved })[key]).toBeCloseTo(value, 9)
   expect(figures({ trips: five })[key]).toBeNull()
 })
@@ -209,7 +209,7 @@ test('trades are grouped by UTC day, week, month and weekday, in order', () => {
   })
 })
 
-// 10, 12, 9, 11, 8, 13, 12 SOL, a day apart
+// The equity at seven times that are one day apart, SOL.
 const week = equityOf(...[10, 12, 9, 11, 8, 13, 12].map((sol, day) => [T0 + day * DAY, sol] as [number, number]))
 
 test.each([
@@ -233,7 +233,7 @@ test.each([
   ['losingDays', 3],
   ['bestDay', 5],
   ['worstDay', -3],
-])('of a week, %s is %s', (key, value) => {
+])('the metric %s of the equity of one week is %s', (key, value) => {
   expect(figures({ equity: week, to: T0 + 6 * DAY })[key]).toBeCloseTo(value, 9)
 })
 
@@ -270,7 +270,7 @@ describe('a year', () => {
     expect(found.sortino).toBeCloseTo((middle / Math.sqrt(down)) * Math.sqrt(365), 8)
     expect(found.cagr).toBeCloseTo(cagr * 100, 6)
     expect(found.calmar).toBeCloseTo(cagr / Math.max(...falls), 8)
-    // Of 40 falls, the two deepest are one twentieth.
+    // The tail is the deepest twentieth of the falls: two of 40.
     const [first = 0, second = 0] = [...falls].sort((a, b) => b - a)
     const pitfall = (first + second) / 2 / Math.sqrt(variance)
     const ulcer = Math.sqrt(total(falls.map((fall) => fall * fall)) / 39)
@@ -279,10 +279,10 @@ describe('a year', () => {
 })
 
 test.each([
-  ['one after the other', [0, 10, 10, 20, 20, null], 1],
-  ['two at once', [0, 10, 5, 15, 12, 20], 2],
-  ['held to the end', [0, null, 1, null, 2, 3], 3],
-  ['none', [], 0],
+  ['trades that follow one another', [0, 10, 10, 20, 20, null], 1],
+  ['two overlapping trades', [0, 10, 5, 15, 12, 20], 2],
+  ['trades that are held to the end', [0, null, 1, null, 2, 3], 3],
+  ['no trade', [], 0],
 ])('the largest number of trades open at the same time: %s', (_what, times, most) => {
   const trips = Array.from({ length: times.length / 2 }, (_, n) => {
     const closedAt = times[n * 2 + 1] ?? null
@@ -327,7 +327,7 @@ test.each([
   expect(kindOf(reason)).toBe(kind)
 })
 
-test('costs and net add up to gross', () => {
+test('the costs and the net profit add up to the gross profit', () => {
   const fees = { venue: 10, service: 20, slippage: -5, network: 3, failed: 2, rent: 0 }
   const { grossSol, netSol, costs } = costsOf(70, fees)
   expect(grossSol).toBeCloseTo(100e-9, 15)
@@ -343,7 +343,7 @@ test('quantiles and the normal distribution have their known values', () => {
   expect(normal(-1.96)).toBeCloseTo(0.025, 4)
 })
 
-test('docs/metrics.md has a row for each metric, with its unit and formula, and no other', () => {
+test('the table in docs/metrics.md has one row for each metric, with its unit and formula, and no other rows', () => {
   const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
   const sections = page.slice(page.indexOf('## Balance'), page.indexOf('## The figures of other programs'))
   const rows = sections.split('\n').filter((line) => line.startsWith('| `'))

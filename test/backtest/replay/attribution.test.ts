@@ -119,24 +119,27 @@ const WORLDS: [string, World][] = [
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
 
-test.each(WORLDS)('if only the %s differs, it explains the whole difference', async (name, world) => {
-  const [whole, run] = [journalPath(), journalPath()]
-  const rows = market()
-  await writeTape(whole, [{ time: T0, items: rows }])
-  const config = await configOf(world.params, world.exits)
-  await simulateRun(run, { time: T0, items: world.items?.(rows) ?? rows, config, ...world.run })
-  const found = await attributed(run, await backtestOf(whole, await configOf({}, world.exits)))
-  const said = JSON.stringify(found)
-  expect(Math.abs(gapOf(found)), said).toBeGreaterThan(1_000_000)
-  for (const { name: factor, lamports: part } of found.factors) {
-    const due = factor === name ? gapOf(found) : 0
-    expect(Math.abs(part - due), `${factor}: ${said}`).toBeLessThanOrEqual(toleranceOf(found))
-  }
-  expect(Math.abs(found.residualLamports), said).toBeLessThanOrEqual(toleranceOf(found))
-  const sum = found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports)
-  expect(sum).toBe(gapOf(found))
-  expect(found.notes).toEqual([])
-})
+test.each(WORLDS)(
+  'if a run differs from its backtest only in %s, this factor explains the whole difference of the results',
+  async (name, world) => {
+    const [whole, run] = [journalPath(), journalPath()]
+    const rows = market()
+    await writeTape(whole, [{ time: T0, items: rows }])
+    const config = await configOf(world.params, world.exits)
+    await simulateRun(run, { time: T0, items: world.items?.(rows) ?? rows, config, ...world.run })
+    const found = await attributed(run, await backtestOf(whole, await configOf({}, world.exits)))
+    const said = JSON.stringify(found)
+    expect(Math.abs(gapOf(found)), said).toBeGreaterThan(1_000_000)
+    for (const { name: factor, lamports: part } of found.factors) {
+      const due = factor === name ? gapOf(found) : 0
+      expect(Math.abs(part - due), `${factor}: ${said}`).toBeLessThanOrEqual(toleranceOf(found))
+    }
+    expect(Math.abs(found.residualLamports), said).toBeLessThanOrEqual(toleranceOf(found))
+    const sum = found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports)
+    expect(sum).toBe(gapOf(found))
+    expect(found.notes).toEqual([])
+  },
+)
 
 test('if fees change the time of sales, the factors together still explain the whole difference', async () => {
   const run = journalPath()
@@ -198,7 +201,7 @@ function stamped(outcome: Outcome): Outcome {
 }
 
 test.each([1, 2, 3])(
-  'a run on a chain with faults is explained to the lamport, although its positions, limited to two, close at times that no model predicts (seed %i)',
+  'the difference between a run on a chain with faults and its backtest is explained to the lamport (seed %i)',
   async (seed) => {
     const run = journalPath()
     const config = await configOf({ dropPercent: 2 }, QUICK_EXITS, { maxOpenPositions: 2 })
@@ -210,7 +213,7 @@ test.each([1, 2, 3])(
   },
 )
 
-test('a code change since the backtest is reported with the factor that includes the effect of the change', async () => {
+test('a code change since the backtest is reported with the factor that includes its effect', async () => {
   const run = journalPath()
   const config = await configOf()
   await simulateRun(run, { time: T0, items: market(), config })
@@ -274,7 +277,7 @@ test('commands of the operator are a separate factor', async () => {
   expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
 })
 
-test('if the tape of one segment was deleted, all segments are replayed as one, with a note', async () => {
+test('if the tape of one segment was deleted, all segments are replayed as one, and the attribution contains a note about it', async () => {
   const run = journalPath()
   const config = await configOf()
   const rows = market()

@@ -5,7 +5,7 @@ import type { Timer } from '../../../src/engine/recovered-money.ts'
 const hold: Timer = { id: 7, bot: 'dips', owner: 'exits', name: 'hold:M', at: 1_000, everyMs: 0 }
 const tick: Timer = { id: 8, bot: 'dips', owner: 'strategy', name: 'tick', at: 1_000, everyMs: 500 }
 
-test('functions run in the order of their sequence numbers; a number without an input is due before the next input, and a function for a number in the past never runs', () => {
+test('each function runs at the input with its sequence number, or before the next input if there is none; a function for a past number never runs', () => {
   const moments = new Moments()
   const done: string[] = []
   moments.at(9, () => done.push('9'))

@@ -98,7 +98,7 @@ describe('a chart', () => {
   })
 })
 
-test('the points between two times begin and end with interpolated values', () => {
+test('the part of a curve between two times begins and ends with interpolated values', () => {
   const points = [[0, 0] as const, [10, 10] as const, [20, 0] as const]
   expect(within(points, 5, 15)).toEqual([
     [5, 5],
@@ -113,7 +113,7 @@ test.each([
   [0.9, 1100, true, [1, 3, 10, 30, 100, 300, 1000]],
   [1.1, 1.9, true, [1.2, 1.4, 1.6, 1.8]],
   [0, 10, false, [0, 2, 4, 6, 8, 10]],
-])('a chart from %d to %d, logarithmic: %s, has these ticks', (low, high, isLog, ticks) => {
+])('the axis of a chart from %d to %d (logarithmic: %s) has the expected ticks', (low, high, isLog, ticks) => {
   expect(ticksOf({ low, high }, isLog).map((tick) => Number(tick.toPrecision(6)))).toEqual(ticks)
 })
 

@@ -42,16 +42,16 @@ describe('the comparison names the first decision that differs', () => {
   })
 
   test.each<[string, Decision[], Decision[], number, number | null, number | null]>([
-    ['none', [at(1), at(2)], [at(1), at(2)], 2, null, null],
-    ['no decisions', [], [], 0, null, null],
-    ['one run has more', [at(1)], [at(1), at(2)], 1, null, 2],
-    ['another time', [at(1), at(2)], [at(1), at(3)], 1, 2, 3],
-    ['another reason', [at(1, { reason: 'x' })], [at(1)], 0, 1, 1],
-    ['another bot', [at(1, { bot: 'x' })], [at(1)], 0, 1, 1],
-    ['another code', [at(1), at(2, { code: 'LIMIT' })], [at(1), at(2)], 1, 2, 2],
-    ['another mint', [at(1, { mint: 'x' })], [at(1)], 0, 1, 1],
-    ['another kind', [at(1, { kind: 'note' })], [at(1)], 0, 1, 1],
-  ])('%s', (_name, a, b, equal, first, second) => {
+    ['both runs make the same decisions', [at(1), at(2)], [at(1), at(2)], 2, null, null],
+    ['both runs make no decision', [], [], 0, null, null],
+    ['one run makes one more decision', [at(1)], [at(1), at(2)], 1, null, 2],
+    ['a decision has another time', [at(1), at(2)], [at(1), at(3)], 1, 2, 3],
+    ['a decision has another reason', [at(1, { reason: 'x' })], [at(1)], 0, 1, 1],
+    ['a decision belongs to another bot', [at(1, { bot: 'x' })], [at(1)], 0, 1, 1],
+    ['a decision has another code', [at(1), at(2, { code: 'LIMIT' })], [at(1), at(2)], 1, 2, 2],
+    ['a decision belongs to another mint', [at(1, { mint: 'x' })], [at(1)], 0, 1, 1],
+    ['a decision has another kind', [at(1, { kind: 'note' })], [at(1)], 0, 1, 1],
+  ])('the first different decision of two runs: %s', (_name, a, b, equal, first, second) => {
     const found = firstDifference(a, b)
     expect([found.equal, found.a?.time ?? null, found.b?.time ?? null]).toEqual([equal, first, second])
   })

@@ -37,13 +37,13 @@ test('the report names the losses that are missing because the model refuses buy
   )
 })
 
-test('the line about the model contains the recorded figures and says that no real fill was compared', () => {
+test('the line of the report about the fill model contains the recorded figures and says that no real fill was compared', () => {
   expect(modelErrorLine([DEFAULT_FILL_MODEL], undefined)).toBe(
     `${exactPoolsText(EXACT_POOLS)} No real fill was compared (see --calibrate).`,
   )
 })
 
-test('the report lists settings for which the model was not measured', () => {
+test('the report lists settings for which the fill model was not measured', () => {
   const other = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1, p95: 1 }, serviceFeePercent: 0 }
   expect(modelErrorLine([DEFAULT_FILL_MODEL, other], undefined)).toContain(
     'The error was not measured for the settings that these bots changed: latencyMs, serviceFeePercent.',
@@ -57,6 +57,9 @@ test.each([
     'In the median of 54 fills, the real fill was 2.00 % worse than predicted; 11 % of the real fills were worse.',
   ],
   [{ medianErrorPercent: null }, 'None of the real fills could be compared.'],
-] as const)('if a journal calibrates the model, its real fills are compared in the same line: %o', (part, sentence) => {
-  expect(modelErrorLine([DEFAULT_FILL_MODEL], { ...CALIBRATION, ...part })).toContain(sentence)
-})
+] as const)(
+  'if a journal calibrates the fill model, the line about the model compares its real fills: %o',
+  (part, sentence) => {
+    expect(modelErrorLine([DEFAULT_FILL_MODEL], { ...CALIBRATION, ...part })).toContain(sentence)
+  },
+)

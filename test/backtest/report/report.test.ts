@@ -142,7 +142,7 @@ describe('a tape', () => {
     return { sized: found.sizedPrints, noise: found.noisePrints, change: found.marketChange() }
   }
 
-  test('the figures of a tape are independent of its blocks', () => {
+  test('the figures of a tape do not depend on how its rows are divided into blocks', () => {
     const whole = study([0])
     expect(study([0, 1, 77, 400])).toEqual(whole)
     expect(whole.sized).toBeGreaterThan(300)

@@ -7,12 +7,12 @@ function result(set: number, sampleLamports: number, heldOut: number, threw = ''
   return { set, params: {}, threw, sampleLamports, netLamports: sampleLamports + heldOut, ...counts }
 }
 
-test('sets of parameters are ranked by the sample, without the hold-out, and sets whose strategy threw come last', () => {
+test('param sets are ranked by their results in the sample, not in the hold-out, and sets whose strategy threw come last', () => {
   const all = [result(1, 5, 100), result(2, 9, -100), result(3, 99, 0, 'Error'), result(4, 5, 0)]
   expect(ranked(all).map(({ set }) => set)).toEqual([2, 1, 4, 3])
 })
 
-test('sets without trades in the sample rank below sets with a loss, are left out of all figures, and are mentioned', () => {
+test('param sets without trades in the sample rank below sets with a loss, are left out of all figures, and are mentioned', () => {
   const idle = { ...result(1, 0, 0), orders: 0, buys: 0 }
   const late = result(2, 0, 700)
   const all = [idle, late, result(3, -5, 1), result(4, -9, -1), result(5, 9, 0, 'Error')]
@@ -58,7 +58,7 @@ test.each([
     ],
     -1,
   ],
-  // Ranks 0 1 2 3 and 1 0 3 2 have the correlation 1 - 6 * 4 / (4 * 15).
+  // The ranks 0 1 2 3 and 1 0 3 2 have the correlation 1 - 6 * 4 / (4 * 15).
   [
     'neighbours exchanged',
     [
@@ -69,9 +69,9 @@ test.each([
     ],
     0.6,
   ],
-  // Ranks 0.5 0.5 2 and 0 1 2 have a covariance of 1.5 and variances of 1.5 and 2.
+  // The ranks 0.5 0.5 2 and 0 1 2 have a covariance of 1.5 and variances of 1.5 and 2.
   [
-    'equal values share a rank',
+    'equal values get the same rank',
     [
       [1, 10],
       [1, 20],

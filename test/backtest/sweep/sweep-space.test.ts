@@ -14,7 +14,7 @@ const params = z.object({
 })
 const dimensions = paramBounds({ params } as never)
 
-test('the dimensions of a sweep have the bounds of the schema, and an integer without bounds is no dimension', () => {
+test('each numeric param is a possible dimension of a sweep, with the bounds that the schema sets and no others', () => {
   expect(dimensions).toEqual([
     { name: 'drop', min: 1, max: 90, isInteger: false },
     { name: 'size', min: 0.001, max: Number.POSITIVE_INFINITY, isInteger: false },
@@ -25,7 +25,7 @@ test('the dimensions of a sweep have the bounds of the schema, and an integer wi
 })
 
 describe('ranges', () => {
-  test('without ranges, a sweep varies every number that has both bounds', () => {
+  test('without --range, a sweep varies every numeric param that has both bounds', () => {
     expect(rangesOf([], dimensions).map(({ name, from, to }) => [name, from, to])).toEqual([
       ['drop', 1, 90],
       ['fast', 2, 5],
@@ -35,7 +35,7 @@ describe('ranges', () => {
 
   const settings = settingBounds()
 
-  test('a sweep varies settings by their path, and a range may be a list of values', () => {
+  test('a range of a sweep may name a setting by its path, and may be a list of values', () => {
     const ranges = rangesOf(
       ['exits.stopLossPercent=30,10,20,10', 'limits.maxOpenPositions=1:3:1', 'drop=5,7.5'],
       dimensions,
@@ -60,7 +60,7 @@ describe('ranges', () => {
     ['exits.stopLossPercent=1,,2', 'expected name=a,b,c'],
     ['exits.stopLossPercent=1,x', 'expected name=a,b,c'],
     ['dropp=1,2', 'no numeric param dropp (there are drop, size, fast, any, share); did you mean drop?'],
-  ])('refused: %s', (text, says) => {
+  ])('a sweep refuses the range %s', (text, says) => {
     expect(() => rangesOf([text], dimensions, settings)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(says) }),
     )
@@ -78,11 +78,11 @@ describe('ranges', () => {
     ['drop=10:20:-1', 'expected from <= to and step >= 0'],
     ['drop=0:20', 'drop must be between 1 and 90'],
     ['fast=2:3:0.5', 'fast must be an integer'],
-  ])('refused: %s', (text, says) => {
+  ])('a sweep refuses the range %s', (text, says) => {
     expect(() => rangesOf([text], dimensions)).toThrow(says)
   })
 
-  test('a repeated range, and a schema without bounded numbers, are refused', () => {
+  test('a sweep refuses a repeated range, and a schema without bounded numbers if no range is given', () => {
     expect(() => rangesOf(['drop=1:2', 'drop=3:4'], dimensions)).toThrow('--range drop is given twice')
     expect(() => rangesOf([], [{ name: 'any', min: 0, max: Number.POSITIVE_INFINITY, isInteger: true }])).toThrow(
       'no numeric param has both bounds; name the ranges: --range name=from:to (there are any)',
@@ -93,7 +93,7 @@ describe('ranges', () => {
 describe('a grid', () => {
   const grid = (...texts: string[]) => gridOf(rangesOf(texts, dimensions))
 
-  test('a grid includes both ends of a range and has no rounding errors', () => {
+  test('the grid of a sweep includes both ends of a range and has no rounding errors', () => {
     expect(grid('size=0.1:0.4:0.1', 'fast=2:4:2')).toEqual([
       { size: 0.1, fast: 2 },
       { size: 0.1, fast: 4 },
@@ -107,7 +107,7 @@ describe('a grid', () => {
     expect(grid('drop=5:5')).toEqual([{ drop: 5 }])
   })
 
-  test('a grid without given steps has about 64 sets, including the ends of each range', () => {
+  test('a grid whose ranges have no steps has about 64 param sets, including the ends of each range', () => {
     expect(grid('drop=1:64')).toHaveLength(64)
     expect(grid('drop=1:64')[63]).toEqual({ drop: 64 })
     expect(grid('drop=10:80', 'size=1:8')).toHaveLength(64)
@@ -116,7 +116,7 @@ describe('a grid', () => {
     expect(grid('fast=2:5')).toEqual([2, 3, 4, 5].map((fast) => ({ fast })))
   })
 
-  test('a grid that is too large is refused', () => {
+  test('a sweep refuses a grid that is too large', () => {
     expect(() => grid('drop=1:90:0.0001')).toThrow('the grid has 890001 sets, at most 100000 are allowed')
   })
 })
@@ -124,7 +124,7 @@ describe('a grid', () => {
 describe('random points', () => {
   const ranges = rangesOf(['drop=5:60', 'fast=2:5', 'size=0.1:0.5:0.1'], dimensions)
 
-  test('random sets depend on the seed, are within the ranges and are distinct', () => {
+  test('random param sets depend on the seed, are within the ranges and are distinct', () => {
     const drawn = drawnFrom(ranges, 200, 7)
     expect(drawnFrom(ranges, 200, 7)).toEqual(drawn)
     expect(drawnFrom(ranges, 200, 8)).not.toEqual(drawn)
@@ -139,7 +139,7 @@ describe('random points', () => {
     expect(Math.abs(mean - 32.5)).toBeLessThan(4)
   })
 
-  test('a sweep has at most as many random sets as its grid has', () => {
+  test('a sweep has at most as many random param sets as the grid of its ranges has sets', () => {
     expect(drawnFrom(rangesOf(['fast=2:5'], dimensions), 50, 1)).toHaveLength(4)
   })
 })

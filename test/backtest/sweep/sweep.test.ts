@@ -40,7 +40,7 @@ export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
 })
 `
 
-/** A strategy whose params declare its bars, so that the bars of the sets differ. */
+/** A strategy whose bars depend on its params, so that each param set has other bars. */
 const BARRED = `import { defineStrategy, ema, z } from 'sluice'
 export default defineStrategy({ name: 'barred', about: '', keys: ['trades'],
   params: z.object({ seconds: z.number().min(1), trades: z.number().min(1) }),
@@ -53,7 +53,7 @@ export default defineStrategy({ name: 'barred', about: '', keys: ['trades'],
   } }) })
 `
 
-/** One configuration and one tape for all tests here. */
+/** Returns the configuration with the given bot, and the path of a tape. */
 async function prepared(bot: object): Promise<{ config: Config; path: string }> {
   const path = journalPath()
   const items = noisyMarket(ROWS, 5, T0)
@@ -119,7 +119,7 @@ const barred = {
   ],
 }
 
-/** Random conditions with averages whose lengths differ from set to set. */
+/** Random conditions with averages whose lengths differ between the param sets. */
 const conditions = {
   bot: {
     name: 'conditions',
@@ -132,11 +132,11 @@ const conditions = {
 
 test.each([
   ['a shipped strategy', dips],
-  ['a strategy that draws, has timers, and reads late columns', curious],
-  ['a strategy whose params declare its bars', barred],
+  ['a strategy that draws random numbers and sets timers', curious],
+  ['a strategy whose bars depend on its params', barred],
   ['a strategy of random conditions', conditions],
 ])(
-  'a set of parameters has the same result alone, in one engine with other sets, over shared memory and in threads: %s',
+  'a param set has the same result in its own backtest, in one engine with other sets, over shared memory and in threads: %s',
   async (_, { bot, points }) => {
     const { config, path } = await prepared(bot)
     const [base] = config.bots as [Config['bots'][number]]
@@ -189,7 +189,7 @@ describe('settings', () => {
     { 'exits.stopLossPercent': 60, 'limits.maxOpenPositions': 3, 'exits.maxHoldSeconds': 20 },
   ]
 
-  test('a set of parameters has the same result as a backtest of a file with these settings, in one engine and in threads', async () => {
+  test('a param set has the same result, in one engine and in threads, as a backtest of a file with these settings', async () => {
     const { config, path } = await prepared({ ...BOT, ...FIRST })
     const [bot] = config.bots as [Config['bots'][number]]
     const reader = openReader(path)

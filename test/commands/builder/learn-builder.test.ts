@@ -41,7 +41,7 @@ test('--accept with another hash exits with code 4, and the proposal is kept', a
   expect(said).toMatch(/has the hash [0-9a-f]{24}: read and accept that version/)
 })
 
-test('a configuration may name a policy file that does not exist yet', async () => {
+test('for learn-builder, a configuration may name a policy file that does not exist yet', async () => {
   const config = [
     "service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: env:NO_SUCH_KEY, builderPolicy: none.yaml }",
     `journal: { path: ${folder.path}/journal.db }`,

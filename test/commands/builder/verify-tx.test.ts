@@ -50,7 +50,7 @@ function orderOf({ user, mint, amount, asked }: Drawn, more: object = {}): strin
 
 const verify = (...args: string[]) => parse(['verify-tx', ...args])
 
-test('an honest transaction is accepted, and the most that it may cost and the unknown parts are printed', async () => {
+test('verify-tx accepts an honest transaction, and prints its maximum cost and its unknown parts', async () => {
   expect(await verify('--tx', base64, '--order', order, '--policy', policy)).toBe(0)
   expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
   expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)
@@ -58,7 +58,7 @@ test('an honest transaction is accepted, and the most that it may cost and the u
   expect(out).toMatch(/unknown +the transaction was not simulated/)
 })
 
-test('--json prints one line, and --tx accepts a file, a JSON answer and base58', async () => {
+test('verify-tx --json prints one line, and --tx accepts a file, a JSON answer and base58', async () => {
   const answer = JSON.stringify({ transaction: encodeBase58(bytes), lastValidBlockHeight: 123 })
   expect(
     await verify(
@@ -86,7 +86,7 @@ test('--json prints one line, and --tx accepts a file, a JSON answer and base58'
   })
 })
 
-test('a refused transaction exits with 4 and prints the code and its meaning, and without a policy every fee is refused', async () => {
+test('verify-tx exits with 4 and explains the code of a refused transaction, and without a policy it refuses every fee', async () => {
   expect(await verify('--tx', base64, '--order', order)).toBe(4)
   expect(out).toMatch(/REFUSED/)
   expect(out).toMatch(/SOL out +no upper bound/)
@@ -107,7 +107,7 @@ test('a refused transaction exits with 4 and prints the code and its meaning, an
   expect(JSON.parse(out).refusals.map(({ code }: { code: string }) => code)).toContain('AUTHORITY_CHANGE')
 })
 
-test('text that is not a transaction, and a transaction of version 1, exit with 4', async () => {
+test('verify-tx exits with 4 for text that is not a transaction, and for a transaction of version 1', async () => {
   expect(await verify('--tx', 'not a transaction', '--order', order)).toBe(4)
   expect(out).toContain('REPLY_UNREADABLE')
   const newer = Buffer.from([129, ...bytes.subarray(1)]).toString('base64')
@@ -115,24 +115,27 @@ test('text that is not a transaction, and a transaction of version 1, exit with 
   expect(out).toContain('TX_VERSION')
 })
 
-describe('wrong arguments end with exit code 2', () => {
+describe('verify-tx with wrong arguments', () => {
   test.each<[string, string[]]>([
     ['no order', ['--tx', base64]],
     ['no transaction', ['--order', order]],
     ['an order without a valid side', ['--tx', base64, '--order', '{"side":"hold"}']],
     ['an order file that does not exist', ['--tx', base64, '--order', 'nowhere.json']],
-    ['an RPC without encryption', ['--tx', base64, '--order', order, '--rpc', 'http://example.com']],
+    ['an RPC address without encryption', ['--tx', base64, '--order', order, '--rpc', 'http://example.com']],
     [
       'an RPC address whose variable is not set',
       ['--tx', base64, '--order', order, '--rpc', 'env:SLUICE_TEST_NO_SUCH'],
     ],
-    ['a policy with an error', ['--tx', base64, '--order', order, '--policy', folder.write('wrong.yaml', 'tip: 1\n')]],
-  ])('%s', async (_what, args) => {
+    [
+      'a policy file with an error',
+      ['--tx', base64, '--order', order, '--policy', folder.write('wrong.yaml', 'tip: 1\n')],
+    ],
+  ])('verify-tx exits with 2 for %s', async (_what, args) => {
     expect(await verify(...args)).toBe(2)
     expect(out).toBe('')
   })
 
-  test('the policy by file, line and column', async () => {
+  test('verify-tx reports an error in the policy file with line and column', async () => {
     const file = folder.write('typo.yaml', 'programs: [pump]\ncoSigner: []\n')
     await verify('--tx', base64, '--order', order, '--policy', file)
     expect(said).toContain(`${file}:2:1`)
@@ -161,14 +164,14 @@ describe('with an RPC', () => {
   afterEach(() => server.close())
   const rpc = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  test('the changes of the balances are printed', async () => {
+  test('verify-tx --rpc prints the simulated changes of the balances', async () => {
     expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(0)
     const { amount, tokens } = draft.drawn
     expect(out).toContain(`-${Number(amount + 2_500_000n) / 1e9} SOL, ${tokens} base units`)
     expect(out).not.toContain('not simulated')
   })
 
-  test('if the simulation shows a loss, or the node does not answer, the command ends with 4', async () => {
+  test('verify-tx --rpc exits with 4 if the simulation shows a loss or the RPC does not answer', async () => {
     script.after.set(draft.payer.toBase58(), plainAccount(0n))
     expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(4)
     expect(out).toContain('SIMULATION_LOSS')

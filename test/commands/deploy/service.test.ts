@@ -32,7 +32,7 @@ afterEach(() => {
 
 const install = (...args: string[]) => called(['service', 'install', bots, ...args], folder.path)
 
-test('install writes a unit and a private file for the secrets, and prints the commands that start the service', async () => {
+test('`service install` writes a unit and a private file for the secrets, and prints the commands that start the service', async () => {
   const { code, stdout, stderr } = await install()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual(
@@ -56,7 +56,7 @@ test('install writes a unit and a private file for the secrets, and prints the c
   for (const path of ['My Bots 100%/data', 'state/sluice']) expect(existsSync(join(folder.path, path))).toBe(true)
 })
 
-test('a second install keeps the secrets and replaces its own unit, but does not overwrite a unit that the user wrote', async () => {
+test('a second `service install` keeps the secrets and replaces its own unit, but no unit that the user wrote', async () => {
   await install()
   writeFileSync(envPath, 'RPC_URL=https://rpc.example/key\n')
   expect(await install('--json')).toMatchObject({ code: 0 })
@@ -76,7 +76,7 @@ test('a second install keeps the secrets and replaces its own unit, but does not
   )
 })
 
-test('--print shows the unit and writes nothing', async () => {
+test('`service install --print` shows the unit and writes nothing', async () => {
   const elsewhere = join(folder.path, 'elsewhere')
   mkdirSync(elsewhere)
   vi.stubEnv('XDG_CONFIG_HOME', elsewhere)
@@ -85,21 +85,21 @@ test('--print shows the unit and writes nothing', async () => {
   expect(readdirSync(elsewhere)).toEqual([])
 })
 
-describe('refused', () => {
+describe('a refused `service` command', () => {
   test.each<[what: string, args: string[], code: number, says: string]>([
-    ['another word', ['service', 'start', bots], 2, 'expected `service install FILE...`'],
+    ['a word other than `install`', ['service', 'start', bots], 2, 'expected `service install FILE...`'],
     ['a missing configuration', ['service', 'install', 'no.yaml'], 2, 'no.yaml'],
     ['a service name that is a path', ['service', 'install', bots, '--name', '../x'], 2, 'expected letters'],
-    ['the system without an account', ['service', 'install', bots, '--system'], 2, 'needs --as USER'],
-    ['root as the account', ['service', 'install', bots, '--system', '--as', 'root'], 2, 'has all rights'],
+    ['--system without an account', ['service', 'install', bots, '--system'], 2, 'needs --as USER'],
+    ['the account root', ['service', 'install', bots, '--system', '--as', 'root'], 2, 'has all rights'],
     ['an unknown account', ['service', 'install', bots, '--system', '--as', 'no-one-here'], 2, 'useradd --system'],
     ['an account without --system', ['service', 'install', bots, '--as', 'root'], 2, '--as needs --system'],
     ['--live without a live bot', ['service', 'install', bots, '--live', '--yes'], 2, 'no bot has mode: live'],
-  ])('%s', async (_what, args, code, says) => {
+  ])('the command `service` refuses %s', async (_what, args, code, says) => {
     expect(await called(args, folder.path)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(says) })
   })
 
-  test('an install with real money that is not confirmed exits with code 4 and writes no unit', async () => {
+  test('`service install --live` without a confirmation exits with code 4 and writes no unit', async () => {
     const live = folder.write(
       'live.yaml',
       readFileSync(bots, 'utf8')
@@ -119,7 +119,7 @@ describe('refused', () => {
 })
 
 test.skipIf(process.getuid?.() !== 0)(
-  'an install refuses a journal folder that belongs to another account (skipped unless root)',
+  '`service install` refuses a journal folder that belongs to another account (skipped unless root)',
   async () => {
     const account = readFileSync('/etc/passwd', 'utf8').match(/^(daemon|bin):/m)?.[1] ?? ''
     const own = folder.write('own/bots.yaml', 'service: sandbox\nbots: [{ name: a, strategy: dip-buyer }]\n')
@@ -142,12 +142,12 @@ describe('systemd', () => {
     about: 'Sluice: 50% bots.yaml',
   }
   const kinds = [
-    ['a user', {}],
-    ['the system', { user: 'daemon' }],
+    ['a user service', {}],
+    ['a system service', { user: 'daemon' }],
   ] as const
 
   for (const [kind, more] of kinds) {
-    unlessPresent(`systemd-analyze verify reports nothing about a unit of ${kind}${named}`, () => {
+    unlessPresent(`systemd-analyze verify reports no error in the unit of ${kind}${named}`, () => {
       const path = folder.write(`${kind}/sluice.service`, unitFile({ ...settings, ...more }), 0o644)
       const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' })
       const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('sluice.service'))
@@ -162,11 +162,14 @@ describe('systemd', () => {
     expect(status, stdout).toBe(0)
   })
 
-  test.each(['a\nExecStartPre=/bin/evil', ' /leading', '/trailing '])('an install refuses the path %j', (path) => {
-    expect(() => unitFile({ ...settings, workingFolder: path })).toThrow('cannot be written into a unit file')
-  })
+  test.each(['a\nExecStartPre=/bin/evil', ' /leading', '/trailing '])(
+    '`service install` refuses the path %j',
+    (path) => {
+      expect(() => unitFile({ ...settings, workingFolder: path })).toThrow('cannot be written into a unit file')
+    },
+  )
 
-  test('the unit hides the home folders unless the service needs them', () => {
+  test('the systemd unit hides the home folders unless the service needs them', () => {
     const away = { ...settings, command: ['/usr/bin/node', '/opt/sluice.js'] }
     expect(unitFile(away)).toContain('ProtectHome=yes\n')
     expect(unitFile({ ...away, workingFolder: '/home/me' })).toContain('ProtectHome=read-only\n')

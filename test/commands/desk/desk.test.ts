@@ -11,7 +11,9 @@ import { tradedJournal } from '../../support/traded-journal.ts'
 
 const { path } = temporaryFolder()
 
-test('the desk opens the folder of a backtest, and reports a folder without a backtest', async ({ onTestFinished }) => {
+test('`sluice desk` opens the folder of a backtest, and reports a folder without a backtest', async ({
+  onTestFinished,
+}) => {
   const folder = join(path, 'run')
   mkdirSync(folder)
   const missing = await sluice(['desk', '--journal', folder])
@@ -31,7 +33,7 @@ test('the desk opens the folder of a backtest, and reports a folder without a ba
   await desk.ended
 })
 
-test('the desk opens the folder of a sweep, or of several results, and shows only these', async ({
+test('`sluice desk` opens the folder of a sweep, or several folders of results, and shows only these results', async ({
   onTestFinished,
 }) => {
   const folder = join(path, 'studies')

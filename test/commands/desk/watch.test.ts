@@ -22,7 +22,7 @@ async function serving(status: number, asked: string[] = []): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('--once requests each address once and exits with 0 if all answer; for an address without a path it requests the health', async () => {
+test('`watch --once` requests each address once, or its /health if it has no path, and exits with 0 if all answer', async () => {
   const asked: string[] = []
   const [one, other] = [await serving(200, asked), await serving(200, asked)]
   const { code, stdout, stderr } = await called(['watch', one, `${other}/own/path`, '--once', '--json'])
@@ -34,7 +34,7 @@ test('--once requests each address once and exits with 0 if all answer; for an a
   ])
 })
 
-test('--once exits with 1 if one address does not answer, and prints this address with the reason', async () => {
+test('`watch --once` exits with 1 if one address does not answer, and prints this address with the reason', async () => {
   const [up, down] = [await serving(200), await serving(503)]
   const { code, stderr } = await called(['watch', up, down, '--once'])
   expect(code).toBe(1)
@@ -43,16 +43,16 @@ test('--once exits with 1 if one address does not answer, and prints this addres
 })
 
 test.each<[what: string, args: string[], text: string]>([
-  ['no address', [], "missing required argument 'url'"],
-  ['an address without encryption', ['http://desk.example.com'], 'expected https://, found http://'],
-  ['no address at all', ['desk'], 'expected an address that begins with https://'],
+  ['without an address', [], "missing required argument 'url'"],
+  ['with an address without encryption', ['http://desk.example.com'], 'expected https://, found http://'],
+  ['with text that is not an address', ['desk'], 'expected an address that begins with https://'],
   [
-    'a file without alerts',
+    'with a file without alerts',
     ['https://desk.example.com', '--alerts', 'empty.yaml'],
     'empty.yaml has neither a section alerts nor a section telegram',
   ],
-  ['a file with an error', ['https://desk.example.com', '--alerts', 'wrong.yaml'], 'wrong.yaml:1:'],
-])('%s: exit 2', async (_what, args, text) => {
+  ['with a file that has an error', ['https://desk.example.com', '--alerts', 'wrong.yaml'], 'wrong.yaml:1:'],
+])('`watch` %s exits with 2', async (_what, args, text) => {
   folder.write('empty.yaml', 'journal: { path: x.db }\n')
   folder.write('wrong.yaml', 'alert: { url: env:HOOK }\n')
   const { code, stderr } = await called(['watch', ...args], folder.path)

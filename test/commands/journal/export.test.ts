@@ -28,7 +28,7 @@ async function exported(name: string, ...args: string[]): Promise<Exported[]> {
     .map((line) => JSON.parse(line))
 }
 
-test('--from and --to select the rows of this time, and --mint the rows of one token', async () => {
+test('`export` selects the rows of a period by --from and --to, and the rows of one token by --mint', async () => {
   const isWithin = ({ time }: { readonly time: number }): boolean => time >= T0 + 10_000 && time <= T0 + 20_000
   const span = ['--from', '2026-05-28T09:00:10', '--to', '2026-05-28T09:00:20']
   const cut = await exported('cut.ndjson', ...span)
@@ -39,29 +39,29 @@ test('--from and --to select the rows of this time, and --mint the rows of one t
   expect(own.length).toBeGreaterThan(3)
 })
 
-describe('an export with an invalid selection exits with 2, names the remedy, and writes no file', () => {
+describe('an export with an invalid selection', () => {
   test.each<[string, string[], string]>([
-    ['a text that is no time', ['--from', 'noon'], '--from noon: expected a UTC time such as 2026-11-22'],
-    ['an end before the beginning', ['--from', '2026-05-29', '--to', '2026-05-28'], 'is after --to'],
+    ['--from with text that is not a time', ['--from', 'noon'], '--from noon: expected a UTC time such as 2026-11-22'],
+    ['--to before --from', ['--from', '2026-05-29', '--to', '2026-05-28'], 'is after --to'],
     [
-      'a time outside of the tape',
+      '--from after the end of the tape',
       ['--from', '2026-06-01'],
       'no market row between --from and --to; it covers 2026-05-28T09:00:00.000Z to 2026-05-28T09:',
     ],
-    ['a text that is no mint', ['--mint', 'pump'], '--mint pump: expected the address of a token'],
+    ['--mint with text that is not a mint', ['--mint', 'pump'], '--mint pump: expected the address of a token'],
     [
-      'a token that is not on the tape',
+      '--mint with a token that is not on the tape',
       ['--mint', 'TestToken2111111111111111111111111111111111'],
       'the tape has no row of TestToken2',
     ],
-  ])('%s', async (_what, args, why) => {
+  ])('`export` exits with 2, names the remedy, and writes no file for %s', async (_what, args, why) => {
     const out = join(folder.path, 'none.ndjson')
     const { code, stderr, stdout } = await called(['export', '--journal', journal, '--out', out, ...args])
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(why) })
     expect(() => readFileSync(out)).toThrow('ENOENT')
   })
 
-  test('a part of the sales', async () => {
+  test('`export --tax` exits with 2 if --from selects a part of the sales', async () => {
     const { code, stderr } = await called(['export', '--journal', journal, '--tax', 'a.csv', '--from', '2026-05-28'])
     expect({ code, stderr }).toEqual({
       code: 2,

@@ -58,7 +58,7 @@ test.each<[room: number | undefined, lines: string[]]>([
   [16, ['ID  TIME  SYMBOL', 'o1  2026  PEPE', 'o2  2026  X']],
   [9, ['ID  TIME', 'o1  2026', 'o2  2026']],
   [1, ['…', '…', '…']],
-])('a table of %s characters', (room, lines) => {
+])('a table that is fitted to %s columns of the terminal', (room, lines) => {
   expect(fittedTable(ROWS, columns, room).lines).toEqual(lines)
 })
 
@@ -115,7 +115,7 @@ describe('--columns', () => {
     ['id,simbol', 'column 2, "simbol", is unknown; did you mean symbol?'],
     ['price', 'column 1, "price", is unknown; the columns are id, time, symbol, reason, netSol'],
     ['id,', 'column 2, "", is unknown'],
-  ])('--columns with %s exits with code 2 and names the place and the nearest column', (names, message) => {
+  ])('--columns with %s exits with code 2 and names the wrong column and the nearest valid one', (names, message) => {
     expect(() => chosenColumns(columns, names)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message) }),
     )

@@ -22,7 +22,7 @@ function reported(path: string): BotTrades[] {
   }
 }
 
-describe('of a run on paper', () => {
+describe('the report of a run on paper', () => {
   const path = journalPath()
   let bots: BotTrades[] = []
 
@@ -39,7 +39,7 @@ describe('of a run on paper', () => {
     bots = reported(path)
   })
 
-  test('the result of each bot equals the change of its wallet plus the value of its holdings', () => {
+  test('in a report, the result of each bot equals the change of its wallet plus the value of its holdings', () => {
     const reader = openReader(path)
     const ledger = reader.ledger()
     reader.close()
@@ -107,7 +107,7 @@ describe('a journal with adopted tokens and a deficit', () => {
     await journal.close()
   })
 
-  test('adopted tokens count as bought at their value, lost tokens as sold for 0, and tokens without a price as worth 0', () => {
+  test('in a report, adopted tokens count as bought at their value, lost tokens as sold for 0, and tokens without a price as worth 0', () => {
     const [dips, idle] = reported(path)
     // The first trade makes 3 - 1 - 0.002 SOL, the second one -2 - 2 - 0.001, because the token that is left has no
     // price.

@@ -91,7 +91,7 @@ const list = async (...args: string[]) => called([...args, '--journal', path])
 const jsonOf = async (...args: string[]) => JSON.parse((await list(...args, '--json')).stdout)
 
 describe('rows', () => {
-  test('the rows of orders have time, symbol and price', async () => {
+  test('the rows that `orders` prints have time, symbol and price', async () => {
     const { orders } = await jsonOf('orders')
     expect(orders).toMatchObject([
       { id: 'o1', symbol: HOSTILE, time: timeOf(1_000), price: 1e-7, reason: 'fell 15 %' },
@@ -104,7 +104,7 @@ describe('rows', () => {
     ])
   })
 
-  test('the rows of fills have the price of the trade', async () => {
+  test('the rows that `fills` prints have the price of the trade', async () => {
     const { fills } = await jsonOf('fills')
     expect(fills.map(({ orderId, price }: { orderId: string; price: number }) => [orderId, price])).toEqual([
       ...[1, 2, 3].map((number) => [`o${number}`, 0.05]),
@@ -112,7 +112,7 @@ describe('rows', () => {
     ])
   })
 
-  test('the rows of positions have the time of opening and the average price', async () => {
+  test('the rows that `positions` prints have the time of opening and the average price', async () => {
     expect((await jsonOf('positions')).positions).toMatchObject([
       { bot: 'dips', time: timeOf(3), price: 0.03, symbol: '', selling: 'held' },
     ])
@@ -148,7 +148,7 @@ test('a position that an earlier version recorded has no highest and lowest valu
   expect(trip).toMatchObject({ bestSol: null, bestPercent: null, worstSol: null, worstPercent: null })
 })
 
-test('the net results of all round trips add up to the result of the report', () => {
+test('the net results of all round trips add up to the result in the report', () => {
   const reader = openReader(path)
   const [dips] = tradesOf(reader)
   const trips = roundTripsOf(reader)
@@ -183,7 +183,7 @@ describe('options', () => {
     [['--columns', 'id,prise'], 'column 2, "prise", is unknown; did you mean price?'],
     [['--since', '2hours'], '--since 2hours is not a time; did you mean 2h?'],
     [['--last', '0'], 'whole number of at least 1'],
-    [['--json', '--csv'], '--json prints every key of every row'],
+    [['--json', '--csv'], '--json of a table command prints every key of every row'],
   ])('%j: exit 2', async (args, says) => {
     const { code, stderr, stdout } = await list('orders', ...args)
     expect({ code, stderr, stdout }).toEqual({ code: 2, stderr: expect.stringContaining(says), stdout: '' })
@@ -196,7 +196,7 @@ describe('options', () => {
   })
 })
 
-test('if the output is not a terminal, the table has every column and uncut texts, and hostile text is escaped', async () => {
+test('if the output is not a terminal, a table has all columns and uncut texts, and hostile text is escaped', async () => {
   const { stdout } = await list('orders')
   const [head = '', first = ''] = stdout.split('\n')
   expect(head.replace(/ +/g, ' ')).toBe('ID TIME BOT SYMBOL MINT SIDE STATE CODE PRICE REASON')
@@ -205,7 +205,7 @@ test('if the output is not a terminal, the table has every column and uncut text
   expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u)
 })
 
-test('CSV has exact values, times in UTC, and no formula', async () => {
+test('the CSV of a table has exact values, times in UTC, and no formula', async () => {
   const { stdout } = await list('orders', '--csv', '--columns', 'time,symbol,price', '--last', '4')
   expect(stdout.split('\r\n')).toEqual([
     'time,symbol,price',

@@ -48,13 +48,13 @@ function nodeWith(held: readonly Held[], program: string): Rpc {
 }
 
 test.each<[string, Held, string | RegExp]>([
-  ['an empty account', {}, ''],
-  ['an account whose close authority is the wallet', { closer: WALLET }, ''],
-  ['an account with one base unit', { tokens: 1n }, 'it holds 1 base units'],
-  ['an account of an open position or order', { mint: keyOf(60) }, /is open/],
-  ['an account with a foreign close authority', { closer: keyOf(9) }, /another key/],
-  ['an account of another wallet', { owner: keyOf(9) }, /another wallet/],
-])('%s may be closed or must stay open, in both token programs', async (_name, held, because) => {
+  ['closes an empty account', {}, ''],
+  ['closes an account whose close authority is the wallet', { closer: WALLET }, ''],
+  ['keeps an account that holds one base unit', { tokens: 1n }, 'it holds 1 base units'],
+  ['keeps the account of an open position or order', { mint: keyOf(60) }, /is open/],
+  ['keeps an account whose close authority is another key', { closer: keyOf(9) }, /another key/],
+  ['keeps an account of another wallet', { owner: keyOf(9) }, /another wallet/],
+])('close-accounts %s, in both token programs', async (_name, held, because) => {
   for (const program of [PROGRAMS.token, PROGRAMS.token2022]) {
     const [account] = await readRentAccounts(nodeWith([held], program), WALLET, new Set([keyOf(60)]))
     expect(account).toMatchObject({ program, lamports: BigInt(RENT) })
@@ -63,7 +63,7 @@ test.each<[string, Held, string | RegExp]>([
   }
 })
 
-test('an answer with an unexpected shape is refused', async () => {
+test('close-accounts refuses an RPC answer with an unexpected shape', async () => {
   const odd: Rpc = async () => ({
     ok: true,
     value: { value: [{ pubkey: keyOf(2), account: { lamports: 1, owner: 'x', data: ['', 'base64'] } }] },
@@ -128,7 +128,7 @@ test("forty-one accounts take three transactions, each within the signer's rules
   for (const { message } of asked) expect(message.length + 65).toBeLessThanOrEqual(1232)
 })
 
-test('an account that the chain refuses to close does not stop the others', async () => {
+test('if the chain refuses to close one account, close-accounts still closes the others', async () => {
   const accounts = empty(9)
   const done = await closing(keyOf(104), 'confirmed')(accounts)
   const failed = done.filter(({ failure }) => failure !== '')
@@ -138,7 +138,7 @@ test('an account that the chain refuses to close does not stop the others', asyn
   expect(done.flatMap(({ accounts: own }) => own).length).toBe(9)
 })
 
-test('if the signer refuses or the blockhash is invalid, the command ends and keeps the earlier results', async () => {
+test('if the signer refuses or the blockhash is invalid, close-accounts ends and keeps the earlier results', async () => {
   const asked: SignRequest[] = []
   const done = await closing(keyOf(999), 'confirmed', asked)(empty(101))
   expect(done.map(({ accounts, signature, failure }) => [accounts.length, signature !== '', failure])).toEqual([
@@ -153,7 +153,7 @@ test('if the signer refuses or the blockhash is invalid, the command ends and ke
   expect(asked.length).toBe(4)
 })
 
-test('a transaction that fails or expires is reported, and is not sent again', async () => {
+test('close-accounts reports a transaction that fails or expires, and does not send it again', async () => {
   expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('the transaction failed on the chain')
   expect((await closing(keyOf(999), 'lost')(empty(2)))[0]?.failure).toMatch('expired')
 })

@@ -110,26 +110,26 @@ test('a configuration without journal.path selects the default journal, and of s
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['a missing configuration', ['--config', 'none.yaml'], 'none.yaml:1:1 no such file'],
+  ['with a configuration that does not exist', ['--config', 'none.yaml'], 'none.yaml:1:1 no such file'],
   [
-    'a journal.path that is not text',
+    'with a journal.path that is not text',
     ['--config', 'wrong.yaml'],
     'wrong.yaml:1:18 journal.path: expected text, found 5',
   ],
   [
-    'two configurations with different journals',
+    'with two configurations that have different journals',
     ['--config', 'a.yaml', '--config', 'b.yaml'],
     'the files name different journals',
   ],
-  ['both options', ['--config', 'a.yaml', '--journal', 'a.db'], 'give only one of them'],
-])('%s: exit 2', async (_what, args, says) => {
+  ['with both --config and --journal', ['--config', 'a.yaml', '--journal', 'a.db'], 'give only one of them'],
+])('a command to a running process exits with 2 %s', async (_what, args, says) => {
   writeFileSync(join(folder, 'wrong.yaml'), 'journal: { path: 5 }\n')
   for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.yaml`), `journal: { path: ${name}.db }\n`)
   const { code, stderr } = await called(['halt', ...args], folder)
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) })
 })
 
-test('without a running process the command exits with 1, and its message names the default journal', async () => {
+test('a command to a running process exits with 1 if no process runs, and its message names the default journal', async () => {
   const { code, stderr } = await called(['halt'], folder)
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no process runs on the journal') })
 })

@@ -30,7 +30,7 @@ const BOTS = (['dips', 'trend'] as const).map((name) => {
   } as Partial<BotSettings>
 }) as BotSettings[]
 
-test('each wallet with a name has a line and a result, and only wallets of the same mode are added up', () => {
+test('in the live table, each wallet with a name has a line and a result, and only wallets of the same mode are added up', () => {
   const lines = liveTable(viewOfWallets(), undefined, 200).map(stripVTControlCharacters)
   expect(lines.filter((line) => / in positions/.test(line))).toEqual([
     'wallet main, live: 2.5000 + 0.2500 in positions = 2.7500 SOL',
@@ -84,7 +84,7 @@ function tableOf(
   return liveTable(sent, 0, columns)
 }
 
-test('the table shows why and until when fewer requests can be sent than the plan allows', () => {
+test('the live table shows why, and until when, fewer requests can be sent than the plan allows', () => {
   const text = 'the requests of the earlier process are unknown'
   const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
   const lines = linesOf(new ViewModel(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
@@ -92,14 +92,14 @@ test('the table shows why and until when fewer requests can be sent than the pla
   expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
 })
 
-/** Returns the columns after the token in the line of a position. */
+/** Returns the line of a position in the live table. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
   const model = new ViewModel()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
   const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
   model.restore({ ...NO_MONEY, positions: [position] })
-  const lines = linesOf(model, price, ['deny.txt:2 is no key \u001b[2J'])
-  expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
+  const lines = linesOf(model, price, ['deny.txt:2 is not an address \u001b[2J'])
+  expect(lines).toContain('deny.txt:2 is not an address \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
 
@@ -116,17 +116,27 @@ test.each([
 const exiting = { state: 'closing', exiting: 'stop-loss: -21 %' } as const
 
 test.each<[what: string, more: Partial<Position>, price: number | undefined, line: string]>([
-  ['held', {}, 1e-6, 'dips 0.1000 0.0987 -1.3 % 60 s open'],
-  ['without a price', {}, undefined, 'dips 0.1000 no price 60 s open'],
-  ['being opened', { tokens: 0n, costLamports: ZERO, state: 'opening' }, 1e-6, 'dips 0.0000 - 60 s opening'],
-  ['being sold', { ...exiting, exitTries: 1 }, 1e-6, 'dips 0.1000 0.0987 -1.3 % 60 s selling: stop-loss: -21 %'],
+  ['a position that is held', {}, 1e-6, 'dips 0.1000 0.0987 -1.3 % 60 s open'],
+  ['a position without a price', {}, undefined, 'dips 0.1000 no price 60 s open'],
+  [
+    'a position that is being opened',
+    { tokens: 0n, costLamports: ZERO, state: 'opening' },
+    1e-6,
+    'dips 0.0000 - 60 s opening',
+  ],
+  [
+    'a position that is being sold',
+    { ...exiting, exitTries: 1 },
+    1e-6,
+    'dips 0.1000 0.0987 -1.3 % 60 s selling: stop-loss: -21 %',
+  ],
   [
     'a position that cannot be sold, though it has a price',
     { ...exiting, exitTries: 5 },
     1e-6,
     'dips 0.1000 0.0000 -100.0 % 60 s cannot be sold, tried 5 times: stop-loss: -21 %',
   ],
-])('%s', (_what, more, price, line) => {
+])('the live table has the line of %s', (_what, more, price, line) => {
   expect(lineOf(more, price)).toBe(`${MINT.slice(0, 8)} ${line}`)
 })
 
@@ -153,10 +163,20 @@ const PAUSED = { results: { ...NO_RESULTS, pausedUntil: NOON + 120_000 } }
 
 test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegExp[]]>([
   ['nothing', [money({})], [account({})], []],
-  ['halted now', [], [account({ halted: true })], [/^HALTED since 12:00:30: entries are halted; `sluice resume`/]],
-  ['halted before', [money({ halted: true })], [], [/^HALTED since before this start: /]],
-  ['and goes on', [money({ halted: true })], [account({ halted: true })], [/^HALTED since before this start: /]],
-  ['halted, and resumed', [money({ halted: true })], [account({})], []],
+  [
+    'a halt during this start',
+    [],
+    [account({ halted: true })],
+    [/^HALTED since 12:00:30: entries are halted; `sluice resume`/],
+  ],
+  ['a halt before this start', [money({ halted: true })], [], [/^HALTED since before this start: /]],
+  [
+    'a halt that began before this start and continues',
+    [money({ halted: true })],
+    [account({ halted: true })],
+    [/^HALTED since before this start: /],
+  ],
+  ['a halt that was resumed', [money({ halted: true })], [account({})], []],
   [
     'a strategy that threw an error',
     [],
@@ -169,11 +189,21 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
     [account({ foreign: ['sig1'] })],
     [/^FOREIGN TX since .*`sluice resume --accept sig1`$/],
   ],
-  ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
-  ['a pause', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
+  [
+    'a mint in quarantine because of a deficit',
+    [],
+    [account({ quarantined: [MINT] })],
+    [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)],
+  ],
+  ['a pause after a losing streak', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
   ['a pause that has ended', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
-  ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
-])('the table shows what stops entries: %s', (_what, accounts, outputs, expected) => {
+  [
+    'a halt and a strategy that threw',
+    [],
+    [account({ halted: true }), ...threw],
+    [/^HALTED since/, /^EXITS ONLY dips since/],
+  ],
+])('the live table shows what stops entries: %s', (_what, accounts, outputs, expected) => {
   const model = new ViewModel()
   model.restore({ ...NO_MONEY, accounts })
   const journal = model.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
@@ -215,7 +245,7 @@ describe('orders whose answer was lost', () => {
   const progress = 'unknown; the proof waits for the block height of the chain: no RPC answers'
   const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
 
-  /** Returns the lines of the table before its status line. */
+  /** Returns the lines of the live table between its title and the line about the feed. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
     const model = new ViewModel()
     const orders = attempts.map(({ orderId }) => ({
@@ -233,7 +263,7 @@ describe('orders whose answer was lost', () => {
     )
   }
 
-  test('a minute after an order whose answer was lost, the table has a line with the reason why its outcome is unknown', () => {
+  test('a minute after the answer to an order was lost, the live table explains why its outcome is unknown', () => {
     expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
       `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
       'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for its transaction',
@@ -254,7 +284,7 @@ describe('orders whose answer was lost', () => {
   })
 })
 
-test('an order counts as open until it ends, also an order of an earlier process', () => {
+test('the live table counts an order as open until the order ends, also an order of an earlier process', () => {
   const model = new ViewModel()
   const order = (id: string) => ({
     id,
@@ -321,34 +351,37 @@ describe('results', () => {
       .trim()
       .split(/ +/) ?? []
 
-  test.each([80, 100, 140])('at %i columns no line is cut, and the components of each result add up', (columns) => {
-    const lines = shown(columns, PAST, 1e-6)
-    for (const line of lines.filter((one) => !one.startsWith('feed'))) {
-      expect(line.length).toBeLessThanOrEqual(columns)
-      expect(line).not.toContain('…')
-    }
-    expect(lines.find((line) => line.startsWith('SOL since'))).toBe(
-      'SOL since this start 12:00:00; all time: since 2026-11-21 12:00:00',
-    )
-    const sums = ['all bots', ...(columns < 136 ? ['all time'] : [])].map((name) => cellsOf(lines, name).map(Number))
-    for (const cells of sums) {
-      const [realised = 0, fees = 0, unrealised = 0, net = 0] = cells.length < 5 ? cells : cells.slice(-5)
-      if (columns < 136) expect(realised + fees + unrealised).toBeCloseTo(net, 3)
-    }
-    const [, ...all] = cellsOf(lines, 'all bots').map(Number)
-    const parts = all.slice(columns < 100 ? 0 : 1)
-    expect(parts.slice(0, 4)).toEqual([-0.015, -0.0025, 0.0087, -0.0088])
-    expect(parts.at(-1)).toBe(0.2712)
-    expect(lines).toContain('wallet of 2 bots, live: 9.0000 + 0.0987 in positions = 9.0987 SOL')
-  })
+  test.each([80, 100, 140])(
+    'on a terminal of %i columns, the live table cuts no line, and the parts of each result add up',
+    (columns) => {
+      const lines = shown(columns, PAST, 1e-6)
+      for (const line of lines.filter((one) => !one.startsWith('feed'))) {
+        expect(line.length).toBeLessThanOrEqual(columns)
+        expect(line).not.toContain('…')
+      }
+      expect(lines.find((line) => line.startsWith('SOL since'))).toBe(
+        'SOL since this start 12:00:00; all time: since 2026-11-21 12:00:00',
+      )
+      const sums = ['all bots', ...(columns < 136 ? ['all time'] : [])].map((name) => cellsOf(lines, name).map(Number))
+      for (const cells of sums) {
+        const [realised = 0, fees = 0, unrealised = 0, net = 0] = cells.length < 5 ? cells : cells.slice(-5)
+        if (columns < 136) expect(realised + fees + unrealised).toBeCloseTo(net, 3)
+      }
+      const [, ...all] = cellsOf(lines, 'all bots').map(Number)
+      const parts = all.slice(columns < 100 ? 0 : 1)
+      expect(parts.slice(0, 4)).toEqual([-0.015, -0.0025, 0.0087, -0.0088])
+      expect(parts.at(-1)).toBe(0.2712)
+      expect(lines).toContain('wallet of 2 bots, live: 9.0000 + 0.0987 in positions = 9.0987 SOL')
+    },
+  )
 
-  test('a journal with only one start shows one result', () => {
+  test('for a journal with only one start, the live table shows one result', () => {
     const lines = shown(80, undefined)
     expect(lines).toContain('SOL since this start 12:00:00, the first of this journal')
     expect(lines.join('\n')).not.toMatch(/all.time/i)
   })
 
-  test('the last action of a bot is wrapped to two lines if it is too long', () => {
+  test('the live table wraps the last action of a bot to two lines if it is too long', () => {
     const lines = shown(80, PAST)
     const at = lines.findIndex((line) => line.startsWith('dips ') && line.includes('a reason'))
     expect(

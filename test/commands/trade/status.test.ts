@@ -47,13 +47,16 @@ test.each([
     /; 2 open positions, and no process to sell them; 1 undecided order; entries are halted$/,
     { positions: 2, openOrders: 1, halted: true },
   ],
-] as const)('after the last process has ended, status shows the open work: %s', async (what, says, data) => {
-  const journal = await left(what)
-  await expect(status(journal)).rejects.toThrow(says)
-  const lines = printed()
-  await expect(status(journal, true)).rejects.toMatchObject({ exitCode: 1 })
-  expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: false, ...data })
-})
+] as const)(
+  'after the last process has ended, `status` shows the open work that it left: %s',
+  async (what, says, data) => {
+    const journal = await left(what)
+    await expect(status(journal)).rejects.toThrow(says)
+    const lines = printed()
+    await expect(status(journal, true)).rejects.toMatchObject({ exitCode: 1 })
+    expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: false, ...data })
+  },
+)
 
 test('status of a running process shows its table, even with 3,000 positions', async () => {
   const journal = journalPath()
@@ -96,7 +99,7 @@ test('status of a running process shows its table, even with 3,000 positions', a
   await stop()
 })
 
-test('a process of another version of Sluice is reported in one line', async () => {
+test('`status` reports a process of another version of Sluice in one line', async () => {
   const journal = journalPath()
   mkdirSync(dirname(journal))
   const stop = await serveControl({ journalPath: journal, handle: () => ({ feed: 'live' }), warn: () => {} })

@@ -104,7 +104,7 @@ const CONDITIONAL: readonly Happening[] = [
   ...told(43, THIRD, 1, 0.22), // c4, which the strategy vetoes
   ...prints(44, THIRD, [0.85, 0.85, 0.85]),
 ]
-/** What happens in a second process, ten minutes later, which is then killed. */
+/** The prints and requests in a second process, which starts ten minutes later and is then killed. */
 const LATER: readonly Happening[] = [
   ...prints(600, TOKEN, [1, 1, 1, 1]),
   ...told(605, TOKEN, 1, 0.33),
@@ -153,7 +153,7 @@ async function why(about: string, options: Asked = {}, columns = 100): Promise<s
   return lines.join('\n')
 }
 
-describe('golden texts', () => {
+describe('the recorded texts of `why`', () => {
   test.each<[name: string, about: string, columns: number, options?: Asked]>([
     ['buy', 'o1', 100],
     ['sale-of-the-strategy', 'o2', 80],
@@ -178,21 +178,21 @@ describe('golden texts', () => {
     ['moment-without-a-price', THIRD, 80, { at: '12:01:01' }],
     ['moment-before-its-first-row', THIRD, 80, { at: '12:00:20' }],
     ['moment-after-its-strategy-threw', TOKEN, 100, { at: '12:10:08' }],
-  ])('%s', async (name, about, columns, options) => {
+  ])('the text of `why` equals the recorded file: %s', async (name, about, columns, options) => {
     const text = await why(about, options, columns)
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(columns)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the text may contain no control character
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     await expect(`${text}\n`).toMatchFileSnapshot(`${name}.txt`)
   })
 })
 
-test('a buy that confirmBuy rejects is shown with its code and its reason', async () => {
+test('`why` shows a buy that confirmBuy rejects with its code and its reason', async () => {
   const texts = [await why(THIRD, { journal: conditional }), await why('c4', { journal: conditional })]
   for (const text of texts) expect(text.replaceAll(/\s+/g, ' ')).toContain('VETOED: c4: the pool is too thin')
 })
 
-test('--json prints one line with the same steps and escaped foreign text', async () => {
+test('`why --json` prints one line with the same steps and escaped foreign text', async () => {
   const line = await why('o1', { json: true })
   expect(line).not.toContain('\u202e')
   const { symbol, steps, attempts, fills, eventAgeMs, ...rest } = JSON.parse(line)
@@ -206,7 +206,7 @@ test('--json prints one line with the same steps and escaped foreign text', asyn
   expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
 })
 
-test('--at with --json', async () => {
+test('`why --at` with --json', async () => {
   const moment = JSON.parse(await why(OTHER, { at: '12:00:40', json: true }))
   expect(moment).toMatchObject({ kind: 'moment', mint: OTHER, from: T0 + 40_000, to: T0 + 40_999, segment: 1 })
   expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])
@@ -230,7 +230,7 @@ test('if the tape was deleted, `why` still explains the decisions', async () => 
 })
 
 describe('selecting an order or a token', () => {
-  test('a prefix of the mint, or a symbol, selects a token if only one token matches', async () => {
+  test('`why` selects a token by a prefix of the mint or by a symbol, if only one token matches', async () => {
     expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
     expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
   })
@@ -256,7 +256,7 @@ describe('selecting an order or a token', () => {
   })
 })
 
-describe('`why` shows the event for which an open order waits', () => {
+describe('the event for which an open order waits', () => {
   const recorded = (state: OrderState, more: Partial<Order> = {}): RecordedOrder => ({
     order: { ...order(1), notAfter: timeOf(0) + 2000, time: timeOf(0), ...more },
     ...{ state, code: '', outcome: '' },
@@ -292,16 +292,22 @@ describe('`why` shows the event for which an open order waits', () => {
     ['a locally signed attempt', recorded('working'), [out('sent', 'local')], '', 'until it lands or expires'],
     ['a held order', recorded('held'), [out('undecided')], 'read twice', 'see `sluice resolve o1`'],
     ['a filled order that is not final', recorded('filled'), [out('landed')], '', 'the order is filled, but '],
-    ['contradictory evidence', recorded('working'), [out('undecided')], '', 'later evidence or an operator'],
-  ])('%s', (_what, one, attempts, progress, text) => {
+    [
+      'an order with contradictory evidence',
+      recorded('working'),
+      [out('undecided')],
+      '',
+      'later evidence or an operator',
+    ],
+  ])('`why` shows the event for which %s waits', (_what, one, attempts, progress, text) => {
     expect(waitingText(one, attempts, progress)).toContain(text)
   })
-  test('an order that has ended waits for nothing', () => {
+  test('`why` shows no wait for an order that has ended', () => {
     expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
   })
 })
 
-test('a position that cannot be sold shows how often a sale was tried', () => {
+test('`why` shows how often it was tried to sell a position that cannot be sold', () => {
   const exiting = 'stop-loss: -21 %'
   const text = (exitTries: number): string =>
     positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text

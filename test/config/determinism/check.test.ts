@@ -16,7 +16,7 @@ function written(text: string, name = 'tested.ts'): string {
   return file
 }
 
-/** Returns the findings in a file with this text: their places and names. */
+/** Returns what the determinism check finds in a file with this text: the place and the name of each finding. */
 function foundIn(text: string, name?: string): string[] {
   const { found, unread } = nondeterminism(written(text, name))
   return [...unread, ...found.map(({ line, column, name }) => `${line}:${column} ${name}`)]
@@ -81,7 +81,7 @@ test.each([
   ['const o = { Date }\nconst e = { [Date.now()]: 1 }', '2:14 Date.now'],
   ['/* sluice: allow Math.random, because it is a test */ Date.now()', '1:55 Date.now'],
   ['// sluice: allow Date.now\nDate.now()', '2:1 Date.now'],
-])('%s is found', (text, ...places) => {
+])('the determinism check finds the forbidden use in: %s', (text, ...places) => {
   expect(foundIn(text)).toEqual(places)
 })
 
@@ -125,16 +125,16 @@ test.each([
   ['// sluice: allow Date.now, because the result is only logged\nDate.now()'],
   ['Date.now() // sluice: allow Date, because the result is only logged'],
   ['new Date() // sluice: allow new Date(), because the result is only logged'],
-])('%s is allowed', (text) => {
+])('the determinism check allows: %s', (text) => {
   expect(foundIn(text)).toEqual([])
 })
 
-test('findings in a TypeScript file have the line and column of the source text, even after types and letters of several bytes', () => {
+test('the determinism check reports the line and column of the TypeScript source, even after types and multi-byte letters', () => {
   expect(foundIn("const é: Map<鯨, '𝕊'> = new Map(), 鯨 = '𝕊'; Math.random()")).toEqual(['1:46 Math.random'])
   expect(foundIn('Math.random()', 'tested.mjs')).toEqual(['1:1 Math.random'])
 })
 
-test('the check covers the local modules that a strategy imports, each of them once, and no others', () => {
+test('the determinism check reads the local modules that a strategy imports, each of them once, and no others', () => {
   written("import './tested.ts'\nexport const a = Math.random()", 'near.ts')
   written('export const b = Date.now()', 'far.ts')
   const file = written("import { a } from './near.ts'\n// import { b } from './far.ts'\nexport default a")
@@ -142,14 +142,14 @@ test('the check covers the local modules that a strategy imports, each of them o
   expect(found.map(({ file, line, column }) => `${file}:${line}:${column}`)).toEqual([`${folder}/near.ts:2:18`])
 })
 
-test('a module is checked even if another module of the strategy imports it', () => {
+test('the determinism check reads a module that only another module of the strategy imports', () => {
   written('export const b = () => Date.now()', 'far.ts')
   written("export { b } from './far.ts'", 'near.ts')
   const { found } = nondeterminism(written("import { b } from './near.ts'\nexport default b"))
   expect(found.map(({ file, line, column }) => `${file}:${line}:${column}`)).toEqual([`${folder}/far.ts:1:24`])
 })
 
-test('a strategy that breaks the rules is refused with every place and with the name to use instead', async () => {
+test('a strategy that breaks the determinism rules is refused, with each place and the name to use instead', async () => {
   const file = written('export default { at: Date.now(), by: Math.random() }')
   await expect(loadStrategy(file, folder)).rejects.toThrow(
     `the strategy ${file} cannot be used: tested.ts:1:22: Date.now reads the clock of this machine, which a replay cannot \
@@ -157,7 +157,7 @@ repeat; use bot.now()\ntested.ts:1:38: Math.random draws numbers that a replay c
   )
 })
 
-test('the test runner for strategies refuses the strategy, too', async () => {
+test('`testStrategy` refuses a strategy that breaks the determinism rules', async () => {
   const file = written(`import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'a', about: '', params: z.object({}), keys: ['trades'],
   start: () => ({ onTimer: () => void Math.random() }) })`)

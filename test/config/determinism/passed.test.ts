@@ -9,7 +9,7 @@ const { path: folder } = temporaryFolder()
 const notes = join(folder, 'notes')
 const main = join(folder, 'main.ts')
 
-/** Writes a strategy of two files, checks it, and stores that it passed. */
+/** Writes a strategy of two files, checks it, and stores that it passed the determinism check. */
 function passes(): void {
   rmSync(notes, { recursive: true, force: true })
   writeFileSync(main, "import { b } from './near.ts'\nexport default (a: number) => a + b\n")
@@ -17,7 +17,7 @@ function passes(): void {
   notePassed(nondeterminism(main).checked, notes)
 }
 
-test('a strategy that passed the check, and the modules that it imports, need no second check', () => {
+test('a strategy that passed the determinism check is not checked again', () => {
   passes()
   expect(passedBefore(main, notes)).toBe(true)
 })
@@ -32,13 +32,13 @@ test.each<[what: string, change: () => void]>([
     () => eachNote((note) => note.replace(/[0-9a-f]{64}/, 'e')),
   ],
   ['whose stored result belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
-])('a strategy %s is checked again', (what, change) => {
+])('the determinism check runs again for a strategy %s', (what, change) => {
   passes()
   change()
   expect(passedBefore(what.includes('another file') ? join(folder, 'other.ts') : main, notes)).toBe(false)
 })
 
-test('without a folder for compiled code, no result of a check is stored', () => {
+test('without a folder for compiled code, no result of the determinism check is stored', () => {
   passes()
   expect(passedBefore(main, undefined)).toBe(false)
 })

@@ -10,7 +10,7 @@ test.each([
   ['abc', 'acb', 1],
   ['kitten', 'sitting', 3],
   ['premuim', 'premium', 1],
-])('the distance of "%s" and "%s" is %i', (a, b, distance) => {
+])('the edit distance between "%s" and "%s" is %i', (a, b, distance) => {
   expect(editDistance(a, b)).toBe(distance)
   expect(editDistance(b, a)).toBe(distance)
 })
@@ -26,6 +26,6 @@ test.each([
   ['trailPercent', 'trailingPercent'],
   ['sizeSol', undefined],
   ['x', undefined],
-])('the most similar candidate to "%s" is %s', (word, meant) => {
+])('the key that is suggested for "%s" is %s', (word, meant) => {
   expect(nearest(word, keys)).toBe(meant)
 })

@@ -25,7 +25,7 @@ function warmed(reader: JournalReader): Api {
   return api
 }
 
-/** Returns the answers of all endpoints, for the tokens that were traded last and for one order. */
+/** Returns the answers of all endpoints for one order and for the tokens that were traded last. */
 function answers(api: Api): unknown[] {
   const get = (path: string, query: Record<string, string> = {}): unknown => api.answer(path, Object.entries(query))
   const { orders } = (get('orders', { limit: '50' }) as { body: { orders: { id: string; mint: string }[] } }).body
@@ -39,7 +39,7 @@ function answers(api: Api): unknown[] {
   ]
 }
 
-test('while a process writes and merges its tape, an API that keeps rows in memory answers like one that reads everything again', async () => {
+test('while a process writes and merges its tape, an API that keeps rows in memory answers like an API that reads all rows again', async () => {
   const path = journalPath()
   const journal = new FileJournal(path)
   const mints = new Mints()

@@ -16,7 +16,7 @@ interface Row {
 interface Case {
   readonly endpoint: List
   readonly key: string
-  /** The rows of the command that prints the same list. */
+  /** Returns the rows of the CLI command that prints the same list. */
   readonly rows: () => readonly object[]
   readonly name: (row: object) => string
 }
@@ -36,21 +36,24 @@ const LISTS: readonly Case[] = [
 describe.each(LISTS)('$endpoint', ({ endpoint, key, rows, name }) => {
   const expected = rows() as readonly object[]
 
-  test.each([1, 3, 500])('all pages of at most %i rows together contain each row of the command once', (limit) => {
-    const found = api.pages<Row>(endpoint, key, { limit: String(limit) })
-    const bare = found.map(({ symbol: _symbol, ...row }) => row)
-    expect(bare.map(name).sort()).toEqual(expected.map(name).sort())
-    expect(new Map(bare.map((row) => [name(row), row]))).toEqual(new Map(expected.map((row) => [name(row), row])))
-  })
+  test.each([1, 3, 500])(
+    'the pages of this endpoint with at most %i rows together contain each row of the CLI list once',
+    (limit) => {
+      const found = api.pages<Row>(endpoint, key, { limit: String(limit) })
+      const bare = found.map(({ symbol: _symbol, ...row }) => row)
+      expect(bare.map(name).sort()).toEqual(expected.map(name).sort())
+      expect(new Map(bare.map((row) => [name(row), row]))).toEqual(new Map(expected.map((row) => [name(row), row])))
+    },
+  )
 
-  test('the first page has the newest rows', () => {
+  test('the first page of the API has the newest rows of a list', () => {
     const times = api
       .pages<{ time?: number; closedAt?: number }>(endpoint, key, { limit: '9' })
       .map((row) => row.closedAt ?? row.time ?? 0)
     expect(times).toEqual(times.toSorted((one, other) => other - one))
   })
 
-  test('a list can be limited to a token and a bot', () => {
+  test('the API can limit a list to a token and a bot', () => {
     const [{ mint = '' } = {}] = expected as readonly { mint?: string }[]
     const own = expected.filter((row) => (row as Row).mint === mint)
     expect(api.pages(endpoint, key, { mint, limit: '2' })).toHaveLength(own.length)
@@ -59,7 +62,7 @@ describe.each(LISTS)('$endpoint', ({ endpoint, key, rows, name }) => {
   })
 })
 
-test('each closed position is on one page, with the result of the engine', () => {
+test('each closed position is on exactly one page of the API, with the result of the engine', () => {
   const rows = api.pages<ClosedPosition>('positions', 'positions', { limit: '4' })
   const { realizedSol, feesSol } = reader.counters()
   const open = reader.heldPositions()
@@ -110,12 +113,12 @@ test.each([
   ['compare', [], 'run is missing; expected the name of a backtest that /api/results lists'],
   ['token/abc', [], 'the mint is invalid; expected the address of a token'],
   ['why/drop table', [], 'the mint is invalid; expected the address of a token'],
-] as const)('%s with %j is refused with one sentence', (path, query, error) => {
+] as const)('the API refuses %s with the query %j in one sentence', (path, query, error) => {
   expect(api.refusal(path, query)).toEqual({ status: 400, error })
 })
 
 test.each(['', 'nothing', 'orders/1', 'token', 'token/', 'why/o1/2', '__proto__', 'constructor', '../orders'])(
-  'the path %j is not found',
+  'the API has no endpoint at the path %j',
   (path) => {
     const expected = path === 'token/' ? 400 : 404
     expect(api.refusal(path, []).status).toBe(expected)

@@ -7,7 +7,7 @@ const api = new ApiRig(tradedJournal())
 
 const everyLine = (query: Record<string, string>): LogLine[] => api.pages('log', 'lines', query)
 
-test('all pages together contain each alarm, warning, message, refusal and note once, newest first', () => {
+test('all pages of the log together contain each alarm, warning, message, refusal and note once, newest first', () => {
   const decisions = [...api.reader.decisions()].filter(({ kind }) => ['refused', 'note', 'alarm'].includes(kind))
   const lines = everyLine({ limit: '7' })
   const places = lines.map(({ seq, n }) => seq * 1000 + n)
@@ -17,12 +17,12 @@ test('all pages together contain each alarm, warning, message, refusal and note 
   expect(decisions.filter(({ time, reason }) => !texts.has(`${time} ${reason}`))).toEqual([])
 })
 
-test('a level leaves out the lines that are less important', () => {
+test('a level of the log leaves out the less important lines', () => {
   const levels = (level: string): string[] => [...new Set(everyLine({ level }).map((line) => line.level))].sort()
   expect([levels('error'), levels('warn'), levels('info')]).toEqual([[], ['warn'], ['info', 'warn']])
 })
 
-test('a page of lines of one token has only lines of this token', () => {
+test('a page of the log for one token has only lines of this token', () => {
   const mint = everyLine({}).find((line) => line.mint !== '')?.mint ?? ''
   const lines = everyLine({ mint })
   expect(new Set(lines.map((line) => line.mint))).toEqual(new Set([mint]))

@@ -35,14 +35,14 @@ test('each cost in the waterfall chart equals the cost in the ledger', () => {
   expect(waterfall.filter(({ lamports }) => lamports !== 0).length).toBeGreaterThan(5)
 })
 
-test('the results of the days, the open positions and the fees outside of any trade add up to the net result', () => {
+test('the results of the days, of the open positions and of fees outside of trades add up to the net result', () => {
   const { daily, openSol, straySol, waterfall } = api.get('money')
   const sum = daily.reduce((all, { netSol }) => all + lamports(netSol), 0)
   expect(sum + lamports(openSol) + lamports(straySol)).toBe(waterfall.at(-1)?.lamports)
   expect(daily.reduce((all, { trades }) => all + trades, 0)).toBe(api.pages('round-trips', 'roundTrips', {}).length)
 })
 
-test('the ledger has a remainder of 0', () => {
+test('the ledger of a recorded run has a remainder of 0', () => {
   expect(api.get('money').ledger).toMatchObject([{ remainderLamports: 0, worstLamports: 0 }])
 })
 

@@ -6,7 +6,7 @@ const points = fc.array(fc.record({ step: fc.nat(50), value: fc.double({ noNaN: 
   maxLength: 300,
 })
 
-test('a sample of points has at most the requested number, both ends, and the extremes of every part of the time', () => {
+test('a sample of a curve has at most the requested number of points, both ends, and the extremes of each part of the time', () => {
   fc.assert(
     fc.property(points, fc.integer({ min: 2, max: 60 }), (steps, most) => {
       let time = 0
@@ -26,7 +26,7 @@ test('a sample of points has at most the requested number, both ends, and the ex
   )
 })
 
-test('a single peak between many equal points is kept', () => {
+test('a sample of a curve keeps a single peak between many equal points', () => {
   const times = Array.from({ length: 100_000 }, (_, index) => index)
   const values = times.map((index) => (index === 54_321 ? 1e6 : 1))
   expect(sampled(times, values, 100)).toContain(54_321)

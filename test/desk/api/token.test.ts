@@ -24,7 +24,7 @@ interface Print {
   readonly side: 'buy' | 'sell'
 }
 
-/** Returns the prints of a token, read row by row. */
+/** Reads the prints of a token from the tape, row by row. */
 function printsOnTape(mint: string): Print[] {
   const mints = new Mints()
   const prints: Print[] = []
@@ -44,7 +44,7 @@ function printsOf({ prints: { t, p, sol, side } }: TokenAnswer): Print[] {
 
 test('the market was traded by the bot', () => expect(bought.length).toBeGreaterThan(3))
 
-test('all prints of a token are shown, with the time of the first and the last', () => {
+test('the API shows all prints of a token, with the times of the first and the last print', () => {
   for (const mint of bought) {
     const expected = printsOnTape(mint)
     const answer = tokenOf(mint)
@@ -53,14 +53,14 @@ test('all prints of a token are shown, with the time of the first and the last',
   }
 })
 
-test('without a range of time, the answer ends with the last print', () => {
+test('without a time range, the API shows the prints up to the last print', () => {
   const { last, to, from } = tokenOf(bought[0] as string, {})
   expect([to, from]).toEqual([last, (last as number) - 3_600_000])
   const short = tokenOf(bought[0] as string, { span: '60' })
   expect([short.to, short.from]).toEqual([last, (last as number) - 60_000])
 })
 
-test('a part of the time has the same prices as in the whole time', () => {
+test('the prices of a part of the time equal those of the same part in the whole time', () => {
   for (const mint of bought) {
     const { price, first, last } = tokenOf(mint)
     const [from, to] = [((first as number) + (last as number)) / 2, last as number].map(Math.floor) as [number, number]
@@ -70,7 +70,7 @@ test('a part of the time has the same prices as in the whole time', () => {
   }
 })
 
-test('the robust price at each buy equals the price on which the engine decided', () => {
+test('the robust price that the API shows at each buy equals the price on which the engine decided', () => {
   const decided = reader
     .orders()
     .filter(({ side, price, id }) => side === 'buy' && price !== null && id.startsWith('o'))
@@ -78,13 +78,13 @@ test('the robust price at each buy equals the price on which the engine decided'
   for (const { mint, time, price } of decided) {
     const [times, prices] = tokenOf(mint).price
     const at = times.findLastIndex((one) => one <= time)
-    // Several prints may have the time of the decision.
+    // Several prints may have the same time as the decision.
     const near = prices.filter((_price, index) => times[index] === times[at])
     expect(near).toContain(price)
   }
 })
 
-test('the bars equal those that the strategy received', () => {
+test('the bars that the API shows equal those that the strategy received', () => {
   const bars = rig.logs.flatMap(({ text, fields }) =>
     text === 'bar' ? [fields as unknown as TokenBar & { mint: string }] : [],
   )
@@ -103,7 +103,7 @@ test.each(['30 trades', '2 SOL', '1m'])('the bars of %s contain every print that
   expect(volume).toBeLessThanOrEqual(traded + 1e-9)
 })
 
-test('fills, refusals, notes and gaps equal those of the journal', () => {
+test('the fills, refusals, notes and gaps that the API shows equal those of the journal', () => {
   const gaps = new Set<string>()
   for (const mint of bought) {
     const answer = tokenOf(mint)
@@ -117,21 +117,21 @@ test('fills, refusals, notes and gaps equal those of the journal', () => {
   expect([...gaps]).toEqual(['4000'])
 })
 
-test('the exits of an open position have the prices of its rules', () => {
+test('the API shows the exits of an open position with the prices of its exit rules', () => {
   const [position] = reader.heldPositions().filter(({ tokens, exiting }) => tokens > 0n && exiting === '')
-  if (position === undefined) throw new Error('the run ends without a position')
+  if (position === undefined) throw new Error('the run must end with an open position')
   const { exits } = tokenOf(position.mint)
   const stop = exits.find(({ kind }) => kind === 'stopLossPercent')
   expect(stop?.price).toBeCloseTo(position.averagePrice * 0.75, 15)
   expect(exits.find(({ kind }) => kind === 'maxHoldSeconds')?.at).toBe(position.openedAt + 25_000)
 })
 
-test('a name with markup and control characters is not changed', () => {
+test('the API does not change a name with markup and control characters', () => {
   const { symbol, name } = tokenOf(MINT)
   expect([symbol, name]).toEqual([HOSTILE, HOSTILE])
 })
 
-test('the answer for a token that is not in the journal is empty', () => {
+test('the API answers with no prints for a token that is not in the journal', () => {
   const { symbol, first, price, fills } = tokenOf('So11111111111111111111111111111111111111112', {})
   expect([symbol, first, price, fills]).toEqual(['', null, [[], []], []])
 })
@@ -146,7 +146,7 @@ test.each([
   ],
   [{ span: '86401' }, 'span is invalid; expected a whole number from 1 to 86400'],
   [{ from: '-1' }, 'from is invalid; expected a whole number from 0 to 8640000000000000'],
-] as const)('%j is refused with one sentence', (query, error) => {
+] as const)('the API refuses the token query %j in one sentence', (query, error) => {
   const { status, error: found } = api.refusal(`token/${MINT}`, Object.entries(query))
   expect(status).toBe(400)
   expect(found).toMatch(error)

@@ -40,7 +40,7 @@ test('docs/monitoring.md shows the current metrics', () => {
 
 const monitoring = fileURLToPath(new URL('../../../docs/monitoring/', import.meta.url))
 
-test('alert rules and dashboard use only metrics of the catalogue, with their labels', () => {
+test('the alert rules and the dashboard use only metrics of the catalogue, with their labels', () => {
   const known = new Map(metrics.map(({ name, labels }) => [name, labels]))
   for (const { text } of expressionsOf(monitoring))
     for (const [, name = '', matchers = ''] of text.matchAll(/((?:sluice|process)_[a-z_]+)(?:\{([^}]*)\})?/g)) {
@@ -96,7 +96,7 @@ const views = fc
     }),
   }))
 
-test('the labels of a series are those of the catalogue, and market data do not change which series exist', async () => {
+test('each series has the labels of the catalogue, and market data do not change which series exist', async () => {
   const { read } = openExposition()
   const scrape = { now: base.time, silentMs: 0 }
   const names = new Set(metrics.map(({ name }) => name))

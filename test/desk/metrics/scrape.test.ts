@@ -26,7 +26,7 @@ const scrape = (asked: Asked = {}): Promise<Answer> =>
  */
 function expectedOf(view: View): Record<string, number> {
   const [bot, wallet, fills] = [view.bots[0], view.wallets[0], view.totals.fills[0]] as const
-  if (!bot || !wallet || !fills || !view.process?.heartbeat) throw new Error('the view of the test lacks a part')
+  if (!bot || !wallet || !fills || !view.process?.heartbeat) throw new Error('the view of this test lacks a part')
   const entries = view.totals.fillTimes.entry
   return {
     sluice_feed_lag_seconds: (view.feedLagMs ?? 0) / 1000,
@@ -112,11 +112,11 @@ describe('access', () => {
   test.each<[string, Asked['headers']]>([
     ['no token', { authorization: '' }],
     ['another token', { authorization: `Bearer ${TOKEN.replace('f3', 'f4')}` }],
-    ['the first half of the token', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
-    ['the token with a further character', { authorization: `Bearer ${TOKEN}0` }],
+    ['the token without its last character', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
+    ['the token and one more character', { authorization: `Bearer ${TOKEN}0` }],
     ['the hash of the token', { authorization: `Bearer ${tokenHash(TOKEN)}` }],
     ['the token as a password', { authorization: `Basic ${Buffer.from(`a:${TOKEN}`).toString('base64')}` }],
-    ['the token without its scheme', { authorization: TOKEN }],
+    ['the token without the scheme Bearer', { authorization: TOKEN }],
     ['two tokens', { authorization: `Bearer ${TOKEN}, Bearer ${TOKEN}` }],
   ])('a scrape with %s is refused, and the answer asks for a bearer token', async (_name, headers) => {
     const { status, body, headers: answered } = await scrape({ headers: headers ?? {} })
@@ -131,7 +131,7 @@ describe('access', () => {
     expect(rig.logged.join('\n')).not.toMatch(/f3b0c4|a-secret/)
   })
 
-  test('a session of the page gives no access to the metrics, and the token gives access to no other path', async () => {
+  test('a session of the page gives no access to the metrics, and the metrics token gives access to no other path', async () => {
     const cookie = await rig.login()
     expect((await rig.ask({ path: '/metrics', headers: { cookie } })).status).toBe(401)
     for (const path of ['/api/view', '/events', '/api/sessions', '/metrics/', '/metrics/x', '//metrics'])
@@ -148,22 +148,22 @@ describe('access', () => {
   )
 
   test.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
-    '%s is refused even with the token',
+    'a %s request for the metrics is refused even with the token',
     async (method) => {
       expect((await scrape({ method, headers: { origin: rig.origin } })).status).toBe(405)
     },
   )
 
   test.each<[string, Asked['headers']]>([
-    ['another name', { host: 'rebound.example' }],
-    ['a page of another site', { origin: 'https://evil.example' }],
-    ['a script of another site', { 'sec-fetch-site': 'cross-site' }],
-    ['an unknown proxy', { 'x-forwarded-for': '1.2.3.4' }],
-  ])('%s is refused even with the token', async (_name, headers) => {
+    ['to another host name', { host: 'rebound.example' }],
+    ['from a page of another site', { origin: 'https://evil.example' }],
+    ['from a script of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['from an unknown proxy', { 'x-forwarded-for': '1.2.3.4' }],
+  ])('a scrape %s is refused even with the token', async (_name, headers) => {
     expect((await scrape({ headers: headers ?? {} })).status).toBe(403)
   })
 
-  test('clients with wrong tokens are limited in rate, and a client with the right token at the same address is not', async () => {
+  test('clients with wrong metrics tokens are limited in rate, and a client with the right token at the same address is not', async () => {
     const wrong = { headers: { authorization: 'Bearer wrong' } }
     for (let n = 0; n < 5; n++) expect((await scrape(wrong)).status).toBe(401)
     for (let n = 0; n < 50; n++) expect((await scrape(wrong)).status).toBe(429)
@@ -173,7 +173,7 @@ describe('access', () => {
     expect((await scrape(wrong)).status).toBe(401)
   })
 
-  test('scrapes are limited to bursts of 20, and do not use the rate limit of clients without a session', async () => {
+  test('scrapes of the metrics are limited to bursts of 20, and do not use the rate limit of clients without a session', async () => {
     const statuses = await Promise.all(Array.from({ length: 25 }, async () => (await scrape()).status))
     expect(statuses.filter((status) => status === 200)).toHaveLength(20)
     expect(statuses.filter((status) => status === 429)).toHaveLength(5)

@@ -14,7 +14,7 @@ export async function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM as string, args: ['--no-sandbox', ...more] })
 }
 
-/** A page in the browser that records all problems. */
+/** A browser page that records its problems. */
 export class WatchedPage {
   readonly page: Page
   /** Errors and warnings of the console, exceptions, and requests to another host. */

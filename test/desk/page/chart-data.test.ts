@@ -28,14 +28,14 @@ test('the cells of the time grid cover the time from the first to the last milli
   )
 })
 
-test('the time grid of a young token begins with its first price', () => {
+test('the time grid in the chart of a young token begins with its first price', () => {
   const token = recordedToken(SMALL, mintOf(0), '')
   const young = { ...token, price: [[NOW - 60_000], [1]] as const }
   expect(gridOfToken(young, 0).from).toBe(NOW - 60_000)
   expect(gridOfToken({ ...token, price: [[], []] }, 0).from).toBe(token.from)
 })
 
-test('each cell has the last price in it, and a price is valid until the next one', () => {
+test('each cell of a chart has the last price in it, and a price is valid until the next price', () => {
   const grid = gridOf(0, 4_000)
   const price = [
     [1_000, 1_500, 3_200],
@@ -50,7 +50,7 @@ test('each cell has the last price in it, and a price is valid until the next on
   ])
 })
 
-test('a bar is in the cell in which it ends, and bars of trades may share a cell', () => {
+test('in a chart, a bar is in the cell in which it ends, and bars of trades may share a cell', () => {
   const bar = (t: number, o: number, h: number, l: number, c: number) => ({ t, o, h, l, c, v: 1 })
   const grid = gridOf(0, 180_000, 60_000)
   expect(candles([bar(60_000, 1, 2, 1, 2), bar(120_000, 2, 3, 2, 3)], grid)).toEqual([
@@ -62,7 +62,7 @@ test('a bar is in the cell in which it ends, and bars of trades may share a cell
   ])
 })
 
-test('the price at a given time is the last price before it', () => {
+test('the price of a chart at a given time is the last price before it', () => {
   const price = [
     [10, 20],
     [1, 2],
@@ -71,7 +71,7 @@ test('the price at a given time is the last price before it', () => {
   expect(priceAt([[], []], 5)).toBeUndefined()
 })
 
-test('fills, refusals and notes become marks in the order of time, and each mark has what opens its explanation', () => {
+test('the chart marks fills, refusals and notes in the order of time, and each mark can open its explanation', () => {
   const marks = marksOf(recordedToken(SMALL, mintOf(0), ''))
   expect(marks.map(({ kind, orderId }) => [kind, orderId])).toEqual([
     ['buy', 'o100'],
@@ -115,7 +115,7 @@ test("the chart offers the widths that bots declare, with the bots' names, and s
   expect(offered([{ name: 'none', params: { fast: 5 } }])).toEqual(['15s: ', '1m: ', '5m: '])
 })
 
-test('a cell is as long as a time bar; for bars of trades, nine bars in ten have a cell of their own', () => {
+test('a chart cell is as long as a time bar; of the bars of trades, nine in ten have a cell of their own', () => {
   const bars = (times: readonly number[]) => times.map((t) => ({ t, o: 1, h: 1, l: 1, c: 1, v: 1 }))
   expect(['15s', '5m', '4h', ''].map((width) => cellMsOf(width, bars([1, 2])))).toEqual([
     15_000, 300_000, 14_400_000, 0,
@@ -124,7 +124,7 @@ test('a cell is as long as a time bar; for bars of trades, nine bars in ten have
   expect(cellMsOf('500 trades', regular)).toBe(37_000)
   const grid = gridOf(0, 99 * 37_000, 37_000)
   expect(candles(regular.slice(1), grid)).toHaveLength(99)
-  // Bursts of bars within a second, over a day: the cells still have to be wide enough to be visible.
+  // Within a day, there are bursts of many bars in a second. The cells must still be wide enough to be visible.
   const bursts = bars(Array.from({ length: 2_000 }, (_none, index) => Math.floor(index / 20) * 864_000 + index))
   expect(cellMsOf('1 trade', bursts)).toBe(214_000)
   expect([null, [], bars([5])].map((few) => cellMsOf('20 SOL', few))).toEqual([0, 0, 0])

@@ -64,20 +64,20 @@ function connected(): { browser: TestBrowser; store: Store<Desk> } {
   return { browser, store }
 }
 
-test('the first view and the changes after it arrive in the store', () => {
+test('the first view and the changes after it arrive in the store of the page', () => {
   const { browser, store } = connected()
   browser.heard('change', JSON.stringify({ id: '7-1', from: '7-0', set: { fills: 999 } }))
   expect(store.get().view?.fills).toBe(999)
   expect(store.get().link).toEqual({ state: 'live', heardAt: 1_000 })
 })
 
-test('if a change does not follow the view that the page has, the page opens the stream again, which begins with the whole view', () => {
+test('if a change does not follow the view of the page, the page opens the stream again, which begins with the whole view', () => {
   const { browser, store } = connected()
   browser.heard('change', JSON.stringify({ id: '7-9', from: '7-8', set: { fills: 999 } }))
   expect([browser.opened, browser.closed, store.get().view?.fills]).toEqual([2, 1, view.fills])
 })
 
-test('a change before the first view is dropped', () => {
+test('the page drops a change that arrives before the first view', () => {
   const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
   const browser = new TestBrowser()
   new Connection(store, browser).start()
@@ -131,7 +131,7 @@ test('if the stream sends nothing, the page asks for the view, and shows the con
   expect(browser.opened).toBeGreaterThan(1)
 })
 
-test('new lines of the log are shown first, and at most 200 are kept', () => {
+test('the page shows new log lines first, and keeps at most 200 lines', () => {
   const { browser, store } = connected()
   const line = (seq: number) => ({ seq, time: seq, level: 'info', bot: '', mint: '', code: '', text: '' })
   for (let seq = 0; seq < 300; seq += 2) browser.heard('log', JSON.stringify([line(seq), line(seq + 1)]))

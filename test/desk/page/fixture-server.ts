@@ -18,7 +18,7 @@ export class FixtureDesk {
   isUp = true
   /** If true, every request except those of the page's own files gets a 401. */
   isLoggedOut = false
-  /** How long a nonce (the one-time code of an action) is valid. */
+  /** The time for which a nonce (the one-time code of an action) is valid. */
   nonceMs = 60_000
   readonly posts: { path: string; body: Record<string, unknown> }[] = []
   readonly #streams = new Set<ServerResponse>()

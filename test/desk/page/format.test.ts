@@ -60,10 +60,10 @@ test.each([
   expect(tokenText(symbol, mint)).toBe(expected)
 })
 
-test('a short key is not shortened', () => {
+test('a key with few characters is not shortened', () => {
   expect(shortKey('o123')).toBe('o123')
 })
 
-test('gains and losses have a colour, and nothing else does', () => {
+test('only gains and losses have a colour', () => {
   expect([1, -1, 0, null, undefined, Number.NaN].map(toneOf)).toEqual(['gain', 'loss', '', '', '', ''])
 })

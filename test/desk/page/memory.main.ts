@@ -36,7 +36,7 @@ async function heapOf(session: CDPSession): Promise<Heap> {
   return { mb: usedSize / 1e6, nodes: metric('Nodes'), listeners: metric('JSEventListeners') }
 }
 
-/** Simulates ten seconds with their changes. `from` is the number of changes before. */
+/** Simulates ten seconds with their changes. `from` is the number of earlier changes. */
 async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> {
   const { positions } = recordedView(SIZE)
   const end = from + STEP_SECONDS * CHANGES_PER_SECOND
@@ -133,7 +133,8 @@ else {
   const found = await heaps(Number(values.hours))
   // In the first part of the time, the lists of the page are filled and its code is compiled.
   const [early, last] = [found[Math.max(1, Math.floor(found.length / 4))], found.at(-1)]
-  if (early === undefined || last === undefined || last === early) throw new Error('--hours: at least 0.5')
+  if (early === undefined || last === undefined || last === early)
+    throw new Error('--hours is too small: give at least 0.5')
   const growth = last.mb - early.mb
   const isFlat = growth <= MOST_GROWTH_MB && last.nodes <= early.nodes * MOST_NODES_GROWTH
   console.log(

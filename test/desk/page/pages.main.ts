@@ -154,7 +154,11 @@ async function everyWallet(trial: Trial, pictures: string | undefined): Promise<
         }
         await watched.go('overview')
         const wallets = page.getByRole('table', { name: 'Wallets' })
-        assert.equal(await wallets.getByRole('row').count(), 5, 'a head, three wallets, and the sum of two')
+        assert.equal(
+          await wallets.getByRole('row').count(),
+          5,
+          'the table must have five rows: a heading, three wallets, and the sum of two wallets',
+        )
         if (isHostile) {
           await watched.close()
           continue
@@ -232,7 +236,7 @@ async function keyboard(trial: Trial): Promise<void> {
   await page.keyboard.press('t')
   await page.waitForFunction(() => document.activeElement?.id === 'mint')
   await page.keyboard.type(`h2${mintOf(1)}`)
-  assert.equal(await page.locator('dialog').count(), 0, 'a key in a field is text')
+  assert.equal(await page.locator('dialog').count(), 0, 'a keyboard shortcut must not work in a text field')
   await page.keyboard.press('Control+a')
   await page.keyboard.type(mintOf(1))
   desk.push({ set: { planNotice: 'a change of the view keeps the text in a field' } })
@@ -249,7 +253,7 @@ async function keyboard(trial: Trial): Promise<void> {
   desk.posts.length = 0
   await page.keyboard.press('h')
   await page.locator('dialog button.strong').waitFor()
-  assert.equal(await focused(page), 'Do nothing', 'a question is not confirmed by the next Enter')
+  assert.equal(await focused(page), 'Do nothing', 'the next Enter must not confirm the question')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByText('done with nonce-1').waitFor()
@@ -321,7 +325,7 @@ async function lostConnection(trial: Trial): Promise<void> {
   desk.isUp = false
   desk.cut()
   await page.getByText(/The connection is lost; the page tries again. This page shows the state of \d+ s ago/).waitFor()
-  assert.equal(await page.locator('.desk.stale').count(), 1, 'the page is grey')
+  assert.equal(await page.locator('.desk.stale').count(), 1, 'the page must be grey while the connection is lost')
   assert.equal(await page.getByRole('button', { name: 'Halt' }).isDisabled(), true)
   desk.isUp = true
   await page.locator('.desk:not(.stale)').waitFor()
@@ -390,8 +394,12 @@ async function olderRows(trial: Trial): Promise<void> {
         if (count < 250) await more.click()
       }
       const [first = [], second = [], all = []] = shown
-      assert.deepEqual([second.slice(0, 100), all.slice(0, 200)], [first, second], `${route}: the rows before stay`)
-      assert.equal(new Set(all).size, 250, `${route}: every row once`)
+      assert.deepEqual(
+        [second.slice(0, 100), all.slice(0, 200)],
+        [first, second],
+        `${route}: the earlier rows must stay`,
+      )
+      assert.equal(new Set(all).size, 250, `${route}: every row must be shown once`)
       assert.deepEqual(await page.evaluate(inspect), [], `${route} with older rows at ${width} px`)
     }
     assert.deepEqual(watched.problems, [])
@@ -411,7 +419,7 @@ else {
   try {
     const parts: readonly (readonly [name: string, run: () => Promise<void>])[] = [
       ['every page at 380 and 1,400 px, light and dark', () => everyPage(trial, values.pictures)],
-      ['every action asks once', () => everyAction(trial)],
+      ['every action asks for confirmation once', () => everyAction(trial)],
       ['wallets with names', () => everyWallet(trial, values.pictures)],
       ['refused and expired actions', () => refusedAndExpired(trial)],
       ['the keyboard', () => keyboard(trial)],
@@ -422,7 +430,7 @@ else {
       ['changes and log lines', () => followsChanges(trial)],
       ['older rows', () => olderRows(trial)],
       [
-        'a login removes what another program has planted at this port',
+        'a login removes the data that another program planted at this port',
         async () => assert.deepEqual(await plantedProblems(browser), []),
       ],
     ]

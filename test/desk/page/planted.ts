@@ -8,8 +8,8 @@ const SCRIPT = '/app/planted.js'
 const PAGE = `<!doctype html><title>planted</title><script src="${SCRIPT}"></script>`
 
 /**
- * Simulates an attack: a program that used the desk's port earlier has left a page in the browser. Then logs in to the
- * desk there. Returns one problem for each part of the left page that still exists.
+ * Simulates an attack: a program that used the desk's port earlier has planted a page in the browser. Then a user logs
+ * in to the desk at this port. Returns one problem for each part of the planted page that still exists.
  */
 export async function plantedProblems(browser: Browser): Promise<string[]> {
   const context = await browser.newContext()
@@ -33,9 +33,10 @@ export async function plantedProblems(browser: Browser): Promise<string[]> {
     await page.click('button')
     await page.waitForURL(`${rig.origin}/`)
     if ((await page.title()) !== 'Sluice') problems.push('after the login, the browser shows the planted page')
-    if ((await page.evaluate('localStorage.getItem("planted")')) !== null) problems.push('the planted storage is left')
+    if ((await page.evaluate('localStorage.getItem("planted")')) !== null)
+      problems.push('after the login, the planted storage still exists')
     const kept = `fetch('${SCRIPT}', { cache: 'only-if-cached', mode: 'same-origin' }).then(({ ok }) => ok, () => false)`
-    if (await page.evaluate(kept)) problems.push('the planted script is left')
+    if (await page.evaluate(kept)) problems.push('after the login, the planted script is still in the cache')
     return problems
   } finally {
     await context.close()

@@ -17,7 +17,7 @@ test('every page has an address that opens this page again', () => {
   for (const { key } of PAGES) expect(routeOf(addressOf(key, '<b>/ ?#'))).toEqual({ page: key, subject: '<b>/ ?#' })
 })
 
-test('a keyboard shortcut works only without other keys, and outside of text fields', () => {
+test('a keyboard shortcut of the page works only without other keys, and outside of text fields', () => {
   const key = { key: 'h', ctrlKey: false, metaKey: false, altKey: false }
   expect(shortcutOf(key, false)).toBe('h')
   expect(shortcutOf(key, true)).toBeUndefined()

@@ -30,7 +30,7 @@ function median(times: readonly number[]): number {
 const line = (name: string, times: readonly number[] = []): string =>
   `${name}: median ${median(times).toFixed(0)} ms, p95 ${p95(times).toFixed(0)} ms`
 
-/** Milliseconds from the navigation to the frame after `selector` is there. */
+/** Returns the milliseconds from the navigation to the first frame after `selector` appears. */
 function timeOf(page: Page, selector: string): Promise<number> {
   return page.evaluate(
     (awaited) =>

@@ -3,7 +3,7 @@ import { defineStrategy, z } from 'sluice'
 /** Writes a note for each answer of its source. */
 export default defineStrategy({
   name: 'attentive',
-  about: 'Notes what its source says.',
+  about: 'Writes a note for each answer of its source.',
   params: z.object({}),
   keys: ['trades'],
   sources: { mood: { schema: z.object({ value: z.number() }) } },

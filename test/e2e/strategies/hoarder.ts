@@ -2,8 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'hoarder',
-  about:
-    'Buys every token at its first robust price, asks again after a second where it is refused, and sells nothing.',
+  about: 'Buys every token at its first robust price, repeats a refused buy after a second, and sells nothing.',
   params: z.object({ sizeSol: z.number().default(0.02) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   token: () => ({ isBought: false, askedAt: 0 }),

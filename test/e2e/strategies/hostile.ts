@@ -10,7 +10,7 @@ interface Accomplice {
 }
 
 const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
-/** Memory that is never released. */
+/** Data that the strategy never releases. */
 const hoard: unknown[] = []
 
 function forever(): never {
@@ -116,7 +116,7 @@ const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
 
 export default defineStrategy({
   name: 'hostile',
-  about: 'Does what it is told by signals: harm.',
+  about: 'Does harmful actions that signals select.',
   params: z.object({ atStart: z.string().default('') }),
   keys: ['trades'],
   start: ({ atStart }, bot) => {

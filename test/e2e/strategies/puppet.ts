@@ -2,7 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'puppet',
-  about: 'Does what it is told by signals, and notes what came of it.',
+  about: 'Carries out the actions that signals select, and notes their results.',
   params: z.object({ sizeSol: z.number().default(0.1) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   start: ({ sizeSol }, bot) => ({

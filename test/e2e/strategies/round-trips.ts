@@ -2,7 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 type Sale = { percent: number } | { half: true } | { all: true }
 
-/** The ways to sell a token again, one list per token. */
+/** The ways to sell a bought token: one list of sales per token. */
 const WAYS: readonly (readonly Sale[])[] = [
   [{ percent: 40 }, { all: true }],
   [{ half: true }, { all: true }],
@@ -18,7 +18,8 @@ interface Trip {
 
 export default defineStrategy({
   name: 'round-trips',
-  about: 'Buys tokens at their first robust price and sells each in another way: by percent, by number, all at once.',
+  about:
+    'Buys tokens at their first robust price, and sells each token in a different way: by percent, by number or at once.',
   params: z.object({ sizeSol: z.number().default(0.05), rounds: z.int().default(1) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   token: (): Trip => ({ seen: false, way: [], left: [] }),
@@ -42,16 +43,16 @@ export default defineStrategy({
           if (held?.state === 'open' && sale !== undefined) {
             token.state = { seen: true, way, left: later }
             if ('half' in sale) bot.sell(token, { tokens: held.tokens / 2, reason: 'half of it' })
-            else bot.sell(token, { ...sale, reason: 'percent' in sale ? 'a share of it' : 'all of it' })
+            else bot.sell(token, { ...sale, reason: 'percent' in sale ? 'sale of a part' : 'sale of the rest' })
           } else if (order.side === 'sell' && way.length > 0) {
             token.state = { seen: true, way: [], left: [] }
             if (sale !== undefined)
-              ways.push(way) // it was sold early: another token takes over this plan
-            else if (--unwalked === 0) bot.note(order.mint, 'every way is walked')
+              ways.push(way) // the token was sold early, so another token gets this plan
+            else if (--unwalked === 0) bot.note(order.mint, 'all kinds of sales are done')
           }
         } else if (order.side === 'buy')
-          ways.push(way) // another token instead
-        else if (held !== undefined) bot.sell(token, { all: true, reason: 'the sale before failed' })
+          ways.push(way) // the buy failed, so another token gets this plan
+        else if (held !== undefined) bot.sell(token, { all: true, reason: 'the previous sale failed' })
       },
     }
   },

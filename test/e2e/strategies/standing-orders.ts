@@ -39,7 +39,7 @@ const WAYS: readonly Way[] = [
 
 export default defineStrategy({
   name: 'standing-orders',
-  about: 'Asks for every kind of conditional order, and sells half of what it holds by a pair of them.',
+  about: 'Requests every kind of conditional order, and sells half of its tokens by a pair of them.',
   params: z.object({ rounds: z.int().default(1) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   token: (): Seen => ({ seen: false }),

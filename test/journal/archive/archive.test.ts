@@ -12,7 +12,7 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, writeDays } from '../../support/tape-days.ts'
 
-test('all readers return the same rows after any sequence of archives and restores', async () => {
+test('all readers of a journal return the same rows after any sequence of archives and restores', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('archive' as const), days: fc.integer({ min: 1, max: 4 }) }),
     fc.record({ kind: fc.constant('restore' as const), days: fc.integer({ min: 0, max: 15 }) }),
@@ -48,7 +48,7 @@ test('all readers return the same rows after any sequence of archives and restor
   )
 })
 
-test('the closed days move to private files, sorted by day, and the last day stays', async () => {
+test('an archive moves the closed days to private files, one for each day, and leaves the last day in the journal', async () => {
   const path = await writeDays({ seed: 3, days: 3 })
   const { days, byProcess } = await archiveTape(path)
   expect(byProcess).toBe(false)

@@ -7,7 +7,7 @@ import { backUpOnline } from '../../../src/journal/online-backup.ts'
 import { called } from '../../e2e/called.ts'
 import { readTape, writeDays } from '../../support/tape-days.ts'
 
-test('a backup has the archived days, verified; a second backup copies only new ones', async () => {
+test('a backup contains the archived days and verifies them; a second backup copies only new days', async () => {
   const path = await writeDays({ seed: 31, days: 3, batches: 4 })
   const tape = readTape(path)
   await archiveTape(path, { until: '2026-11-01' })

@@ -10,7 +10,8 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, readTape, writeDays } from '../../support/tape-days.ts'
 
-/** A kill at each step leaves one copy of the files. The next command runs on every sixth copy, in CI on every copy. */
+/** For each step there is a copy of the files as a kill would leave them. The next command runs on every sixth copy, in
+ *  CI on every copy. */
 const GO_ON_EVERY = runs(1) > 1 ? 1 : 6
 const OPERATIONS = ['renameSync', 'rmSync', 'fsyncSync', 'chmodSync', 'writeFileSync'] as const
 

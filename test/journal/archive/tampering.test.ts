@@ -37,7 +37,7 @@ function withFile(change: () => void, check: () => void): void {
   }
 }
 
-test('verify notices a changed byte at any place of a file', () => {
+test('`tape verify` notices a changed byte at any place of an archived day', () => {
   expect(problems()).toEqual([])
   const count = runs(20)
   const places = Array.from({ length: count }, (_, n) => Math.floor((n * (whole.length - 1)) / (count - 1)))
@@ -51,7 +51,7 @@ test('verify notices a changed byte at any place of a file', () => {
   }
 })
 
-/** Changes a block, and its checksums so that they match. */
+/** Changes a block of the archived day, and updates its checksums so that they match. */
 function edit(sql: string): void {
   const db = new Database(file)
   db.exec(sql)
@@ -62,26 +62,33 @@ function edit(sql: string): void {
   db.close()
 }
 
-describe('an edit of a column with matching checksums is noticed by verify and by readers:', () => {
-  test.each(['price', 'kind', 'time', 'market_cap', 'extra'])('%s', (column) => {
-    withFile(
-      () => edit(`UPDATE block SET ${column} = zeroblob(length(${column}))`),
-      () => {
-        expect(statSync(file).size).toBe(whole.length)
-        expect(problems()).toHaveLength(1)
-        const reader = openReader(path)
-        expect(() => contentOf(reader.blocks(new Mints()))).toThrow(/2026-11-02\.db is corrupt/)
-        expect([...reader.changedRows()].length).toBeGreaterThan(0)
-        reader.close()
-      },
-    )
-  })
+describe('an edit of an archived day with matching checksums', () => {
+  test.each(['price', 'kind', 'time', 'market_cap', 'extra'])(
+    '`tape verify` and readers notice an edit of the column %s with matching checksums',
+    (column) => {
+      withFile(
+        () => edit(`UPDATE block SET ${column} = zeroblob(length(${column}))`),
+        () => {
+          expect(statSync(file).size).toBe(whole.length)
+          expect(problems()).toHaveLength(1)
+          const reader = openReader(path)
+          expect(() => contentOf(reader.blocks(new Mints()))).toThrow(/2026-11-02\.db is corrupt/)
+          expect([...reader.changedRows()].length).toBeGreaterThan(0)
+          reader.close()
+        },
+      )
+    },
+  )
 })
 
 const SPOILED: [string, () => void, RegExp][] = [
   ['is missing', () => rmSync(file), /2026-11-02\.db is missing\. It holds the tape of 2026-11-02: put the file back/],
   ['is cut off', () => writeFileSync(file, whole.subarray(0, -100)), /was changed: it has \d+ bytes/],
-  ['is of another journal', () => writeFileSync(file, readFileSync(other)), /belongs to another journal|was changed/],
+  [
+    'belongs to another journal',
+    () => writeFileSync(file, readFileSync(other)),
+    /belongs to another journal|was changed/,
+  ],
 ]
 let other: string
 
@@ -92,7 +99,7 @@ beforeAll(async () => {
 })
 
 test.each(SPOILED)(
-  'if a file %s, only commands that need its rows end, with the remedy',
+  'if the file of an archived day %s, only commands that need its rows end, and they name the remedy',
   async (_name, spoil, said) => {
     spoil()
     try {
@@ -118,7 +125,7 @@ test.each(SPOILED)(
   },
 )
 
-test('a changed record of a day or of a block is found by replay and by verify', () => {
+test('a changed record of an archived day or of one of its blocks is found when the journal is verified', () => {
   const copy = `${path}.copy`
   for (const [sql, table] of [
     ["UPDATE tape_day SET rows = rows + 1 WHERE day = '2026-11-02'", 'tape_day'],
@@ -138,7 +145,7 @@ test('a changed record of a day or of a block is found by replay and by verify',
   }
 })
 
-test('a lost day can be given up: the tape begins after it, and every row is still proved', async () => {
+test('if a lost day is given up, the tape begins after it, and every row of the tape can still be proved', async () => {
   const lost = await writeDays({ seed: 23, days: 4, batches: 4 })
   await archiveTape(lost)
   rmSync(dayPath(lost, '2026-11-02'))

@@ -139,8 +139,17 @@ const LATE_BLOCK = 'last_seq = (SELECT max(last_seq) FROM block)'
 type Kind = readonly [name: string, change: (db: Database.Database) => void, table: string, row?: RegExp]
 
 const KINDS: readonly Kind[] = [
-  ['tokens of a fill x10', sql(`UPDATE fill SET tokens = tokens || '0' WHERE ${FILL}`), 'fill', /order_id o\d+/],
-  ['1 SOL more for a fill', sql(`UPDATE fill SET trade_lamports = trade_lamports + 1000000000 WHERE ${FILL}`), 'fill'],
+  [
+    'the tokens of a fill are multiplied by ten',
+    sql(`UPDATE fill SET tokens = tokens || '0' WHERE ${FILL}`),
+    'fill',
+    /order_id o\d+/,
+  ],
+  [
+    '1 SOL is added to a fill',
+    sql(`UPDATE fill SET trade_lamports = trade_lamports + 1000000000 WHERE ${FILL}`),
+    'fill',
+  ],
   ['a fill is deleted', sql(`DELETE FROM fill WHERE ${FILL}`), 'fill', /order_id o\d+/],
   [
     'a fill is added',
@@ -148,43 +157,77 @@ const KINDS: readonly Kind[] = [
     tokens, decimals, trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken, costs, tag FROM fill WHERE ${FILL}`),
     'fill',
   ],
-  ['time of a fill', sql(`UPDATE fill SET time = time + 1000 WHERE ${FILL}`), 'fill'],
-  ['bot of a fill', sql(`UPDATE fill SET bot = 'dips2' WHERE ${FILL}`), 'fill'],
-  ['tag of a fill', sql(`UPDATE fill SET tag = 'x' WHERE ${FILL}`), 'fill'],
-  ['costs of a fill', sql(`UPDATE fill SET costs = json_set(costs, '$.tipLamports', 7) WHERE ${FILL}`), 'fill'],
-  ['a fill is reversed', sql(`UPDATE fill SET reversed = 1 WHERE ${FILL}`), 'fill'],
-  ['reason of an order', sql(`UPDATE "order" SET reason = 'a good feeling' WHERE number = 2`), 'order', /number 2/],
-  ['state of an order', sql(`UPDATE "order" SET state = 'failed' WHERE number = 2`), 'order', /number 2/],
+  ['the time of a fill is changed', sql(`UPDATE fill SET time = time + 1000 WHERE ${FILL}`), 'fill'],
+  ['the bot of a fill is changed', sql(`UPDATE fill SET bot = 'dips2' WHERE ${FILL}`), 'fill'],
+  ['the tag of a fill is changed', sql(`UPDATE fill SET tag = 'x' WHERE ${FILL}`), 'fill'],
   [
-    'amount of an order',
+    'the costs of a fill are changed',
+    sql(`UPDATE fill SET costs = json_set(costs, '$.tipLamports', 7) WHERE ${FILL}`),
+    'fill',
+  ],
+  ['a fill is reversed', sql(`UPDATE fill SET reversed = 1 WHERE ${FILL}`), 'fill'],
+  [
+    'the reason of an order is changed',
+    sql(`UPDATE "order" SET reason = 'a good feeling' WHERE number = 2`),
+    'order',
+    /number 2/,
+  ],
+  [
+    'the state of an order is changed',
+    sql(`UPDATE "order" SET state = 'failed' WHERE number = 2`),
+    'order',
+    /number 2/,
+  ],
+  [
+    'the amount of an order is changed',
     sql(`UPDATE "order" SET json = json_set(json, '$.size.lamports', 5) WHERE number = 1`),
     'order',
   ],
   ['an order is deleted', sql('DELETE FROM "order" WHERE number = 3'), 'order', /number 3/],
-  ['state of an attempt', sql(`UPDATE attempt SET state = 'unsent' WHERE id = 'o2.1'`), 'attempt', /o2\.1/],
   [
-    'record of an attempt',
+    'the state of an attempt is changed',
+    sql(`UPDATE attempt SET state = 'unsent' WHERE id = 'o2.1'`),
+    'attempt',
+    /o2\.1/,
+  ],
+  [
+    'the record of an attempt is changed',
     sql(`UPDATE attempt SET json = json_set(json, '$.slippagePercent', 50) WHERE id = 'o2.1'`),
     'attempt',
   ],
-  ['signature of an attempt', sql(`UPDATE attempt SET signature = 'mine' WHERE id = 'o1.1'`), 'attempt', /o1\.1/],
+  [
+    'the signature of an attempt is changed',
+    sql(`UPDATE attempt SET signature = 'mine' WHERE id = 'o1.1'`),
+    'attempt',
+    /o1\.1/,
+  ],
   ['an attempt is deleted', sql(`DELETE FROM attempt WHERE id = 'o2.1'`), 'attempt', /o2/],
   [
-    '1 SOL more for a past position',
+    '1 SOL is added to a past position',
     sql(`UPDATE past_position SET realized_lamports = realized_lamports + 1000000000 WHERE rowid = 1`),
     'past_position',
     /rowid 1/,
   ],
   ['a past position is deleted', sql('DELETE FROM past_position WHERE rowid = 2'), 'past_position', /rowid 2/],
   [
-    'cost of a position',
+    'the cost of a position is changed',
     sql(`UPDATE position SET cost_lamports = 1 WHERE ${'mint = (SELECT mint FROM position LIMIT 1)'}`),
     'position',
   ],
-  ['reason of a decision', sql(`UPDATE output SET reason = 'none' WHERE kind = 'order'`), 'output', /seq \d+, n \d+/],
-  ['code of a decision', sql(`UPDATE output SET code = 'LIMIT_WAIT' WHERE kind = 'note'`), 'output', /seq \d+/],
   [
-    'record of a decision',
+    'the reason of a decision is changed',
+    sql(`UPDATE output SET reason = 'none' WHERE kind = 'order'`),
+    'output',
+    /seq \d+, n \d+/,
+  ],
+  [
+    'the code of a decision is changed',
+    sql(`UPDATE output SET code = 'LIMIT_WAIT' WHERE kind = 'note'`),
+    'output',
+    /seq \d+/,
+  ],
+  [
+    'the record of a decision is changed',
     sql(`UPDATE output SET json = json_set(json, '$.reason', 'none') WHERE kind = 'note'`),
     'output',
   ],
@@ -194,20 +237,20 @@ const KINDS: readonly Kind[] = [
     '',
     /first different decision/,
   ],
-  ['time of a decision', sql(`UPDATE output SET time = time - 5 WHERE kind = 'order'`), 'output'],
+  ['the time of a decision is changed', sql(`UPDATE output SET time = time - 5 WHERE kind = 'order'`), 'output'],
   [
-    'time of a report',
+    'the time of a report is changed',
     sql(`UPDATE input SET time = time + 1 WHERE seq = (SELECT max(seq) FROM input WHERE kind = 'report')`),
     'input',
     /seq \d+/,
   ],
   [
-    'amount of a report',
+    'the amount of a report is changed',
     sql(`UPDATE input SET json = json_set(json, '$.report.fill.tradeLamports', 5) WHERE json LIKE '%"fill"%'`),
     'input',
   ],
   [
-    'text of a taken report',
+    'the text of a taken report is changed',
     sql(`UPDATE report SET json = json_set(json, '$.reason', 'x') WHERE id = 2`),
     'report',
     /id 2/,
@@ -219,25 +262,35 @@ const KINDS: readonly Kind[] = [
     'input or block',
     /seq \d+/,
   ],
-  ['end of a gap', sql(`UPDATE input SET json = json_set(json, '$.to', 1) WHERE kind = 'gap'`), 'input', /seq \d+/],
-  ['config hash of a start', sql(`UPDATE segment SET config = 'other' WHERE number = 1`), 'segment', /number 1/],
   [
-    'config hash of a start and of its record',
+    'the end of a gap is changed',
+    sql(`UPDATE input SET json = json_set(json, '$.to', 1) WHERE kind = 'gap'`),
+    'input',
+    /seq \d+/,
+  ],
+  [
+    'the config hash of a start is changed',
+    sql(`UPDATE segment SET config = 'other' WHERE number = 1`),
+    'segment',
+    /number 1/,
+  ],
+  [
+    'the config hash of a start is changed, also in its record',
     sql(`UPDATE segment SET config = 'other', json = json_set(json, '$.config', 'other') WHERE number = 1`),
     'segment',
   ],
   [
-    'code of a start',
+    'the code of a start is changed',
     sql(`UPDATE segment SET code = 'k', json = json_set(json, '$.code', 'k') WHERE number = 1`),
     'segment',
   ],
   [
-    'balance at a start',
+    'the balance at a start is changed',
     sql(`UPDATE segment SET json = json_set(json, '$.bots[0].paperLamports', 7) WHERE number = 2`),
     'segment',
     /number 2/,
   ],
-  ['end of a segment', sql('UPDATE segment SET ended = ended + 1 WHERE number = 1'), 'segment'],
+  ['the end of a segment is changed', sql('UPDATE segment SET ended = ended + 1 WHERE number = 1'), 'segment'],
   [
     'the last records are deleted',
     (db) => {
@@ -249,22 +302,22 @@ const KINDS: readonly Kind[] = [
   ],
   ['a segment is deleted', sql('DELETE FROM segment WHERE number = 1'), 'segment', /number 1/],
   [
-    'bytes of the tape',
+    'the bytes of the tape are changed',
     sql(`UPDATE block SET price = zeroblob(length(price)) WHERE ${LATE_BLOCK}`),
     'block',
     /last_seq \d+/,
   ],
   [
-    'market caps of the tape',
+    'the market caps of the tape are changed',
     sql(`UPDATE block SET market_cap = zeroblob(length(market_cap) + 8) WHERE ${LATE_BLOCK}`),
     'block',
   ],
   [
-    'signatures of the tape',
+    'the signatures of the tape are changed',
     sql(`UPDATE block SET signature = zeroblob(length(signature)) || x'01' WHERE ${LATE_BLOCK}`),
     'block',
   ],
-  ['time of a block', sql(`UPDATE block SET last_time = last_time + 1 WHERE ${LATE_BLOCK}`), 'block'],
+  ['the time of a block is changed', sql(`UPDATE block SET last_time = last_time + 1 WHERE ${LATE_BLOCK}`), 'block'],
   [
     'a block is deleted',
     sql(`DELETE FROM block WHERE last_seq = (SELECT min(last_seq) FROM block WHERE segment = 2)`),
@@ -277,12 +330,12 @@ const KINDS: readonly Kind[] = [
     'input or block',
   ],
   [
-    'a trade line of a posting',
+    'a trade line of a posting is changed',
     sql(`UPDATE posting SET impact = impact + 5 WHERE ${one('posting', "kind = 'fill'")}`),
     'posting',
   ],
   [
-    'an opening balance',
+    'an opening balance is changed',
     sql(
       `UPDATE posting SET wallet = wallet + 5, other = other - 5 WHERE ${one('posting', "kind = 'opening' AND account NOT LIKE 'live|%'")}`,
     ),
@@ -290,7 +343,7 @@ const KINDS: readonly Kind[] = [
     /account/,
   ],
   [
-    'opening balance of a live wallet',
+    'the opening balance of a live wallet is changed',
     sql(
       `UPDATE posting SET wallet = wallet + 5, other = other - 5 WHERE ${one('posting', "kind = 'opening' AND account LIKE 'live|%'")}`,
     ),
@@ -298,28 +351,32 @@ const KINDS: readonly Kind[] = [
   ],
   ['a posting is deleted', sql(`DELETE FROM posting WHERE ${one('posting', "kind = 'fill'")}`), 'posting'],
   [
-    'a transaction of the wallet',
+    'a transaction of the wallet is changed',
     sql(`UPDATE wallet_transaction SET lamports = lamports + 5 WHERE slot = 110`),
     'wallet_transaction',
     /slot 110/,
   ],
   ['a transaction of the wallet is deleted', sql('DELETE FROM wallet_transaction WHERE slot = 110'), 'posting', /s110/],
   [
-    'an audit',
+    'an audit is changed',
     sql('UPDATE audit SET ledger = ledger + 5, remainder = remainder - 5 WHERE slot = 150'),
     'audit',
     /first_slot 150/,
   ],
-  ['the position of the wallet', sql(`UPDATE wallet SET json = json_set(json, '$.lamports', 5)`), 'wallet'],
-  ['the balance of a paper wallet', sql(`UPDATE account SET json = json_set(json, '$.lamports', 5)`), 'account'],
+  ['the position of the wallet is changed', sql(`UPDATE wallet SET json = json_set(json, '$.lamports', 5)`), 'wallet'],
   [
-    'state of a strategy',
+    'the balance of a paper wallet is changed',
+    sql(`UPDATE account SET json = json_set(json, '$.lamports', 5)`),
+    'account',
+  ],
+  [
+    'the state of a strategy is changed',
     sql(`UPDATE bot SET json = json_set(json, '$.state.rows', 5) WHERE bot = 'busy'`),
     'bot',
     /bot busy/,
   ],
   [
-    'price of a conditional order',
+    'the price of a conditional order is changed',
     sql(`UPDATE conditional_order SET json = json_set(json, '$.when.price', 5) WHERE number = 1`),
     'conditional_order',
     /number 1/,
@@ -330,24 +387,19 @@ const KINDS: readonly Kind[] = [
     'timer',
   ],
   ['a counter', sql(`UPDATE counter SET value = value + 1 WHERE name = 'nextOrder'`), 'counter', /nextOrder/],
-  ['progress of a proof', sql(`UPDATE watch SET progress = '19 of 20 blocks'`), 'watch'],
-  ['a finding about a service', sql(`UPDATE learned SET json = json_set(json, '$.value', 'x')`), 'learned'],
+  ['the progress of a proof is changed', sql(`UPDATE watch SET progress = '19 of 20 blocks'`), 'watch'],
+  ['a finding about a service is changed', sql(`UPDATE learned SET json = json_set(json, '$.value', 'x')`), 'learned'],
   ['a kept frame', sql(`UPDATE frame SET text = '[' `), 'frame'],
   [
-    'a record of an input that is no JSON',
+    'the record of an input is not JSON',
     sql(`UPDATE input SET json = substr(json, 2) WHERE kind = 'feed'`),
     'input',
     /seq \d+/,
   ],
-  ['a record of a start that is no JSON', sql(`UPDATE segment SET json = '{' WHERE number = 1`), 'segment', /number 1/],
+  ['the record of a start is not JSON', sql(`UPDATE segment SET json = '{' WHERE number = 1`), 'segment', /number 1/],
+  ['the record of an attempt is not JSON', sql(`UPDATE attempt SET json = '{' WHERE id = 'o2.1'`), 'attempt', /o2\.1/],
   [
-    'a record of an attempt that is no JSON',
-    sql(`UPDATE attempt SET json = '{' WHERE id = 'o2.1'`),
-    'attempt',
-    /o2\.1/,
-  ],
-  [
-    'a view',
+    'a view is changed',
     (db) => {
       db.exec(`DROP VIEW positions; CREATE VIEW positions AS SELECT * FROM past_position`)
     },
@@ -355,7 +407,7 @@ const KINDS: readonly Kind[] = [
     /view positions/,
   ],
   [
-    'a trigger',
+    'a trigger is changed',
     (db) => {
       db.exec(`CREATE TRIGGER mine AFTER INSERT ON fill BEGIN UPDATE fill SET trade_lamports = 1; END`)
     },
@@ -363,14 +415,14 @@ const KINDS: readonly Kind[] = [
     /trigger mine/,
   ],
   [
-    'the table of digits with which the views decode numbers',
+    'the table of digits with which the views decode numbers is changed',
     sql(`UPDATE digits SET text = 'zz' WHERE code = '00A'`),
     'digits',
     /00A/,
   ],
 ]
 
-test('an unchanged journal has no findings, and the replay of every segment is equal', async () => {
+test('an unchanged journal has no findings, and the replay of every segment makes the recorded decisions', async () => {
   const { code, text } = await replayed(recorded, true)
   expect(text).toMatch(/^segment 1: \d+ rows, \d+ decisions, all equal\nsegment 2: \d+ rows, \d+ decisions, all equal$/)
   expect(code).toBe(0)
@@ -393,16 +445,19 @@ test('the proof covers every table of a journal, and a checksum covers every col
   db.close()
 })
 
-describe(`the command replay --verify finds each of ${KINDS.length} kinds of tampering, with its table and row`, () => {
-  test.each(KINDS.map((kind) => ({ kind })))('$kind.0', async ({ kind: [, change, table, row = /./] }) => {
-    const { code, text } = await replayed(tampered(change))
-    expect(code, text).toBe(1)
-    const found = text.split('\n').filter((line) => line.startsWith(table === '' ? 'segment ' : `table ${table}, `))
-    expect(
-      found.some((line) => row.test(line)),
-      text,
-    ).toBe(true)
-  })
+describe(`each of ${KINDS.length} kinds of tampering is found with its table and row`, () => {
+  test.each(KINDS.map((kind) => ({ kind })))(
+    '`replay --verify` finds this change of a journal: $kind.0',
+    async ({ kind: [, change, table, row = /./] }) => {
+      const { code, text } = await replayed(tampered(change))
+      expect(code, text).toBe(1)
+      const found = text.split('\n').filter((line) => line.startsWith(table === '' ? 'segment ' : `table ${table}, `))
+      expect(
+        found.some((line) => row.test(line)),
+        text,
+      ).toBe(true)
+    },
+  )
 
   test('`replay --verify` also finds a change whose triggers rewrite the ledger', async () => {
     const { code, text } = await replayed(tampered(sql(`UPDATE fill SET tokens = tokens || '0' WHERE ${FILL}`), true))
@@ -411,7 +466,7 @@ describe(`the command replay --verify finds each of ${KINDS.length} kinds of tam
   })
 })
 
-test('a segment that was skipped is named with its reason, and with --strict the exit code is 1', async () => {
+test('`replay --verify` names a skipped segment with the reason, and with --strict exits with 1', async () => {
   const path = tampered((db) => {
     addRowChecksum(db)
     db.exec(`UPDATE segment SET code = 'another', json = json_set(json, '$.code', 'another') WHERE number = 1;

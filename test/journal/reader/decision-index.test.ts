@@ -20,7 +20,7 @@ function knownOf(history: History, one: Order) {
 
 const lookUp = (reader: JournalReader, one: Order) => reader.look((history) => knownOf(history, one))
 
-test('a reader with an index of decisions finds what a reader without it finds, while the journal grows', () => {
+test('while a journal grows, a reader with an index of decisions finds the same as a reader without it', () => {
   const journal = new FileJournal(journalPath())
   const [one, other] = [order(1), order(2)]
   const code = 'SLIPPAGE_EXCEEDED'

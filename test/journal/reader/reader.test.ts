@@ -38,7 +38,7 @@ test("a position row gives the exit's reason and its number of attempts", async 
   reader.close()
 })
 
-test('the rows that commands show have amounts in SOL and whole tokens', async () => {
+test('the rows that the reader gives to commands have amounts in SOL and whole tokens', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
@@ -107,7 +107,7 @@ test('a feed that is live again within a segment counts as a reconnect', async (
   reader.close()
 })
 
-test('segments count their own rows; imported rows belong to no segment', async () => {
+test('each segment counts its own rows, and imported rows belong to no segment', async () => {
   const path = journalPath()
   const mints = new Mints()
   const run = async (write: (journal: ReturnType<typeof openJournal>) => void) => {
@@ -147,7 +147,7 @@ test('a replay may stop at any row, and the journal can be closed after that', a
   reader.close()
 })
 
-test('two readings of the tape may take turns, as when a replay also reads the warm-up', async () => {
+test('two iterations over the tape may take turns, as when a replay also reads the warm-up', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))

@@ -45,7 +45,7 @@ function outputs(journal: OpenJournal, ...all: Output[]): void {
   for (const output of all) journal.output(++seq, timeOf(seq), 0, output)
 }
 
-test('a new journal restores an empty state', async () => {
+test('a start on a new journal restores an empty state', async () => {
   expect(await after(() => {})).toEqual({
     money: NO_MONEY,
     ...{ nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [], wallets: [] },
@@ -393,14 +393,14 @@ function* eachCounted(rows: Iterable<unknown>, count: (rows: number) => void): G
   }
 }
 
-/** Returns the query plan, step by step. */
+/** Returns the steps of SQLite's plan for a query. */
 function planOf(db: Database.Database, sql: string): string[] {
   const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 1)
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]
   return plan.map(({ detail }) => detail)
 }
 
-test('of the findings about a service with the same name, the newest one is restored', async () => {
+test('if several findings about a service have the same name, a start restores the newest one', async () => {
   const learned = (name: string, time: number, value: number): JournalRecord => {
     return { kind: 'learned', learned: { about: ACCOUNT, name, time, value: { value } } }
   }

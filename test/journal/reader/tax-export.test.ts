@@ -69,21 +69,21 @@ test('the tax export uses first in, first out, has one line per lot with exact a
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
 })
 
-test('adopted tokens are one lot, no matter which other outputs a position has', () => {
+test('in the tax export, adopted tokens are one lot, regardless of other outputs of their position', () => {
   const reader = openReader(path)
   const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
   reader.close()
   expect(adopted).toMatchObject([{ mint: MINT, tokens: 400n, costLamports: 2e9 }])
 })
 
-test('an existing file is kept; a file that cannot be written is named', () => {
+test('the tax export keeps an existing file, and names a file that cannot be written', () => {
   writeFileSync(`${csv}.mine`, 'mine')
   expect(() => exportTax([path], `${csv}.mine`)).toThrow('already exists; choose a new file')
   expect(readFileSync(`${csv}.mine`, 'utf8')).toBe('mine')
   expect(() => exportTax([path], '/dev/null/tax.csv')).toThrow('/dev/null/tax.csv cannot be written')
 })
 
-test('a sale that is in an old copy and in the journal itself is exported once, with the two in either order', async () => {
+test('the tax export contains a sale once, even if an old copy of the journal contains it as well', async () => {
   const sale = trade(3, 'sell', 5, 4)
   const written = async (name: string, last: Fill): Promise<string> => {
     const file = join(dirname(path), name)

@@ -39,7 +39,7 @@ const clients: { name: string; query: (path: string, sql: string) => Row[]; miss
     },
   },
   {
-    name: 'sqlite3 on the command line',
+    name: 'the command-line program sqlite3',
     missing: spawnSync(CLI, ['--version']).status !== 0,
     query: (path, sql) => JSON.parse(execFileSync(CLI, ['-json', path, sql], { encoding: 'utf8' }) || '[]'),
   },
@@ -113,7 +113,7 @@ describe.each(clients)('$name', ({ name, missing, query }) => {
     ])
   })
 
-  test.skipIf(missing)('gaps, orders, attempts, fills, positions and decisions', () => {
+  test.skipIf(missing)('the SQL views show gaps, orders, attempts, fills, positions and decisions', () => {
     expect(ask('SELECT * FROM gaps')).toMatchObject([
       { seq: 152, from: timeOf(10), to: timeOf(110), seconds: 1, keys: '["trades"]', cause: 'feed' },
     ])

@@ -50,7 +50,7 @@ test('a memory-mapped scan returns the same blocks as an SQL query, also of a pa
   reader.close()
 })
 
-test('a memory-mapped scan shows the tape at one moment although a writer merges blocks during the scan', () => {
+test('a memory-mapped scan returns the tape at one moment, even if a writer merges blocks during the scan', () => {
   const { path, writer } = recorded()
   const { tape, db } = mapped(path)
   const mints = new Mints()

@@ -68,7 +68,7 @@ function text(item: MarketItem): string {
   return `${item.kind} ${item.stretch.segment}`
 }
 
-test('the tape returns its rows in order, in ranges that end at a block or at an event of the feed', async () => {
+test('the tape returns its rows in order, in ranges that end at the end of a block or at an event of the feed', async () => {
   const path = journalPath()
   await recorded(path)
   const { stretches, rows, items, history } = told(path)
@@ -107,7 +107,7 @@ test('after old tape was deleted, the market begins at the first row that was ke
   ])
 })
 
-test('wherever the tape begins, all confirmed keys are known, although most records contain only changes of keys', async () => {
+test('wherever the tape begins, all confirmed keys are known, even though most records contain only changes of keys', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   const rows = trades(150)
@@ -132,7 +132,7 @@ test('wherever the tape begins, all confirmed keys are known, although most reco
   db.close()
 })
 
-test('a segment whose whole tape was deleted is left out', async () => {
+test('the market leaves out a segment whose whole tape was deleted', async () => {
   const path = journalPath()
   await recorded(path)
   const db = new Database(path)
@@ -141,7 +141,7 @@ test('a segment whose whole tape was deleted is left out', async () => {
   expect(told(path).items).toEqual(['began 2', 'rows 300 to 599', 'ended 2'])
 })
 
-test('rows that were lost on a full disk count as a gap', async () => {
+test('in the market, rows that were lost on a full disk count as a gap', async () => {
   const path = journalPath()
   const journal = openJournal(path, { ...options, space: { ...NO_LIMITS, tapeBytes: Number.MAX_SAFE_INTEGER } })
   journal.input(1, timeOf(0), start(1))
@@ -154,7 +154,7 @@ test('rows that were lost on a full disk count as a gap', async () => {
   expect(told(path).items).toEqual(['began 1', 'gap at 90', 'ended 1', 'began 2', 'rows 20 to 29', 'ended 2'])
 })
 
-test('imported rows come before the first segment', async () => {
+test('in the market, imported rows come before the first segment', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
   journal.input(1, timeOf(0) - 5, feed('live', ['trades']))

@@ -41,24 +41,29 @@ const told = (items: Iterable<MarketItem>) =>
   })
 
 test.each<[string, number, number, string[]]>([
-  ['all', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, []],
-  ['from a time on', 1_000, Number.POSITIVE_INFINITY, []],
-  ['up to a time', Number.NEGATIVE_INFINITY, 3_333, ['began 0 3333', '0 gap 0 0', '0 live', 'ended 0 3333']],
-  ['within a start', 2_000, 3_000, ['began 2000 3000', '2000 live', 'ended 2000 3000']],
+  ['without limits of time', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, []],
+  ['that begins at a given time', 1_000, Number.POSITIVE_INFINITY, []],
   [
-    'while the feed was down',
+    'that ends at a given time',
+    Number.NEGATIVE_INFINITY,
+    3_333,
+    ['began 0 3333', '0 gap 0 0', '0 live', 'ended 0 3333'],
+  ],
+  ['within the first start', 2_000, 3_000, ['began 2000 3000', '2000 live', 'ended 2000 3000']],
+  [
+    'that begins while the feed is down',
     5_500,
     8_000,
     ['began 5500 8000', '5500 down', '6000 gap 5000 6000', '6000 live', 'ended 5500 8000'],
   ],
   [
-    'the second start',
+    'that includes the second start',
     18_000,
     21_000,
     ['began 20000 21000', '20000 gap 20000 20000', '20000 live', 'ended 20000 21000'],
   ],
-  ['between two', 16_000, 19_000, []],
-  ['before all', -9_000, -1, []],
+  ['between the two starts', 16_000, 19_000, []],
+  ['before the first start', -9_000, -1, []],
 ])(
   'the part of a tape %s has the rows of that time and the state of the feed',
   async (_what, first, last, expected) => {

@@ -24,9 +24,13 @@ test('looking up a list of mints gives the same numbers as looking up each mint 
 })
 
 test.each<[what: string, count: number, mintOf: (number: number) => string]>([
-  ['more mints than the initial size of the table', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
-  ['mints with equal hashes', 500, keyOf],
-])('%s', (_what, count, mintOf) => {
+  [
+    'a list with more mints than the initial size of the table',
+    10_000,
+    (number) => `${encoded(number)}${keyOf(number)}`,
+  ],
+  ['a list of mints with equal hashes', 500, keyOf],
+])('looking up %s gives the number of each mint', (_what, count, mintOf) => {
   const mints = new Mints()
   const list = Array.from({ length: count }, (_, number) => mintOf(number))
   const expected = list.map((_, number) => number)

@@ -13,7 +13,7 @@ const feed = (confirmed: readonly string[], status: 'live' | 'down' = 'live'): I
 })
 const keys = (want: readonly string[]): Output => ({ kind: 'keys', want })
 
-test('a reader restores every list of keys from the recorded changes, and also a new reader that begins at a start', () => {
+test('a reader restores every list of keys from the recorded changes, even if it begins at a later start', () => {
   const list = fc.uniqueArray(fc.constantFrom('trades', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6'))
   const step = fc.oneof(
     fc.record({
@@ -43,7 +43,7 @@ test('a reader restores every list of keys from the recorded changes, and also a
   )
 })
 
-test('a row contains the change of a list of keys, and at regular intervals the complete list', () => {
+test('a recorded row has only the change of a list of keys, but at regular intervals the complete list', () => {
   const writer = new RowWriter()
   const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
   const rows = Array.from({ length: 200 }, (_, number) => writer.output(keys([...many, `new${number}`])))

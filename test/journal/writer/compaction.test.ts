@@ -64,7 +64,7 @@ function read(path: string): unknown {
   return found
 }
 
-test('small blocks become large ones with the same content', () => {
+test('the merge of small blocks gives large blocks with the same content', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 400, size: 25 })
@@ -76,7 +76,7 @@ test('small blocks become large ones with the same content', () => {
   expect(read(path)).toEqual(before)
 })
 
-test('a block ends with its segment, and a single small block is not merged', () => {
+test('merged blocks end at the end of their segment, and a single small block is not merged', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 1, size: 10 })
@@ -89,7 +89,7 @@ test('a block ends with its segment, and a single small block is not merged', ()
   writer.close()
 })
 
-test('a reader keeps its blocks during a merge, and finds their texts in the merged block', () => {
+test('a reader can use its blocks during a merge, and finds their texts in the merged block', () => {
   const path = journalPath()
   const writer = writerOf(path)
   record(writer, { blocks: 200, size: 25 })

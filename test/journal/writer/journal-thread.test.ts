@@ -11,7 +11,7 @@ const onFailure = (error: Error) => {
   throw error
 }
 
-test('a journal thread makes rows durable without a commit', async () => {
+test('the journal thread makes rows durable even if the engine asks for no commit', async () => {
   const path = journalPath()
   const journal = await startJournalThread(path, { onFailure, space: NO_LIMITS })
   const block = trades(3)
@@ -23,7 +23,7 @@ test('a journal thread makes rows durable without a commit', async () => {
   await journal.close()
 })
 
-test('a journal thread refuses rows outside of shared memory', async () => {
+test('the journal thread refuses rows that are not in shared memory', async () => {
   const journal = await startJournalThread(journalPath(), { onFailure, space: NO_LIMITS })
   const block = { ...trades(1), length: 1 }
   expect(() => {

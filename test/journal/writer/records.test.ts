@@ -4,7 +4,7 @@ import type { Input, Output } from '../../../src/engine/messages.ts'
 import { inputWrites, outputWrites } from '../../../src/journal/writer/records.ts'
 import { order, position, report } from '../../support/journal-samples.ts'
 
-/** The same message with its fields in another order. */
+/** Returns the same message with its fields in another order. */
 function reordered<T extends object>(message: T): T {
   return Object.fromEntries(Object.entries(message).reverse()) as T
 }
@@ -28,7 +28,7 @@ test('the row of an order, a position, a timer or an account contains its record
     }
 })
 
-test('the row of a report has the JSON of the report in its input', () => {
+test('the SQL row of a report contains the JSON of the report in the input', () => {
   const input: Input = { kind: 'report', id: 12, report: report(1) }
   for (const written of [input, reordered(input)]) {
     const writes = inputWrites(1, 5, 6, written, encodeJson(written))

@@ -34,7 +34,7 @@ async function serve(handle: ControlHandler = (command) => ({ got: command })): 
   stop = await serveControl({ journalPath, handle, warn: (message) => warnings.push(message) })
 }
 
-/** Sends a text to the control socket, and returns what the process answers. */
+/** Sends a text to the control socket, and returns the answer of the process. */
 function say(line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(controlPath(journalPath), () => socket.write(line))
@@ -66,12 +66,12 @@ test.each<ControlCommand>([
   { command: 'resolve', order: 'o12', verdict: 'not-executed' },
   { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },
   { command: 'adopt', mint: MINT, bot: 'dips' },
-])('the command %j reaches the process and is answered', async (command) => {
+])('the control command %j reaches the process and is answered', async (command) => {
   await serve(async (got) => ({ got }))
   expect(await sendCommand(journalPath, command)).toEqual({ got: command })
 })
 
-test('the sender of a refused command receives the refusal with its exit code', async () => {
+test('the sender of a refused control command receives the refusal with its exit code', async () => {
   await serve(() => {
     throw new SluiceError('not now', ExitCode.unsafe)
   })
@@ -80,7 +80,7 @@ test('the sender of a refused command receives the refusal with its exit code', 
   await expect(refusal).rejects.toMatchObject({ exitCode: ExitCode.unsafe })
 })
 
-test('a command without a running process reports that no process runs on the journal', async () => {
+test('a control command without a running process reports that no process runs on the journal', async () => {
   await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(
     `no process runs on the journal ${journalPath}`,
   )
@@ -93,25 +93,25 @@ test('a command without a running process reports that no process runs on the jo
 })
 
 test.each([
-  ['no JSON', 'halt\n', 'one line of JSON'],
-  ['no object', '"halt"\n', 'one line of JSON'],
+  ['text that is not JSON', 'halt\n', 'one line of JSON'],
+  ['JSON that is not an object', '"halt"\n', 'one line of JSON'],
   ['an unknown command', '{"command":"fly"}\n', 'unknown command'],
   ['a wallet that is not a text', '{"command":"halt","wallet":7}\n', 'expected the name of a wallet'],
   ['a text that is not a mint', '{"command":"sell","mint":"x"}\n', 'needs a mint'],
   ['a signal without a name', '{"command":"signal"}\n', 'needs a name'],
   ['`__proto__` as the name of a command', '{"command":"__proto__"}\n', 'unknown command'],
-])('%s is refused', async (_what, line, message) => {
+])('the control socket refuses %s', async (_what, line, message) => {
   await serve(() => expect.unreachable())
   expect(JSON.parse(await say(line))).toMatchObject({ ok: false, error: expect.stringContaining(message), exitCode: 2 })
 })
 
-test('an endless line is cut off, and the next client is served', async () => {
+test('the control socket cuts off an endless line, and serves the next client', async () => {
   await serve()
   await say('x'.repeat(1_000_000)).catch(() => {})
   expect(await sendCommand(journalPath, { command: 'status' })).toEqual({ got: { command: 'status' } })
 })
 
-test('only the owner may open the socket, and a stop removes it', async () => {
+test('only the owner may open the control socket, and a stop removes it', async () => {
   await serve()
   const path = controlPath(journalPath)
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -120,13 +120,13 @@ test('only the owner may open the socket, and a stop removes it', async () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('a socket file that a crash left behind is replaced', async () => {
+test('a control socket that a crash left behind is replaced', async () => {
   writeFileSync(controlPath(journalPath), '')
   await serve()
   expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
 })
 
-test('a socket path that is too long is replaced by a path in the runtime directory, one for each journal', async () => {
+test('a path of the control socket that is too long is replaced by a path in the runtime directory, one for each journal', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', folder)
   const deep = join(folder, 'd'.repeat(90))
   mkdirSync(deep)
@@ -149,7 +149,7 @@ test('a runtime directory that other users may use is refused', () => {
   expect(() => controlPath(join(folder, 'd'.repeat(0), `${'n'.repeat(100)}.db`))).toThrow('that only you can access')
 })
 
-test('SIGUSR2 halts', async () => {
+test('the signal SIGUSR2 halts entries', async () => {
   const got = Promise.withResolvers<ControlCommand>()
   await serve((command) => {
     got.resolve(command)
@@ -173,7 +173,7 @@ test('the file HALT stops entries, and resume is refused while the file exists',
   expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({ by: 'terminal' })
 })
 
-test('a HALT that is not a regular file of this user does not stop entries, and a warning names it', async () => {
+test('a path HALT that is not a regular file of this user does not stop entries, and a warning names it', async () => {
   mkdirSync(haltPath(journalPath))
   await serve(() => expect.unreachable())
   expect(warnings).toEqual([expect.stringContaining('is not a regular file of this user')])

@@ -43,7 +43,7 @@ const start = startInput([
   ),
 ])
 
-/** Runs one engine, and records its outputs as lines, and its orders until they are answered. */
+/** Returns a world for one engine. It records the outputs as lines, and keeps the orders until they are answered. */
 function world() {
   const lines: string[] = []
   const orders: Order[] = []
@@ -152,7 +152,7 @@ async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[
   return { sink: runner, lines, orders, settled }
 }
 
-test('an engine in a thread makes the same decisions as one in this process, byte for byte', async () => {
+test('an engine in a thread makes the same decisions as an engine in this process, byte for byte', async () => {
   const mints = new Mints()
   const here = inProcess(mints)
   await drive(mints, here.sink, here.orders, async () => {})

@@ -13,7 +13,7 @@ test('the last highest price of each position is returned once', () => {
   expect(marks.take()).toEqual([])
 })
 
-test('the highest price of a closed position is forgotten, so the next position in its mint starts without one', () => {
+test('the highest price of a closed position is forgotten, so the next position in its mint starts without a highest price', () => {
   const marks = new HighMarks()
   const position = newPosition(owner, 0, {})
   marks.add([mark(9)])

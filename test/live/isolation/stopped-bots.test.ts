@@ -7,7 +7,7 @@ import { botSettings } from '../../support/engine-rig.ts'
 const names = ['a', 'b', 'c', 'd']
 const bots = names.map((name, index) => botSettings(index < 2 ? 'same' : name, { name }))
 
-test('if the engine ends in the handler of a bot, the bot is stopped; if it ends there again, the cause counts as unknown', () => {
+test('if the engine ends in a handler of a bot, the bot is stopped; if it ends there again, the cause counts as unknown', () => {
   const stopped = new StoppedBots(bots)
   expect(stopped.died({ bot: 2, reason: 'hung' }, true, 0)).toEqual(['c'])
   expect(stopped.list()).toEqual([{ bot: 'c', reason: 'hung', told: false }])
@@ -15,11 +15,11 @@ test('if the engine ends in the handler of a bot, the bot is stopped; if it ends
   expect(stopped.died({ bot: 0, reason: 'hung' }, true, 2)).toEqual(['a'])
 })
 
-test('a strategy that cannot be loaded or started is stopped for all of its bots', () => {
+test('a strategy that cannot be loaded or started is stopped for all bots that use it', () => {
   expect(new StoppedBots(bots).died({ bot: 1, reason: 'hung' }, false, 0)).toEqual(['a', 'b'])
 })
 
-test('after engines were lost for unknown causes, all bots continue first, then none of them, and then the process ends', () => {
+test('after one engine is lost for an unknown cause, all bots continue; after two, none of them; after three, the process ends', () => {
   const stopped = new StoppedBots(bots)
   expect(stopped.died({ bot: -1, reason: 'lost' }, true, 0)).toEqual([])
   expect(stopped.died({ bot: -1, reason: 'lost' }, true, 599_999)).toEqual(names)

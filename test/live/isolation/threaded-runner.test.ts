@@ -53,7 +53,7 @@ class SlowEngine implements EngineLink {
 
 const orderOn = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
 
-/** Returns a runner, and its journal: a list of the written records, as texts with sequence numbers and times. */
+/** Returns a runner, and the records that it writes to its journal, as texts with sequence numbers and times. */
 function rig() {
   const clock = new SimulatedClock(1_000)
   const written: { seq: number; time: number; text: string }[] = []
@@ -92,7 +92,7 @@ function rowsFrom(first: number, count: number, time: number): LiveBlock {
 }
 
 test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
-  'if engines end at any moment, no item is lost and none is handled twice (seed %i)',
+  'if engines end at random moments, no item is lost and none is handled twice (seed %i)',
   (seed) => {
     const random = seededRandom(seed)
     const { clock, runner, written, sent, shown } = rig()
@@ -136,7 +136,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
   },
 )
 
-test('a new engine receives the state of the feed and of accounts again, then waiting commands, then other waiting items', () => {
+test('a new engine receives the state of the feed and of accounts, then the waiting commands, then the other waiting items', () => {
   const { clock, runner, written } = rig()
   const random = seededRandom(1)
   const first = new SlowEngine(runner, random)
@@ -158,7 +158,7 @@ test('a new engine receives the state of the feed and of accounts again, then wa
   ])
 })
 
-test('the lag is the time for which the oldest unanswered item has waited', () => {
+test('the lag of an engine is the time for which its oldest unanswered item has waited', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   const { runner } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
@@ -180,7 +180,7 @@ test('the lag is the time for which the oldest unanswered item has waited', () =
   now.mockRestore()
 })
 
-test('a command of the operator is handled before many waiting rows', () => {
+test('a command of the operator is handled before waiting rows of the feed', () => {
   const { clock, runner, written } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
   runner.begin(engine, start)

@@ -24,29 +24,29 @@ function watched(
 }
 
 test.each<[string, number, (cells: Int32Array, look: number) => void, string[]]>([
-  ['a thread that waits for work is never late', 1_000, () => {}, []],
-  ['a thread that makes progress is not late', 1_000, (cells, look) => cells.set([0, look >> 3, 500]), []],
+  ['a thread that waits for work is never reported', 1_000, () => {}, []],
+  ['a thread that makes progress is not reported', 1_000, (cells, look) => cells.set([0, look >> 3, 500]), []],
   [
     'a thread that makes no progress is reported once, with the bot whose handler runs',
     200,
     (cells) => cells.set([2, 5, 500]),
     ['2 500'],
   ],
-  ['each stage of the work has a deadline of its own', 110, (cells) => cells.set([1, 5, 2_000]), ['1 2000']],
+  ['each stage of the work has its own deadline', 110, (cells) => cells.set([1, 5, 2_000]), ['1 2000']],
   [
-    'the verdict names the bot that was seen most often',
+    'the report names the bot that was seen most often',
     40,
     (cells, look) => cells.set([look % 3 === 0 ? 1 : 0, 5, 500]),
     ['0 500'],
   ],
-  ['the verdict names no bot if none was seen', 40, (cells) => cells.set([-1, 5, 500]), ['-1 500']],
+  ['the report names no bot if none was seen', 40, (cells) => cells.set([-1, 5, 500]), ['-1 500']],
   [
     'bots that were seen before the last progress do not count',
     60,
     (c, look) => c.set([look < 20 ? 1 : 2, look < 20 ? 5 : 6, 500]),
     ['2 500'],
   ],
-])('%s', (_name, looks, show, said) => {
+])('the watchdog of a thread: %s', (_name, looks, show, said) => {
   expect(Object.values(Cell)).toEqual([0, 1, 2, 3])
   expect(watched(looks, show)).toEqual(said)
 })
@@ -55,18 +55,22 @@ const stuck = (cells: Int32Array) => cells.set([2, 5, 500])
 
 test.each<[string, (look: number) => ThreadUsage, string[]]>([
   [
-    'a thread that runs all the time is late at its deadline',
+    'a thread that runs all the time is reported at its deadline',
     (look) => ({ cpuMs: look * 20, sleeps: false }),
     ['2 500'],
   ],
-  ['a thread that sleeps until its deadline is late as well', () => ({ cpuMs: 70, sleeps: true }), ['2 500']],
+  ['a thread that sleeps until its deadline is reported as well', () => ({ cpuMs: 70, sleeps: true }), ['2 500']],
   [
-    'a thread that gets little processor time has more time',
+    'a thread that gets little processor time is reported later',
     (look) => ({ cpuMs: look * 5, sleeps: false }),
     ['2 1020'],
   ],
-  ['a thread that gets little processor time is late in the end', () => ({ cpuMs: 70, sleeps: false }), ['2 5000']],
-])('with the processor time that the system reports: %s', (_name, usageOf, said) => {
+  [
+    'a thread that gets hardly any processor time is reported in the end',
+    () => ({ cpuMs: 70, sleeps: false }),
+    ['2 5000'],
+  ],
+])('the watchdog uses the processor time that the system reports: %s', (_name, usageOf, said) => {
   expect(watched(400, stuck, usageOf)).toEqual(said)
 })
 

@@ -8,7 +8,7 @@ const MINT = VIEW.positions[0]?.mint as string
 const STRANGER = 701
 const served = (): TelegramRig => new TelegramRig({}, { operators: [OPERATOR] }).serve(VIEW)
 
-/** Returns a rig whose operator has written a command and seen its preview. */
+/** Returns a Telegram rig whose operator has written a command and seen its preview. */
 async function asked(text: string): Promise<TelegramRig> {
   const rig = served()
   rig.api.write(OPERATOR, text)
@@ -51,7 +51,7 @@ describe('an operator', () => {
     ['/halt side', { command: 'halt', wallet: 'side' }],
     ['/flatten main', { command: 'flatten', wallet: 'main' }],
     [`/sell ${MINT.slice(0, 6)} side`, { command: 'sell', mint: MINT, wallet: 'side' }],
-  ])('an operator who writes %s controls only this wallet', async (text, command) => {
+  ])('a command %s that an operator writes applies only to the wallet that it names', async (text, command) => {
     const rig = new TelegramRig({}, { operators: [OPERATOR] }).serve(viewOfWallets())
     rig.api.write(OPERATOR, text)
     await rig.pass(2_000)
@@ -69,7 +69,7 @@ describe('an operator', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('the operator receives the reason why a command is refused', async () => {
+  test('an operator receives the reason for which a command is refused', async () => {
     const rig = served()
     rig.handle = () => {
       throw new SluiceError('the file HALT is there')
@@ -100,7 +100,7 @@ describe('an operator', () => {
 })
 
 describe('a button of the bot', () => {
-  test('a button works only once', async () => {
+  test('a button of the bot works only once', async () => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     for (let count = 0; count < 3; count++) rig.api.pressData(OPERATOR, data, message)
@@ -109,7 +109,7 @@ describe('a button of the bot', () => {
     expect(rig.shownTo(OPERATOR).at(-1)).toContain('This press had no effect')
   })
 
-  test('a button can be pressed for 60 seconds, even if Telegram delivers the press an hour later', async () => {
+  test('a button of the bot is valid for 60 seconds, and Telegram may deliver the press an hour later', async () => {
     const rig = await asked('/flatten')
     rig.instead = () => ({ kind: 'unsent', reason: 'connect ECONNREFUSED' })
     await rig.pass(30_000) // the poll that is open ends
@@ -126,7 +126,7 @@ describe('a button of the bot', () => {
   test.each<[who: string, user: number]>([
     ['a viewer', VIEWER],
     ['a stranger', STRANGER],
-  ])('a button cannot be used by %s, and the operator can still use it', async (_who, user) => {
+  ])('%s cannot use a button of the bot, and the operator still can', async (_who, user) => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     rig.api.pressData(user, data, message)
@@ -136,7 +136,7 @@ describe('a button of the bot', () => {
     expect(rig.commands).toHaveLength(1)
   })
 
-  test('another operator cannot use a button, and such a press makes it invalid', async () => {
+  test('another operator cannot use a button of the bot, and such a press makes it invalid', async () => {
     const rig = new TelegramRig({}, { operators: [OPERATOR, 602] }).serve(VIEW)
     rig.api.write(OPERATOR, '/halt')
     await rig.pass(2_000)
@@ -148,7 +148,7 @@ describe('a button of the bot', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('a button cannot be used in a group', async () => {
+  test('a button of the bot cannot be used in a group', async () => {
     const rig = await asked('/halt')
     const { data, message } = dataOf(rig, 0)
     const chat = { id: -5, type: 'group' }
@@ -157,7 +157,7 @@ describe('a button of the bot', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('after a restart a button cannot be used, and a command that is in the journal is reported as carried out', async () => {
+  test('after a restart, an old button does nothing, and the bot reports a command that is in the journal as carried out', async () => {
     const rig = await asked('/flatten')
     const { data, message } = dataOf(rig, 0)
     const second = served()
@@ -182,7 +182,7 @@ describe('a button of the bot', () => {
     7,
     null,
     {},
-  ])('a button cannot be used with the data %j', async (data) => {
+  ])('a press of a button with the data %j does nothing', async (data) => {
     const rig = await asked('/halt')
     rig.api.pressData(OPERATOR, data, 1)
     await rig.pass(3_000)
@@ -212,15 +212,15 @@ describe('no command is taken', () => {
   })
 
   test.each<[what: string, update: object, answers: number]>([
-    ['in a group', flatten({ chat: { id: -5, type: 'group' } }), 0],
+    ['that is in a group', flatten({ chat: { id: -5, type: 'group' } }), 0],
     ['of an anonymous administrator', flatten({ sender_chat: { id: -5 }, chat: { id: -5, type: 'supergroup' } }), 0],
     ['of a channel', { channel_post: flatten({}).message }, 0],
     ['of another bot', flatten({}, { is_bot: true }), 0],
     ['that was edited', { edited_message: flatten({}).message }, 0],
     ['that was forwarded', flatten({ forward_origin: { type: 'user' } }), 1],
-    ['by another bot', flatten({ via_bot: { id: 9 } }), 1],
+    ['that was sent by way of another bot', flatten({ via_bot: { id: 9 } }), 1],
     ['that is two minutes old', flatten({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 }), 1],
-  ])('no command is accepted from a message %s', async (_what, update, answers) => {
+  ])('the bot accepts no command in a message %s', async (_what, update, answers) => {
     const rig = served()
     rig.api.receive(update as Record<string, unknown>)
     await rig.pass(3_000)
@@ -229,7 +229,7 @@ describe('no command is taken', () => {
   })
 })
 
-test('for a viewer, /why and /report read the journal, and no other text is passed to the command', async () => {
+test('for a viewer, /why and /report read the journal, and only valid ids reach the command', async () => {
   const rig = served()
   for (const text of ['/why o12', '/why c3', `/why ${'1'.repeat(32)}`, '/report', '/why', '/why --json', '/why o1;x'])
     rig.api.write(VIEWER, text)
@@ -238,7 +238,7 @@ test('for a viewer, /why and /report read the journal, and no other text is pass
   expect(rig.shownTo(VIEWER).filter((text) => text.includes('send the id of an order'))).toHaveLength(3)
 })
 
-test('invalid updates are logged once, and later updates are read', async () => {
+test('invalid updates from Telegram are logged once, and later updates are read', async () => {
   const rig = served()
   for (const update of [{ message: 7 }, { callback_query: { id: 7 } }, { message: { from: 'x', date: 1 } }])
     rig.api.receive(update)
@@ -248,7 +248,7 @@ test('invalid updates are logged once, and later updates are read', async () => 
   expect(rig.shownTo(OPERATOR)).toHaveLength(1)
 })
 
-test('if a press or a question fails, this is logged, and later messages are answered', async () => {
+test('if the answer to a press or a question fails, this is logged, and later messages are answered', async () => {
   const rig = served()
   rig.isRecorded = () => {
     throw new Error('the disk cannot be read')
@@ -262,7 +262,7 @@ test('if a press or a question fails, this is logged, and later messages are ans
   expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed; the log contains the reason', expect.any(String)])
 })
 
-test('updates are answered once, even after Telegram starts to count from a lower number', async () => {
+test('each update from Telegram is answered once, even if its numbers start again from a lower number', async () => {
   const rig = served()
   const offsets: number[] = []
   const update = (update_id: number) => ({

@@ -17,14 +17,14 @@ function journalWith(program: string): OwnJournal {
   return new OwnJournal(join(folder, 'journal.db'), path)
 }
 
-test('an answer that is too long is cut, and its last line names the command', async () => {
+test('an answer about the journal that is too long is cut, and its last line names the command', async () => {
   const own = journalWith("process.stdout.write('a line of the answer\\n'.repeat(100_000))")
   const lines = await own.run(['report'])
   expect(lines[0]).toBe('a line of the answer')
   expect(lines.at(-1)).toBe('the answer is longer: run `sluice report` in a terminal')
 })
 
-test('the process that answers a question has a low priority and no environment', async () => {
+test('the process that answers a question about the journal has a low priority and no environment', async () => {
   vi.stubEnv('SLUICE_SECRET', 'secret')
   const own = journalWith(
     "import os from 'node:os'\nsetTimeout(() => console.log(os.getPriority(), process.env.SLUICE_SECRET, ...process.argv.slice(2)), 500)",
@@ -33,7 +33,7 @@ test('the process that answers a question has a low priority and no environment'
   expect(await own.run(['why', 'o1'])).toEqual([answer])
 })
 
-test('`close` ends the process that answers a question, even one that ignores SIGTERM, and starts none that waits', async () => {
+test('`close` ends the process that answers a question, even if it ignores SIGTERM, and starts no waiting question', async () => {
   const own = journalWith(
     `import { writeFileSync } from 'node:fs'\nprocess.on('SIGTERM', () => {})\nwriteFileSync(${JSON.stringify(join(folder, 'pid'))} + process.argv[3], '')\nsetInterval(() => {}, 1_000)`,
   )

@@ -37,12 +37,12 @@ test.each<[what: string, update: object]>([
   ['of a viewer in a group, whose members would see the answer', message({ chat: { id: -5, type: 'group' } })],
   ['of another bot', message({}, { is_bot: true })],
   ['without a sender', message({ from: undefined })],
-  ['with an id as text', message({}, { id: `${VIEWER}` })],
+  ['whose sender has an id that is text', message({}, { id: `${VIEWER}` })],
   ['that is two minutes old', message({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 })],
   ['without a text', message({ text: undefined })],
   ['that is null', { message: null }],
-  ['of another kind', { edited_message: message({}).message }],
-])('a message %s is not answered, and later messages are', async (_what, update) => {
+  ['that is an edit of another message', { edited_message: message({}).message }],
+])('the bot does not answer a message %s, and answers later messages', async (_what, update) => {
   const rig = new TelegramRig().serve(VIEW)
   rig.api.receive(update as Record<string, unknown>)
   await rig.pass(3_000)
@@ -61,7 +61,7 @@ test('messages of strangers are logged at most once a minute, no matter how many
   ])
 })
 
-test('events within two seconds are one message, disabled events are not sent, and a message of silent events makes no sound', async () => {
+test('events within two seconds form one message, disabled events are not sent, and a message of silent events makes no sound', async () => {
   const rig = new TelegramRig({ message: 'off', disk: 'silent' })
   const raise = (kind: 'disk' | 'held' | 'message', text: string) => rig.telegram.raise({ kind, bot: 'dips', text })
   raise('disk', 'nearly full')
@@ -99,7 +99,7 @@ test('hostile text is shown in a preformatted block without control characters, 
   expect(rig.api.sent[0]?.isBlock).toBe(true)
 })
 
-test('an outage is logged once, the stored events are limited, and the last message has the number of events that did not fit', async () => {
+test('an outage of Telegram is logged once, and the message after it has a limited number of events and counts the others', async () => {
   const rig = new TelegramRig().serve(VIEW)
   rig.instead = () => REFUSED
   for (let minute = 0; minute < 60; minute++) {
@@ -121,7 +121,7 @@ test('an outage is logged once, the stored events are limited, and the last mess
   ])
 })
 
-test('after a 429, requests pause for as long as the API asks', async () => {
+test('after a 429 of Telegram, requests pause for the time that Telegram names', async () => {
   const rig = new TelegramRig()
   rig.api.floods = 2
   rig.telegram.raise({ kind: 'held', bot: '', text: 'one' })
@@ -133,7 +133,7 @@ test('after a 429, requests pause for as long as the API asks', async () => {
 
 const CONFLICT = /^telegram: questions are not answered: 409 Conflict: .* another program answers .*Trading continues$/
 
-test('if two processes use one token, this and its end are reported once, in the log and to their users', async () => {
+test('if two processes use the token of one bot, the conflict and its end are reported once, in the log and to the users', async () => {
   const one = new TelegramRig().serve(VIEW)
   await one.pass(60_000)
   const other = new TelegramRig({}, { beside: one }).serve(VIEW)
@@ -184,7 +184,7 @@ test.each([
   },
 )
 
-test('a user who has blocked the bot is logged once and delays no other message', async () => {
+test('that a user has blocked the bot is logged once, and does not delay messages to other users', async () => {
   const rig = new TelegramRig()
   rig.api.blockedBy.add(VIEWER)
   for (const text of ['one', 'two']) {
@@ -200,7 +200,7 @@ test('a user who has blocked the bot is logged once and delays no other message'
   expect(rig.texts).toEqual(['held: three'])
 })
 
-test('the summary is sent at the end of each UTC day, before the results of the day are reset', async () => {
+test('the daily summary is sent at the end of each UTC day, before the results of the day are reset', async () => {
   const rig = new TelegramRig().serve(VIEW)
   await rig.pass(11.9 * 3_600_000)
   expect(rig.texts).toEqual([])
@@ -210,7 +210,7 @@ test('the summary is sent at the end of each UTC day, before the results of the 
   expect(rig.texts).toHaveLength(2)
 })
 
-test('after the stop, no request is sent', async () => {
+test('after the stop, no request is sent to Telegram', async () => {
   const rig = new TelegramRig().serve(VIEW)
   rig.telegram.stop()
   rig.api.write(VIEWER, '/pnl')

@@ -4,7 +4,7 @@ import { viewOf, viewOfWallets } from '../../support/view-sample.ts'
 
 const told = (command: string, view = viewOfWallets()): string => answerTo(command, view, true).join('\n')
 
-test('wallets are shown with their names, and only wallets of the same mode are added up', () => {
+test('Telegram messages show wallets with their names, and add up only wallets of the same mode', () => {
   expect(told('/status').match(/^.*wallet.*$/gm)).toEqual([
     'wallet main (live): 2.5000 SOL, and positions worth 0.2500 SOL',
     'wallet side (live): 1.1000 SOL, and positions worth 0.2000 SOL',
@@ -18,13 +18,13 @@ test('wallets are shown with their names, and only wallets of the same mode are 
   expect(told('/help')).toContain('only for this wallet: main, side, trial')
 })
 
-test('a position is shown with its own wallet after its bot moved to another one', () => {
+test('Telegram messages show a position with its own wallet after its bot moved to another wallet', () => {
   const view = viewOfWallets()
   const positions = view.positions.map((position) => ({ ...position, wallet: 'trial' }))
   expect(told('/positions', { ...view, positions }).match(/^\w+ \(\w+\)/gm)).toEqual(['dips (trial)', 'rises (trial)'])
 })
 
-test('if wallets have no names, the answers do not mention several wallets', () => {
+test('if wallets have no names, Telegram messages do not mention several wallets', () => {
   expect(told('/status', viewOf()).match(/^.*wallet.*$/gm)).toEqual([
     'wallet (paper): 9.5000 SOL, and positions worth 0.0620 SOL',
   ])
@@ -33,7 +33,7 @@ test('if wallets have no names, the answers do not mention several wallets', () 
 })
 
 test.each([498, 499, 500])(
-  'a line is never cut inside a character, because Telegram refuses such a text (%i)',
+  'a line of a Telegram message is never cut inside a character, because Telegram refuses such a text (length %i)',
   (length) => {
     const text = textOf([`${'a'.repeat(length)}${'\u{1f4a9}'.repeat(300)}`])
     expect(text.isWellFormed()).toBe(true)

@@ -11,7 +11,7 @@ const order = {
 const state = (orderId: string, to: string) =>
   ({ kind: 'orderState', orderId, state: to, code: '', reason: '' }) as unknown as Output
 
-test('an order causes one event when it has executed, and none if it failed or belongs to an earlier process', () => {
+test('an order causes one Telegram event when it has executed, and none if it failed or belongs to an earlier process', () => {
   const model = new ViewModel()
   const raised: TelegramEvent[] = []
   raiseTrades(model, (event) => raised.push(event))

@@ -37,7 +37,7 @@ const closed = (realized: number, fees: number): Position =>
 const addsUp = ({ realizedSol, feesSol, unrealizedSol, netSol }: Result): void =>
   expect(Math.round(netSol * 1e9)).toBe(Math.round((realizedSol - feesSol + unrealizedSol) * 1e9))
 
-test('the components of every result and of every total add up to the lamport', () => {
+test('the components of every result and of every total add up, to the lamport', () => {
   const amount = fc.integer({ min: -5e9, max: 5e9 })
   const steps = fc.array(fc.tuple(amount, fc.nat(1e8), fc.boolean()), { minLength: 1, maxLength: 6 })
   fc.assert(
@@ -137,10 +137,10 @@ const POSITION = { kind: 'position', position: held({ feeLamports: lamports(5_00
 const ANOTHER = { kind: 'position', position: held({ mint: keyOf(2) }) } as const
 
 test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
-  ['counts once if its position is open', [POSITION], []],
-  ['counts if its position has closed', [], []],
-  ['counts if its position has closed and the next row changes another position', [], [ANOTHER]],
-])('the fee of a failed attempt %s', (_what, outputs, ofRow) => {
+  ['once if its position is open', [POSITION], []],
+  ['once if its position has closed', [], []],
+  ['once if its position has closed and the next row changes another position', [], [ANOTHER]],
+])('the fee of a failed attempt counts %s', (_what, outputs, ofRow) => {
   const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
   const order = { find: () => ({ order: { account: 'w', bot: 'dips' }, state: 'filled' }) as never }
@@ -208,9 +208,9 @@ test.each([
   [['live', 'paper', 'live'], ['all live: a, c'], '4 SOL live, 2 SOL paper'],
   [['live', 'paper'], [], '1 SOL live, 2 SOL paper'],
   [['paper'], [], '1 SOL'],
-])('results in two modes are never added up: %j', (modes, sums, net) => {
+])('results of bots in different modes are never added up: %j', (modes, sums, net) => {
   const [sample] = viewOf().bots
-  if (sample === undefined) throw new Error('the view of the test has no bot')
+  if (sample === undefined) throw new Error('the view of this test has no bot')
   const bots = modes.map((mode, index) => {
     const sinceStart = { ...sample.sinceStart, realizedSol: index + 1, feesSol: 0, unrealizedSol: 0, netSol: index + 1 }
     return { ...sample, name: 'abc'[index] as string, mode, sinceStart }

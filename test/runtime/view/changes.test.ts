@@ -63,7 +63,7 @@ function announced(views: readonly View[]): { first: View; last: View; changes: 
 
 const views = fc.array(view, { minLength: 1, maxLength: 8 })
 
-test('all changes applied to the first view give the last view', () => {
+test('all changes of a view, applied to the first view, give the last view', () => {
   fc.assert(
     fc.property(views, (all) => {
       const { first, last, changes } = announced(all)
@@ -75,7 +75,7 @@ test('all changes applied to the first view give the last view', () => {
   )
 })
 
-test('a row that did not change stays the same object', () => {
+test('a row of the view that did not change stays the same object', () => {
   fc.assert(
     fc.property(view, view, (one, other) => {
       const { first, changes } = announced([one, other])
@@ -88,7 +88,7 @@ test('a row that did not change stays the same object', () => {
   )
 })
 
-test('a view that differs only by its time has not changed', () => {
+test('a view that differs only in its time counts as unchanged', () => {
   fc.assert(
     fc.property(view, (one) => {
       expect(changeBetween({ ...one, id: '7-0' }, { ...sent(one), id: '7-1', time: one.time + 250 })).toBeUndefined()
@@ -96,7 +96,7 @@ test('a view that differs only by its time has not changed', () => {
   )
 })
 
-test('a change that does not follow the present view is refused', () => {
+test('a change of the view that does not follow the present view is refused', () => {
   const { first, changes } = announced(fc.sample(views, { numRuns: 20, seed: 1 }).flat())
   expect(changes.length).toBeGreaterThan(2)
   expect(() => applyChange(first, changes[1] as Change)).toThrow(RangeError)

@@ -51,7 +51,7 @@ class Scene {
   }
 }
 
-test('another thread makes the same rows as this thread would, and receives nothing if nothing has changed', () => {
+test('another thread computes the same position rows as this thread, and receives no data if no position has changed', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const scene = new Scene()

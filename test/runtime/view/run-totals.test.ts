@@ -6,7 +6,7 @@ import type { Fill, Order, OrderState } from '../../../src/engine/order.ts'
 import { OpenOrders } from '../../../src/runtime/view/open-orders.ts'
 import { RunTotals } from '../../../src/runtime/view/run-totals.ts'
 
-/** Totals that have received the outputs of two orders: an entry at 0 ms and an exit at 1,000 ms. */
+/** Returns totals that have received the outputs of two orders: an entry at 0 ms and an exit at 1,000 ms. */
 function told() {
   const orders = new OpenOrders()
   const totals = new RunTotals()
@@ -24,7 +24,7 @@ function told() {
   return { totals, ends, report }
 }
 
-test('an order counts when it ends, and not again when its fill becomes final', () => {
+test('in the totals, an order counts when it ends, and not again when its fill becomes final', () => {
   const { totals, ends } = told()
   ends(10, 'o1', 'working')
   expect(totals.totals.endedOrders).toEqual([])
@@ -41,7 +41,7 @@ test('an order counts when it ends, and not again when its fill becomes final', 
   expect([exit.sumSeconds, exit.counts.reduce((sum, count) => sum + count)]).toEqual([0, 0])
 })
 
-test('an order counts again after a fork and after a late fill, and no count ever decreases', () => {
+test('in the totals, an order counts again after a fork and after a late fill, and no count ever decreases', () => {
   const { totals, ends } = told()
   for (const state of ['filled', 'working', 'filled'] as const) ends(500, 'o1', state)
   for (const state of ['failed', 'filled'] as const) ends(2_000, 'o2', state)
@@ -52,7 +52,7 @@ test('an order counts again after a fork and after a late fill, and no count eve
   ])
 })
 
-test('fills and fees are added up by kind, to the lamport', () => {
+test('the totals add up fills and fees by kind, to the lamport', () => {
   const { totals, report } = told()
   const costs = {
     ...NO_COSTS,
@@ -75,7 +75,7 @@ test('fills and fees are added up by kind, to the lamport', () => {
   ])
 })
 
-test('the totals are the same object until something new is counted', () => {
+test('the totals stay the same object until they count something new', () => {
   const { totals, ends } = told()
   const before = totals.totals
   ends(10, 'o1', 'working')

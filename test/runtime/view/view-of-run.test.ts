@@ -81,7 +81,7 @@ const market: fc.Arbitrary<TradeRow[]> = fc
     return [...early, ...later] as TradeRow[]
   })
 
-/** Health of a process in a test. */
+/** The health of the simulated process. */
 const world: ViewParts['world'] = {
   feed: { state: 'live', counts: { losses: 0 } },
   limiter: { status: () => ({ held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] }) },
@@ -101,7 +101,7 @@ class Observer {
   changes = 0
   #clock!: WatchedRun['clock']
   readonly #until: number
-  /** Writes that no announced view contains yet: their sequence number and time. */
+  /** The sequence number and time of each write that no announced view contains yet. */
   #unseen: { readonly seq: number; readonly at: number }[] = []
 
   /** `until`: time at which the updates end, so that the simulation can end. */
@@ -227,7 +227,7 @@ function isConsistent({ bots, positions, openOrders, wallets, beganAt, time }: V
   }
 }
 
-/** The parts of a view that a restart must not change. */
+/** Returns the parts of a view that a restart must not change. */
 function durable({ bots, positions, openOrders, wallets, undecided }: View): object {
   return {
     bots: bots.map(({ name, positions, openOrders, sinceBeginning, today, trades, winPercent }) => {
@@ -238,7 +238,7 @@ function durable({ bots, positions, openOrders, wallets, undecided }: View): obj
   }
 }
 
-test('the changes lead to the last view within 110 ms, and the view is equal after a restart and from the recorded journal', async () => {
+test('changes lead to the present view within 110 ms, and a restart and the recorded journal give the same view', async () => {
   let [positions, trades, orders, fills] = [0, 0, 0, 0]
   const runs = fc.tuple(market, fc.constantFrom('cut', 'drain'), fc.nat(100))
   await fc.assert(
@@ -308,6 +308,6 @@ test('the changes lead to the last view within 110 ms, and the view is equal aft
     }),
     { numRuns: 4, seed: 17, endOnFailure: true },
   )
-  // The runs contain all that the test compares.
+  // The runs contain positions, trades, orders and fills to compare.
   expect(Math.min(positions, trades, orders, fills)).toBeGreaterThan(0)
 }, 60_000)

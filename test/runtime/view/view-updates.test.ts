@@ -14,7 +14,7 @@ class Scene {
   seq = 0
   failure: Error | undefined
   failed = 0
-  /** Times between which an order waits for its commit. */
+  /** The period during which an order waits for its commit. */
   commit: readonly [from: number, to: number] = [0, 0]
   readonly updates: ViewUpdates
   #heard: (() => void) | undefined
@@ -35,7 +35,7 @@ class Scene {
     })
   }
 
-  /** Sends messages at these times, counted from now. Returns the times until `ms` at which the view was read. */
+  /** Sends messages at these times from now. Returns the times at which the view was read within `ms`. */
   run(messages: readonly number[], ms: number): number[] {
     const from = this.clock.now()
     const before = this.readAt.length
@@ -75,7 +75,7 @@ function watchedScene(changed?: (update: Update) => void): Scene {
   return scene
 }
 
-test('a message leads to a reading of the view 20 ms later, and all messages until then share this reading', () => {
+test('the view is read 20 ms after a message, once for all messages until then', () => {
   const scene = watchedScene()
   const [before = 0] = scene.run([], 300)
   expect(before).toBeLessThan(100)
@@ -83,7 +83,7 @@ test('a message leads to a reading of the view 20 ms later, and all messages unt
   expect(scene.changes.at(-1)?.set.seq).toBe(4)
 })
 
-test('many messages lead to a reading every 90 ms, and each message is announced within 110 ms', () => {
+test('during many messages the view is read every 90 ms, and each message is announced within 110 ms', () => {
   const written: [seq: number, at: number][] = []
   const scene = watchedScene(({ set: { seq = 0 } }) => {
     for (const [_, at] of written.splice(0, written.findLastIndex(([one]) => one <= seq) + 1))
@@ -96,7 +96,7 @@ test('many messages lead to a reading every 90 ms, and each message is announced
   expect(readings.length).toBeLessThanOrEqual(3_200 / 90 + 1)
 })
 
-test('a reading waits up to 40 ms for a commit, so that the order is sent first', () => {
+test('the view is read up to 40 ms later while an order waits for a commit, so that the order is sent first', () => {
   const scene = watchedScene()
   scene.run([], 300)
   const now = scene.clock.now()
@@ -117,7 +117,7 @@ test('without messages the view is read twice a second, and without a browser on
   expect(scene.run([], 100)[0]).toBeLessThanOrEqual(90)
 })
 
-test('without a follower nothing is read, and a view that cannot be read is reported once', () => {
+test('the view is not read without a follower, and a failure to read it is reported once', () => {
   const scene = new Scene()
   scene.updates.watched(true)
   expect(scene.run([1, 2, 3], 5_000)).toEqual([])

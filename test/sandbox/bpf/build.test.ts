@@ -40,7 +40,7 @@ test.skipIf(!isOurs).each([
     'strlen is not a syscall',
   ],
   ['no entry point', 'int start(void) { return 0; }', 'no function `entrypoint`'],
-])('the linker refuses a program with %s', (_what, source, because) => {
+])('the linker of the sandbox programs refuses a program with %s', (_what, source, because) => {
   const flags = ['--target=bpf', '-mcpu=v1', '-Os', '-ffreestanding', '-fno-builtin', '-x', 'c', '-', '-c', '-o', '-']
   const { stdout } = spawnSync('clang', flags, { input: source })
   expect(() => linkProgram(stdout)).toThrow(because)

@@ -28,7 +28,7 @@ const [trap, thief, otherMint] = ['trap', 'thief', 'other mint'].map((name) => a
   string,
 ]
 
-/** A wallet that holds the traded mint and another one, and a thief who controls the hostile program. */
+/** A machine with a wallet that holds the traded mint and another one, and a thief who controls the hostile program. */
 class Ambushed extends Machine {
   slot = 10n
 
@@ -46,7 +46,7 @@ class Ambushed extends Machine {
     return tokenAccountAddress(this.user, otherMint, this.tokenProgram)
   }
 
-  /** Sets the balances before the attack. */
+  /** Sets the balances of the wallet before an attack. */
   reset(held: bigint): void {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(3n * SOL))
@@ -82,7 +82,7 @@ class Ambushed extends Machine {
     return hostileInstruction(this.user, this.mint, trade, ambush, this.tokenProgram)
   }
 
-  /** Returns the damage beyond the bounds of the order. The list must be empty. */
+  /** Returns the losses beyond the limits of the order. The list must be empty. */
   harm({ floor, tokens }: Allowed): string[] {
     const data = Buffer.from(this.data(this.own))
     const wallet = this.svm.getAccount(this.user as Parameters<typeof this.svm.getAccount>[0])
@@ -101,7 +101,7 @@ class Ambushed extends Machine {
   }
 }
 
-/** The bounds of the order: the least lamports and base units that must be left. */
+/** The limits of the order: the least lamports and base units that the wallet must have after it. */
 interface Allowed {
   floor: bigint
   tokens: bigint
@@ -137,7 +137,7 @@ const tokenGuard: Guard = ({ user, own, mint, tokenProgram }, { tokens }) => {
   return { program: tokenProgram, accounts: [writable(own), fixed(mint), writable(own), signer(user)], data }
 }
 
-/** Revoke: removes any right of another account to spend the tokens. */
+/** Revoke: removes any delegation, the right of another account to spend the tokens. */
 const revoke: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,
   accounts: [writable(own), signer(user)],
@@ -170,18 +170,21 @@ function run(machine: Ambushed, trade: PoolTrade, guards: readonly Guard[], vict
 }
 
 describe.each(Object.entries(machines))('guards against a hostile program, %s', (_name, machine) => {
-  test.each([buy, sellPart, sellAll])('guards do not change an honest $side of $tokens', (trade) => {
-    const outcomes = [[], two, four].map((guards) => {
-      machine.reset(held)
-      const { error, harm } = run(machine, trade, guards)
-      return { error, harm, lamports: machine.lamports(machine.user), tokens: machine.tokens(machine.own) }
-    })
-    expect(outcomes[0]).toMatchObject({ error: undefined, harm: [] })
-    expect(outcomes[1]).toEqual(outcomes[0])
-    expect(outcomes[2]).toEqual(outcomes[0])
-  })
+  test.each([buy, sellPart, sellAll])(
+    'guards do not change the result of an honest $side of $tokens tokens',
+    (trade) => {
+      const outcomes = [[], two, four].map((guards) => {
+        machine.reset(held)
+        const { error, harm } = run(machine, trade, guards)
+        return { error, harm, lamports: machine.lamports(machine.user), tokens: machine.tokens(machine.own) }
+      })
+      expect(outcomes[0]).toMatchObject({ error: undefined, harm: [] })
+      expect(outcomes[1]).toEqual(outcomes[0])
+      expect(outcomes[2]).toEqual(outcomes[0])
+    },
+  )
 
-  // Index 0 is the trade; the guards follow in their order.
+  // Index 0 is the trade. The guards have the next indexes.
   test.each<[Attack, PoolTrade, bigint, string, number]>([
     ['take lamports', buy, 1n + SOL / 50n, 'lamports gone', 1],
     ['take lamports', sellPart, 100n * SOL, 'lamports gone', 1],
@@ -210,7 +213,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     ['take a delegation', 'delegate', undefined],
     ['take the right to close', 'right to close', 4],
   ])(
-    'the attack "%s" passes two guards because nothing is missing yet, and fails on the third or fourth guard',
+    'the attack "%s" passes the first two guards because no balance is missing yet, and the other guards stop it',
     (attack, harm, place) => {
       for (const guards of [[], two]) {
         machine.reset(held)
@@ -223,7 +226,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     },
   )
 
-  test('guards cannot protect a token account of another mint, so the verifier must refuse this transaction', () => {
+  test('guards cannot protect a token account of another mint, so the verifier must refuse such a transaction', () => {
     machine.reset(held)
     machine.arm('take tokens', HELD)
     expect(run(machine, buy, four, 'other')).toMatchObject({ error: undefined, harm: ['another token gone'] })
@@ -237,20 +240,23 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
     const answer = machine.sendAsBuilt(machine.trade(trade), (transaction) => {
       const guards = { floorLamports: allowed.floor, tokens: { ...tokens, amount: allowed.tokens } }
       const finished = withGuards(transaction, transaction.message.keys, guards)
-      if (!finished.ok) throw new Error('the guards do not fit')
+      if (!finished.ok) throw new Error('the guards do not fit into the transaction')
       return finished.transaction
     })
     const before = { floor: WALLET_LAMPORTS - BASE_FEE, tokens: held }
     return { ...answer, harm: machine.harm(answer.error === undefined ? allowed : before) }
   }
 
-  test.each([buy, sellPart, sellAll])('with guards, an honest $side of $tokens is executed', (trade) => {
-    machine.reset(held)
-    expect(guarded(trade)).toMatchObject({ error: undefined, harm: [] })
-  })
+  test.each([buy, sellPart, sellAll])(
+    'an honest $side of $tokens tokens is executed with the guards that Sluice appends',
+    (trade) => {
+      machine.reset(held)
+      expect(guarded(trade)).toMatchObject({ error: undefined, harm: [] })
+    },
+  )
 
   test.each(ATTACKS.flatMap((attack) => [buy, sellPart, sellAll].map((trade) => [attack, trade.side, trade] as const)))(
-    'an attack "%s" in a %s takes nothing beyond the bound',
+    'the attack "%s" in a %s takes nothing beyond the limits of the order',
     (attack, _side, trade) => {
       for (const amount of [1n, SOL / 50n, 5n * SOL, held, 2n ** 64n - 1n]) {
         machine.reset(held)
@@ -261,10 +267,10 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
   )
 })
 
-describe('a program that is honest in simulations', () => {
+describe('a program that is honest only in simulations', () => {
   const machine = machines.Token
 
-  test('a program that steals from the next slot on is honest in a simulation', () => {
+  test('a program that steals from the next Solana slot on is honest in a simulation', () => {
     machine.reset(held)
     machine.arm('take lamports', 5n * SOL, machine.slot + 1n)
     machine.svm.warpToSlot(machine.slot)
@@ -286,7 +292,7 @@ describe('a program that is honest in simulations', () => {
 
 const numRuns = Number(process.env.SLUICE_GUARD_RUNS ?? 60)
 
-test(`in ${numRuns} random attacks, a trade with guards loses nothing beyond its bound`, () => {
+test(`in ${numRuns} random attacks, a trade with guards loses nothing beyond the limits of its order`, () => {
   const machine = machines['Token-2022']
   const amount = constantFrom(0n, 10_000_000n, 2n * SOL, held, 2n ** 64n - 1n).chain((max) => bigInt({ min: 0n, max }))
   void assert(

@@ -41,7 +41,7 @@ export interface Landed {
   logs: string[]
 }
 
-/** Balance of an account that only has to exist. */
+/** The lamports of an account that only has to exist. */
 const RENT = 10_000_000n
 export const WALLET_LAMPORTS = 1_000_000_000_000n
 

@@ -106,7 +106,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     expect(trade(one, curve, what, what.side === 'sell' ? what.tokens : 7n)).toMatchObject(expected(curve, what, swap))
   })
 
-  test('a buy may deliver to an account that the same transaction opens', () => {
+  test('a buy from the pool program may deliver to an account that the same transaction opens', () => {
     one.load(new Curve())
     one.write(one.tokensOf(one.user), PROGRAMS.system, new Uint8Array(0), 0n)
     const open = openAta(
@@ -164,7 +164,7 @@ describe('the pool program with random reserves and amounts', () => {
   })
 })
 
-test.each([0n, 1n, 30n, 9_999n])('a fee of %d hundredths of a percent is rounded up', (bps) => {
+test.each([0n, 1n, 30n, 9_999n])('the pool program rounds up a fee of %d hundredths of a percent', (bps) => {
   for (const cost of [9_999n, 10_000n, 10_001n, 20_001n]) {
     // Half of the tokens cost as much as the SOL reserve plus one lamport.
     const { moved } = trade(machine, curveOf(cost - 1n, 2n * SOL, 2n * SOL), buyOut(SOL), 0n, bps)
@@ -185,7 +185,12 @@ describe('the pool program refuses a trade, and no balance changes', () => {
   const rich = () => curveOf(MOST - SOL, MOST - SOL, MOST - SOL)
 
   test.each<[string, number, () => Curve, PoolTrade]>([
-    ['one base unit more than 1 SOL brings', POOL_FAILURES.belowMinimumTokens, sold, buyIn(SOL, tokens + 1n)],
+    [
+      'a buy that demands one base unit more than 1 SOL pays for',
+      POOL_FAILURES.belowMinimumTokens,
+      sold,
+      buyIn(SOL, tokens + 1n),
+    ],
     [
       'a buy for one lamport less than its cost',
       POOL_FAILURES.tooMuchSolRequired,
@@ -204,31 +209,46 @@ describe('the pool program refuses a trade, and no balance changes', () => {
       sold,
       sale(tokens, proceeds.sol - proceeds.fee + 1n),
     ],
-    ['a buy for nothing', POOL_FAILURES.buyZeroAmount, sold, buyIn(0n, 0n)],
-    ['a buy of nothing', POOL_FAILURES.buyZeroAmount, sold, buyOut(0n)],
-    ['a buy for one lamport, which is all fee', POOL_FAILURES.buyZeroAmount, sold, buyIn(1n, 0n)],
-    ['a sale of nothing', POOL_FAILURES.sellZeroAmount, sold, sale(0n)],
+    ['a buy for 0 lamports', POOL_FAILURES.buyZeroAmount, sold, buyIn(0n, 0n)],
+    ['a buy of 0 tokens', POOL_FAILURES.buyZeroAmount, sold, buyOut(0n)],
+    ['a buy for one lamport, which the fee consumes', POOL_FAILURES.buyZeroAmount, sold, buyIn(1n, 0n)],
+    ['a sale of 0 tokens', POOL_FAILURES.sellZeroAmount, sold, sale(0n)],
     ['a buy from a sold-out curve', POOL_FAILURES.bondingCurveComplete, took, buyIn(SOL)],
     ['a sale to a sold-out curve', POOL_FAILURES.bondingCurveComplete, took, sale(tokens)],
     ['a buy that overflows the SOL reserves', POOL_FAILURES.overflow, rich, buyIn(3n * SOL)],
     ['a sale that overflows the token reserves', POOL_FAILURES.overflow, rich, sale(2n * SOL)],
-    ['a price above 64 bits', POOL_FAILURES.overflow, () => curveOf(MOST - SOL, 1_000n, 1_000n), buyOut(999n)],
     [
-      'a price just above 64 bits',
+      'a buy whose price needs more than 64 bits',
+      POOL_FAILURES.overflow,
+      () => curveOf(MOST - SOL, 1_000n, 1_000n),
+      buyOut(999n),
+    ],
+    [
+      'a buy whose price needs just more than 64 bits',
       POOL_FAILURES.overflow,
       () => curveOf((MOST / 2_000n) * 3n, 1_001n, 1_001n),
       buyOut(1_000n),
     ],
-    ['a cost above 64 bits including its fee', POOL_FAILURES.tooMuchSolRequired, dear, buyOut(MOST / 1_000n)],
     [
-      'more SOL in the pool than 64 bits',
+      'a buy whose cost with the fee needs more than 64 bits',
+      POOL_FAILURES.tooMuchSolRequired,
+      dear,
+      buyOut(MOST / 1_000n),
+    ],
+    [
+      'a buy after which the SOL of the pool need more than 64 bits',
       POOL_FAILURES.overflow,
       () => curveOf(MOST - SOL, 2n * SOL, 2n * SOL),
       buyOut(1n),
     ],
-    ['more tokens in the pool than 64 bits', POOL_FAILURES.overflow, () => curveOf(1_000n, MOST, MOST), sale(2n * SOL)],
-    ['a sale for more SOL than was paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
-  ])('%s: error %d', (_what, error, curve, what) => {
+    [
+      'a sale after which the tokens of the pool need more than 64 bits',
+      POOL_FAILURES.overflow,
+      () => curveOf(1_000n, MOST, MOST),
+      sale(2n * SOL),
+    ],
+    ['a sale for more SOL than buyers have paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
+  ])('the pool program refuses %s with error %d, and no balance changes', (_what, error, curve, what) => {
     const before = curve()
     const answer = trade(machine, before, what, what.side === 'sell' ? what.tokens : 0n)
     expect(answer).toMatchObject({ error, place: 0, moved: { user: 0n, pool: 0n, fees: 0n, tokens: 0n } })
@@ -236,10 +256,10 @@ describe('the pool program refuses a trade, and no balance changes', () => {
   })
 
   test.each([
-    ['exactly the tokens for 1 SOL', buyIn(SOL, tokens)],
-    ['exactly the cost', buyOut(tokens, sol + fee)],
-    ['exactly the proceeds', sale(tokens, proceeds.sol - proceeds.fee)],
-  ])('a trade with a limit of %s is executed', (_what, what) => {
+    ['exactly the tokens that 1 SOL pays for', buyIn(SOL, tokens)],
+    ['exactly the cost of a buy', buyOut(tokens, sol + fee)],
+    ['exactly the proceeds of a sale', sale(tokens, proceeds.sol - proceeds.fee)],
+  ])('the pool program executes a trade with a limit of %s', (_what, what) => {
     expect(trade(machine, sold(), what, what.side === 'sell' ? tokens : 0n).error).toBeUndefined()
   })
 })
@@ -261,7 +281,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     ['the user has not signed', 3010, at(6, { address: thief, signer: false })],
     ['an account is missing', 3005, (accounts) => accounts.slice(0, 15)],
     ['there are too many accounts', 3005, (accounts) => [...accounts, ...Array(9).fill(accounts[0])]],
-  ])('%s: error %s', (_what, error, change) => {
+  ])('the pool program refuses wrong accounts (%s) with error %s', (_what, error, change) => {
     machine.load(new Curve())
     machine.hold(machine.user, 0n)
     machine.write(other, machine.tokenProgram, machine.data(machine.mint))
@@ -270,7 +290,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     expect(machine.tokens(machine.tokensOf(machine.user))).toBe(0n)
   })
 
-  test('tokens of another mint in an account of the pool have no value', () => {
+  test('the pool program does not accept tokens of another mint', () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(SOL))
     machine.load(curve)
@@ -286,7 +306,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     expect(machine.send({ ...good, accounts })).toMatchObject({ error: 2003, place: 0 })
   })
 
-  test.each([0, 8])('a program account with only the first %d bytes of a pool is not a pool', (count) => {
+  test.each([0, 8])('the pool program refuses an account with only the first %d bytes of a pool', (count) => {
     machine.load(new Curve())
     const pool = machine.data(poolOf(machine.mint))
     const bytes = count === 0 ? new Uint8Array(pool.length) : pool.slice(0, count)
@@ -294,7 +314,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     expect(machine.send(poolInstruction(machine.user, machine.mint, buyIn(SOL)))).toMatchObject({ error: 3012 })
   })
 
-  test('a vault that the token program does not own is refused', () => {
+  test('the pool program refuses a vault that the token program does not own', () => {
     const curve = new Curve()
     curve.applyBuy(curve.quoteBuy(SOL))
     machine.load(curve)
@@ -304,7 +324,7 @@ describe('the pool program refuses wrong accounts and data', () => {
   })
 
   test.each<[string, number, Uint8Array]>([
-    ['nothing', 101, Buffer.alloc(0)],
+    ['no bytes', 101, Buffer.alloc(0)],
     [
       "an instruction of pump.fun's that it does not have",
       101,
@@ -312,7 +332,7 @@ describe('the pool program refuses wrong accounts and data', () => {
     ],
     ['a buy without its amounts', 102, Buffer.from('66063d1201daebea01', 'hex')],
     ['a buy with extra bytes', 102, Buffer.from(`66063d1201daebea${'01'.repeat(19)}`, 'hex')],
-  ])('data with %s: error %d', (_what, error, data) => {
+  ])('the pool program refuses data with %s with error %d', (_what, error, data) => {
     machine.load(new Curve())
     const good = poolInstruction(machine.user, machine.mint, buyIn(SOL))
     expect(machine.send({ ...good, data })).toMatchObject({ error, place: 0 })

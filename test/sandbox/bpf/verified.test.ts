@@ -57,7 +57,7 @@ test.each<[string, PoolTrade, AskedTrade]>([
   ['a buy by SOL', buyIn, asked],
   ['a buy by tokens', buyOut, asked],
   ['a full sale', sale, sellAll],
-])("%s of the sandbox's pool is read and accepted", (_what, trade, order) => {
+])("the verifier reads and accepts %s in a trade with the sandbox's pool", (_what, trade, order) => {
   expect(codes(trade, order)).toEqual([])
 })
 
@@ -69,6 +69,6 @@ test.each<[string, string, () => string[]]>([
   ['another mint', 'WRONG_MINT', () => codes(buyIn, asked, at(2, other))],
   ['another pool', 'POOL_UNKNOWN', () => codes(buyIn, asked, at(3, other))],
   ['tokens for another wallet', 'ACCOUNT_FOREIGN', () => codes(buyIn, asked, at(5, other))],
-])('%s is refused with %s', (_what, code, found) => {
+])("in a trade with the sandbox's pool, the verifier refuses %s with %s", (_what, code, found) => {
   expect(found()).toContain(code)
 })

@@ -14,7 +14,7 @@ async function trade(rig: Rig, side: 'buy' | 'sell', terms: object): Promise<Ans
   return rpc(rig, 'getTransaction', signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
 }
 
-test('a chain that began on the small ledger continues on the Solana runtime, and never returns to the ledger', async () => {
+test('a chain that began on the small ledger continues on the Solana runtime, and never returns to the small ledger', async () => {
   const stateFile = join(folder, 'grown.db')
   const small = await openRig({ stateFile, chain: 'small' })
   expect(small.chain).toBe('small')

@@ -30,7 +30,7 @@ interface World {
   advance(slots: number): void
   /** Returns a signed transaction of the wallet with these instructions. */
   sign(...calls: Call[]): Uint8Array
-  /** Sends the transaction and lets it land in the next slot. */
+  /** Sends the transaction and lets it land in the next Solana slot. */
   land(...calls: Call[]): LandedTransaction | undefined
   balance(address: string): number | undefined
 }
@@ -63,7 +63,7 @@ function buy(wallet: string): Call[] {
 }
 
 test.each(['confirmed', 'finalized'] as const)(
-  'reading at commitment %s does not change later results',
+  'reading the chain at commitment %s does not change later results',
   async (commitment) => {
     const { ledger, wallet, sign, land, balance } = await open()
     expect(land(...buy(wallet))?.error).toBeNull()
@@ -88,7 +88,7 @@ test.each([POOL_PROGRAM, PROGRAMS.token, PROGRAMS.associatedToken, WSOL_MINT])(
   },
 )
 
-test('a pool can be read before its first trade', async () => {
+test('a pool on the Solana runtime can be read before its first trade', async () => {
   const { ledger } = await open()
   expect(ledger.account(MINT, 'confirmed')?.owner).toBe(PROGRAMS.token)
   expect(ledger.account(poolOf(MINT), 'confirmed')?.owner).toBe(POOL_PROGRAM)
@@ -166,7 +166,7 @@ const seeds = Number(process.env.SLUICE_CHAIN_SEEDS ?? 3)
 const STEPS = 25
 
 test.each(Array.from({ length: seeds }, (_none, index) => index + 1))(
-  `recorded balances are correct after random transactions, and reading them changes nothing: seed %d`,
+  `recorded balances are correct after random transactions, and reading them does not change them (seed %d)`,
   async (seed) => {
     const { ledger, wallet, advance, sign } = await open(seed)
     const { call, addresses, integer } = drawn(wallet, seed)

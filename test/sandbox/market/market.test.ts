@@ -36,12 +36,12 @@ const off = (event: TradeEvent, price: number): number => Math.max(event.price /
 describe('generated market', () => {
   const seen = play(1, 300_000)
 
-  test('the same seed gives the same events, and another seed gives others', () => {
+  test('the same seed of a market gives the same events, and another seed gives other events', () => {
     expect(play(1, 20_000)).toEqual(seen.filter(({ at }) => at < 20_000))
     expect(play(2, 20_000)).not.toEqual(seen.filter(({ at }) => at < 20_000))
   })
 
-  test('the market is as active as documented from the first second on', () => {
+  test('the generated market has the documented activity from its first second on', () => {
     const perSecond = trades(seen).length / 300
     expect(perSecond).toBeGreaterThan(20)
     expect(perSecond).toBeLessThan(45)
@@ -58,7 +58,7 @@ describe('generated market', () => {
     expect(launches / 300).toBeLessThan(0.4)
   })
 
-  test('15 % of the prints are hops of routed swaps, 2 to 30 times wrong and mostly small', () => {
+  test('15 % of the generated prints are hops of routed swaps, with prices that are wrong by a factor of 2 to 30', () => {
     const noisy = trades(seen).filter(({ event, price }) => off(event, price) > 2)
     const share = noisy.length / trades(seen).length
     expect(share).toBeGreaterThan(0.13)
@@ -68,7 +68,7 @@ describe('generated market', () => {
     for (const { event, price } of noisy) expect(off(event, price)).toBeLessThan(60)
   })
 
-  test('in every print, the price equals SOL divided by tokens', () => {
+  test('in every generated print, the price equals SOL divided by tokens', () => {
     for (const { event } of trades(seen)) {
       expect(event.price).toBeCloseTo(event.sol / event.tokens, 15)
       expect(event.sol).toBeGreaterThan(0)
@@ -78,7 +78,7 @@ describe('generated market', () => {
     expect(new Set(signatures).size).toBe(signatures.length)
   })
 
-  test('falls and rises of 15 % happen every few seconds', () => {
+  test('in the generated market, falls and rises of 15 % occur every few seconds', () => {
     const high = new Map<string, number>()
     const low = new Map<string, number>()
     let falls = 0
@@ -94,13 +94,13 @@ describe('generated market', () => {
     expect(rises).toBeGreaterThan(60)
   })
 
-  test('price updates report significant moves with the change since the last one', () => {
+  test('a price update reports a significant move, with the change since the last price update', () => {
     const updates = seen.map(({ event }) => event).filter((event): event is PriceEvent => event.type === 'priceUpdate')
     expect(updates.length).toBeGreaterThan(300)
     for (const update of updates) expect(Math.abs(update.changePercent)).toBeGreaterThanOrEqual(5)
   })
 
-  test('launches include hostile names and sometimes the mint of a currency', () => {
+  test('some generated launches have hostile names or the mint of a currency', () => {
     const events = play(1, 30_000, { launchesPerSecond: 20 })
       .map(({ event }) => event)
       .filter((event): event is LaunchEvent => event.type === 'newToken')
@@ -165,7 +165,7 @@ test('a token of an earlier process continues to trade', () => {
 })
 
 describe('pace', () => {
-  test.each([1, 10, 100])('at speed %i the market runs at that multiple of real time', (speed) => {
+  test.each([1, 10, 100])('with the speed %i, the market runs at this multiple of real time', (speed) => {
     const clock = new SimulatedClock(1_000)
     let events = 0
     const stop = runMarket(new SeededMarket({ seed: 1, emit: () => events++ }), clock, speed)

@@ -30,7 +30,7 @@ function opened() {
   return { passed }
 }
 
-test('a market runs at its speed, and does not catch up after it was stopped', () => {
+test('a market runs at its speed, and after a stop it does not catch up on the missed time', () => {
   const { passed } = opened()
   passed(10)
   let count = 0

@@ -70,7 +70,7 @@ describe('sendTransaction', () => {
     },
   )
 
-  test('base58 is accepted, also without preflight', async () => {
+  test('sendTransaction accepts base58, also without preflight', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     expect(await rpc(rig, 'sendTransaction', encodeBase58(bytes), { skipPreflight: true, maxRetries: 0 })).toBe(
@@ -147,7 +147,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(0)
   })
 
-  test('a failing transaction is reported with its logs; without preflight it lands and costs its fee', async () => {
+  test('sendTransaction reports a failing transaction with its logs; without preflight it lands and costs its fee', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer({ lamports: 20_000_000_000 })
     expect(await send(bytes)).toMatchObject({
@@ -163,14 +163,14 @@ describe('sendTransaction', () => {
   })
 
   test.each<[what: string, params: unknown[], code: number]>([
-    ['a number instead of a text', [7], -32602],
+    ['a number instead of text', [7], -32602],
     ['invalid base64', ['*', { encoding: 'base64' }], -32602],
     ['invalid base58', ['0OIl'], -32602],
     ['too many bytes', [Buffer.alloc(1_300).toString('base64'), { encoding: 'base64' }], -32602],
     ['bytes that are not a transaction', ['AQID', { encoding: 'base64' }], -32602],
     ['an unknown encoding', ['AQID', { encoding: 'hex' }], -32602],
-    ['a slot in the future', ['AQID', { encoding: 'base64', minContextSlot: 4e8 }], -32016],
-  ])('%s is refused', async (_what, params, code) => {
+    ['a minimum slot in the future', ['AQID', { encoding: 'base64', minContextSlot: 4e8 }], -32016],
+  ])('sendTransaction refuses %s', async (_what, params, code) => {
     rig = await openRig()
     expect(await rpc(rig, 'sendTransaction', ...params)).toMatchObject({ code, message: expect.any(String) })
   })
@@ -184,7 +184,7 @@ describe('sendTransaction', () => {
 })
 
 describe('simulateTransaction', () => {
-  test('a simulation returns balances, fee and the requested accounts, and changes nothing', async () => {
+  test('simulateTransaction returns balances, the fee and the requested accounts, and changes nothing', async () => {
     rig = await openRig()
     const { bytes } = await transfer({ signed: false })
     const accounts = { encoding: 'base64', addresses: [rig.wallet, STRANGER.toBase58()] }
@@ -200,7 +200,7 @@ describe('simulateTransaction', () => {
     expect((await rpc(rig, 'getBalance', rig.wallet, CONFIRMED)).value).toBe(10_000_000_000)
   })
 
-  test('a failed simulation has logs and no accounts', async () => {
+  test('simulateTransaction returns logs and no accounts for a transaction that fails', async () => {
     rig = await openRig()
     const { bytes } = await transfer({ lamports: 20_000_000_000 })
     const { value } = await simulate(bytes, { accounts: { encoding: 'base64', addresses: [rig.wallet] } })
@@ -208,7 +208,7 @@ describe('simulateTransaction', () => {
     expect(value.logs.at(-1)).toContain('custom program error: 0x1')
   })
 
-  test('a simulation checks signatures and blockhash on request', async () => {
+  test('simulateTransaction checks the signatures and the blockhash on request', async () => {
     rig = await openRig()
     const blockhash = PublicKey.default.toBase58()
     const { bytes } = await transfer({ signed: false, blockhash })
@@ -238,7 +238,7 @@ describe('a node with faults', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('a lagging node returns the slot and balances of the past', async () => {
+  test('with the fault of a lagging node, the RPC returns the slot and balances of the past', async () => {
     rig = await openRig()
     await send((await transfer()).bytes)
     rig.advance(10)
@@ -248,7 +248,7 @@ describe('a node with faults', () => {
     expect(await received()).toBe(0)
   })
 
-  test('a node may return an expired blockhash, another genesis hash, or a 429', async () => {
+  test('faults of the RPC can give an expired blockhash, another genesis hash, or a 429', async () => {
     rig = await openRig()
     rig.advance(300)
     rig.faults.set({ kind: 'staleBlockhash' })

@@ -126,7 +126,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getTransaction', 'x')).toMatchObject({ code: -32602 })
   })
 
-  test('a status goes from unknown to finalized, and from the cache to the history', async () => {
+  test('the status of a transaction goes from unknown to finalized, and from the cache to the history', async () => {
     const own = await openRig()
     const sent = (await post(own, '/trade/buy', { publicKey: own.wallet, mint: MINT, amount: 0.1 })).body.signature
     const status = async (history = false): Promise<Answered> =>
@@ -188,7 +188,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getGenesisHash')).toBe(rig.genesisHash)
   })
 
-  test('block times may be missing or old', async () => {
+  test('faults of the RPC can make block times missing or old', async () => {
     const slot = (await rpc(rig, 'getSlot', CONFIRMED)) - 3
     const time = await rpc(rig, 'getBlockTime', slot)
     rig.faults.set({ kind: 'noBlockTime', slots: 2 })
@@ -203,7 +203,7 @@ describe('RPC', () => {
     expect(await rpc(rig, 'getBlockTime', slot)).toBe(time - 15)
   })
 
-  test('batches are answered, and invalid calls give errors', async () => {
+  test('the RPC answers batches, and gives errors for invalid calls', async () => {
     const send = async (body: string): Promise<Answered> => (await call(rig.rpcUrl, { method: 'POST', body })).body
     const answers = await send(
       '[{"jsonrpc":"2.0","id":"a","method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"nothing"},7]',

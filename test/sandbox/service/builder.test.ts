@@ -19,7 +19,7 @@ let rig: Rig
 afterEach(() => rig.close())
 
 const SLIPPAGE = 10
-/** A clock without delays, because the check waits for a blockhash that its node may not know yet. */
+/** A clock without delays. With a real clock, the check would wait for a blockhash that its node does not know yet. */
 const impatient: Clock = {
   now: () => 0,
   after: (_ms, run) => {
@@ -35,7 +35,7 @@ function asked(side: 'buy' | 'sell'): AskedTrade {
     : { ...terms, side, amount: { kind: 'all' } }
 }
 
-/** Requests a transaction and reads the answer as a client does. */
+/** Requests a transaction from the builder, and reads the answer as a client does. */
 async function build(side: 'buy' | 'sell'): Promise<BuiltReply> {
   const terms = side === 'buy' ? { amount: 0.5 } : { amount: '100%', sellAll: true }
   const response = await fetch(`${rig.baseUrl}/transaction/${side}`, {
@@ -108,7 +108,7 @@ const mixed: Partial<Dialect>[] = [
 
 describe('the builder', () => {
   test.each([{}, ...dialects.filter((dialect) => !isPlain(dialect)), ...mixed])(
-    'with %j, the service builds a buy and a sale that the verifier accepts',
+    'with the dialect %j, the builder makes a buy and a sale that the verifier accepts',
     async (dialect) => {
       rig = await openRig({ dialect })
       for (const side of ['buy', 'sell'] as const) {
@@ -124,7 +124,7 @@ describe('the builder', () => {
     },
   )
 
-  test('the verifier refuses every attack with its own code', async () => {
+  test('the verifier refuses every attack of the builder with the code for it', async () => {
     rig = await openRig()
     const buy = await build('buy')
     if (!buy.ok) throw new Error(buy.reason)
@@ -156,7 +156,7 @@ describe('the builder', () => {
   })
 
   test.each(['take lamports', 'take the account'] as const)(
-    'the hostile program is honest in the simulation, and on the chain it does this: %s',
+    'the hostile program is honest in the simulation, and attacks on the chain: %s',
     async (theft) => {
       rig = await openRig()
       const first = await build('buy')
@@ -179,7 +179,7 @@ describe('the builder', () => {
     },
   )
 
-  test('faults of the builder give an old blockhash, an impossible height, and an answer without a transaction', async () => {
+  test('faults of the builder can give an old blockhash, an impossible height, or an answer without a transaction', async () => {
     rig = await openRig()
     rig.advance(300)
     rig.faults.set({ kind: 'builtStale' })
@@ -190,7 +190,7 @@ describe('the builder', () => {
     expect(await build('buy')).toMatchObject({ ok: false, code: 'REPLY_UNREADABLE' })
   })
 
-  test('the files next to the chain are readable by their owner only', async () => {
+  test('only their owner can read the files next to the chain', async () => {
     rig = await openRig()
     for (const file of [rig.keypair, rig.policy]) expect(statSync(file).mode & 0o777).toBe(0o600)
   })

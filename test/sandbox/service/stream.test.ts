@@ -9,7 +9,7 @@ describe('stream', () => {
   let rig: Rig
   afterEach(() => rig.close())
 
-  test('a client authenticates, subscribes, receives events and unsubscribes', async () => {
+  test('a client of the stream authenticates, subscribes, receives events and unsubscribes', async () => {
     rig = await openRig()
     const listener = await Listener.open(rig.wsUrl)
     listener.send({ method: 'authenticate', apiKey: rig.apiKeys.premium })
@@ -68,7 +68,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('our own trade appears on the feed when it has landed', async () => {
+  test('our own trade appears on the stream when it has landed', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [MINT])
     const { signature } = (
@@ -82,11 +82,11 @@ describe('stream', () => {
   test.each<[what: string, message: unknown, code: string]>([
     ['subscribe before authenticate', { method: 'subscribe', keys: ['trades'] }, 'AUTHENTICATION_FAILED'],
     ['unsubscribe before authenticate', { method: 'unsubscribe', keys: ['trades'] }, 'AUTHENTICATION_FAILED'],
-    ['a wrong key', { method: 'authenticate', apiKey: 'standard-x' }, 'AUTHENTICATION_FAILED'],
-    ['no key', { method: 'authenticate' }, 'AUTHENTICATION_FAILED'],
-    ['a key that is not a text', { method: 'authenticate', apiKey: { $ne: 1 } }, 'AUTHENTICATION_FAILED'],
+    ['a wrong API key', { method: 'authenticate', apiKey: 'standard-x' }, 'AUTHENTICATION_FAILED'],
+    ['no API key', { method: 'authenticate' }, 'AUTHENTICATION_FAILED'],
+    ['an API key that is not text', { method: 'authenticate', apiKey: { $ne: 1 } }, 'AUTHENTICATION_FAILED'],
     ['invalid JSON', '{', 'AUTHENTICATION_FAILED'],
-  ])('before authentication, %s: the message %j gives %s', async (_what, message, code) => {
+  ])('before authentication, the stream answers %s (message %j) with %s', async (_what, message, code) => {
     rig = await openRig()
     const listener = await Listener.open(rig.wsUrl)
     listener.send(message)
@@ -104,11 +104,11 @@ describe('stream', () => {
     ['an invalid address', { method: 'subscribe', keys: [`${MINT}x`] }],
     ['no keys', { method: 'subscribe' }],
     ['an empty list', { method: 'subscribe', keys: [] }],
-    ['keys that are not texts', { method: 'subscribe', keys: [7] }],
+    ['keys that are not text', { method: 'subscribe', keys: [7] }],
     ['an unknown method', { method: 'trade' }],
     ['invalid JSON', 'hello'],
-    ['null', 'null'],
-  ])('%s: the message %j is refused completely, and the answer names no key', async (_what, message) => {
+    ['the text null', 'null'],
+  ])('the stream refuses %s (message %j) completely, and the answer names no key', async (_what, message) => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     listener.send(message)
@@ -121,7 +121,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('the plan limits messages per second, and a new second resets the count', async () => {
+  test('the plan limits the messages per second to the stream, and a new second resets the count', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     for (let count = 0; count < 50; count++) listener.send({ method: 'ping' })
@@ -133,7 +133,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('the plan limits connections, and a closed connection frees its place', async () => {
+  test('the plan limits the connections to the stream, and a closed connection makes room for another', async () => {
     rig = await openRig()
     const five = await Promise.all(Array.from({ length: 5 }, () => Listener.on(rig, [])))
     const sixth = await Listener.open(rig.wsUrl)
@@ -158,7 +158,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('compression and other paths are refused', async () => {
+  test('the stream refuses compression and other paths', async () => {
     rig = await openRig()
     const listener = await Listener.on(rig, [])
     expect(listener.socket.extensions).toBe('')

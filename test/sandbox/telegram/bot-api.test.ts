@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BotApi } from '../../../src/sandbox/telegram/bot-api.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 
-// The sandbox must answer each of these calls as the Bot API's documentation specifies.
+// The sandbox must answer each of these calls as the documentation of Telegram's Bot API specifies.
 
 const TOKEN = '1:secret'
 
@@ -30,17 +30,23 @@ const button = (data: string) => ({
 test.each<[what: string, method: string, given: object, status: number, description: string]>([
   ['an unknown method', 'sellEverything', {}, 404, 'Not Found'],
   ['an empty text', 'sendMessage', { ...send, text: ' ' }, 400, 'message text is empty'],
-  ['a text over 4,096 characters', 'sendMessage', { ...send, text: 'x'.repeat(4_097) }, 400, 'message is too long'],
-  ['button data over 64 bytes', 'sendMessage', button('\u00e9'.repeat(33)), 400, 'BUTTON_DATA_INVALID'],
   [
-    'an entity beyond the text',
+    'a text of more than 4,096 characters',
+    'sendMessage',
+    { ...send, text: 'x'.repeat(4_097) },
+    400,
+    'message is too long',
+  ],
+  ['button data of more than 64 bytes', 'sendMessage', button('\u00e9'.repeat(33)), 400, 'BUTTON_DATA_INVALID'],
+  [
+    'an entity that ends after the text',
     'sendMessage',
     { ...send, entities: [{ type: 'pre', offset: 0, length: 6 }] },
     400,
     'entity',
   ],
   ['a user who has not opened the bot', 'sendMessage', { ...send, chat_id: 8 }, 400, 'chat not found'],
-])('%s is refused', async (_what, method, given, status, description) => {
+])('the Bot API of the sandbox refuses %s', async (_what, method, given, status, description) => {
   const { call, api } = served()
   expect(await call(method, given)).toMatchObject({
     ok: false,
@@ -51,12 +57,12 @@ test.each<[what: string, method: string, given: object, status: number, descript
   expect(api.sent).toEqual([])
 })
 
-test('the longest text and the longest button data are accepted', async () => {
+test('the Bot API of the sandbox accepts the longest text and the longest button data', async () => {
   const { call } = served()
   expect((await call('sendMessage', { ...button('x'.repeat(64)), text: 'x'.repeat(4_096) })).ok).toBe(true)
 })
 
-test('a wrong token is refused, and so is a message to a user who has blocked the bot', async () => {
+test('the Bot API of the sandbox refuses a wrong token, and a message to a user who has blocked the bot', async () => {
   const { call, api } = served()
   expect(await call('getMe', {}, '1:other')).toMatchObject({ ok: false, status: 401 })
   api.blockedBy.add(7)
@@ -78,7 +84,7 @@ test('an update is delivered until a later offset confirms it, and a poll waits 
   expect(api.pending).toBe(0)
 })
 
-test('a second poll ends the first one with 409', async () => {
+test('in the Bot API of the sandbox, a second poll ends the first one with 409', async () => {
   const { call, api } = served()
   const first = call('getUpdates', { timeout: 25 })
   const second = call('getUpdates', { timeout: 25 })
@@ -90,7 +96,7 @@ test('a second poll ends the first one with 409', async () => {
   expect((await second).ok).toBe(true)
 })
 
-test('too many messages are refused with the time to wait, and are accepted after this time', async () => {
+test('the Bot API of the sandbox refuses too many messages with the time to wait, and accepts them after this time', async () => {
   const { call, api, clock } = served()
   for (let count = 0; count < 5; count++) expect((await call('sendMessage', send)).ok).toBe(true)
   const refused = await call('sendMessage', send)
