@@ -152,7 +152,7 @@ test('the error is one line if the journal is a folder, or if its lock cannot be
   expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `), 1))
 })
 
-test('a journal of the first version with open orders is migrated completely, and its open orders continue', async () => {
+test('the migration of a journal of the first version keeps its open orders, and they continue', async () => {
   const path = journalPath()
   const journal = openJournal(path, JOURNAL_OPTIONS)
   journal.input(1, timeOf(0), start(1))
