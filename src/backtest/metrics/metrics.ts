@@ -269,7 +269,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => mean(f.moveOfLosses.map(({ best }) => best)),
   },
   averageGivenBack: {
-    ...{ unit: '%', label: 'Average profit given back', formula: 'mean of *best* less `return`, each at least 0' },
+    ...{ unit: '%', label: 'Average profit given back', formula: 'mean over the trades of *best* less `return`, or 0 where that is negative' },
     of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
   },
 
