@@ -269,7 +269,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => mean(f.moveOfLosses.map(({ best }) => best)),
   },
   averageGivenBack: {
-    ...{ unit: '%', label: 'Average profit given back', formula: 'mean over the trades of *best* less `return`, or 0 where that is negative' },
+    ...{
+      unit: '%',
+      label: 'Average profit given back',
+      formula: 'mean over the trades of *best* less `return`, or 0 where that is negative',
+    },
     of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
   },
 
