@@ -7,17 +7,17 @@ import { keyBytes } from '../solana/transaction.ts'
 const MOST_KEPT = 10_000
 const kept = new Map<string, string>()
 
-/** Address of a wallet's associated token account for a mint. */
+/** Returns the address of a wallet's associated token account for a mint. */
 export function tokenAccountOf(wallet: string, mint: string, tokenProgram: string): string {
   return derive(PROGRAMS.associatedToken, [keyBytes(wallet), keyBytes(tokenProgram), keyBytes(mint)])
 }
 
-/** Address of a mint's bonding curve account on pump.fun. */
+/** Returns the address of a mint's bonding curve account on pump.fun. */
 export function bondingCurveOf(mint: string, program: string): string {
   return derive(program, [text('bonding-curve'), keyBytes(mint)])
 }
 
-/** Address of the pool that pump.fun opens when a curve is complete (pump-public-docs @1b82215,
+/** Returns the address of the pool that pump.fun opens when a curve is complete (pump-public-docs @1b82215,
  *  PUMP_SWAP_CREATOR_FEE_README). It has index 0, is created by the mint's own pool authority, and is quoted in wrapped
  *  SOL. */
 export function canonicalPoolOf(mint: string, program: string): string {
@@ -26,18 +26,18 @@ export function canonicalPoolOf(mint: string, program: string): string {
   return derive(program, [text('pool'), index, keyBytes(authority), keyBytes(mint), keyBytes(WSOL_MINT)])
 }
 
-/** Address of the vault in which pump.fun collects the fees of a coin's creator. */
+/** Returns the address of the vault in which pump.fun collects the fees of a coin's creator. */
 export function creatorVaultOf(creator: Uint8Array): string {
   return derive(PROGRAMS.bondingCurve, [text('creator-vault'), Uint8Array.from(creator)])
 }
 
-/** Address of the account in which pump.fun or PumpSwap counts the trading volume of a wallet. */
+/** Returns the address of the account in which pump.fun or PumpSwap counts the trading volume of a wallet. */
 export function volumeAccumulatorOf(wallet: string, program: string): string {
   return derive(program, [text('user_volume_accumulator'), keyBytes(wallet)])
 }
 
-/** Address of an account that the key `base` can open (`create_with_seed`) and sign for. It is derived from this key, a
- *  seed and the owning program. */
+/** Returns the address of an account that the key `base` can open (`create_with_seed`) and sign for. It is derived from
+ *  this key, a seed and the owning program. */
 export function seededAddress(base: string, seed: Uint8Array, owner: string): string {
   return encodeBase58(digest(keyBytes(base), seed, keyBytes(owner)))
 }

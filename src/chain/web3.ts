@@ -242,7 +242,7 @@ interface UsedTable {
   readonly entries: Map<number, string>
 }
 
-/** Lookup tables of a message, with the entries that the message uses. */
+/** Returns the lookup tables of a message, with the entries that the message uses. */
 function usedTables({ keys, lookups }: Message, accounts: readonly string[]): UsedTable[] {
   const tables = new Map<string, UsedTable>()
   let at = keys.length

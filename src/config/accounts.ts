@@ -94,8 +94,8 @@ function settingsOf(
   }
 }
 
-/** Subscription keys with which a run starts: those of the strategies, and `newTokens` if a limit or a filter needs the
- *  announcements of new tokens. */
+/** Returns the subscription keys with which a run starts: those of the strategies, and `newTokens` if a limit or a
+ *  filter needs the announcements of new tokens. */
 export function keysOf({ bots, wallets }: Pick<Config, 'bots' | 'wallets'>): string[] {
   const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
   if (bots.some((bot) => asksForLaunches({ ...bot, walletLimits: walletOf({ wallets }, bot).limits })))

@@ -2,8 +2,9 @@ export type SecureScheme = 'https' | 'wss'
 
 const PLAIN = { https: 'http', wss: 'ws' } as const
 
-/** Problem of an address to which the process sends a key or an order; undefined if it is valid. Only an address of
- *  this machine may be unencrypted. The returned text never repeats the address, because it may contain a key. */
+/** Returns the problem of an address to which the process sends a key or an order; undefined if it is valid. Only an
+ *  address of this machine may be unencrypted. The returned text never repeats the address, because it may contain a
+ *  key. */
 function addressProblem(text: string, scheme: SecureScheme): string | undefined {
   const url = URL.parse(text)
   const plain = PLAIN[scheme]
@@ -14,8 +15,8 @@ function addressProblem(text: string, scheme: SecureScheme): string | undefined 
   return url.protocol === `${scheme}:` ? undefined : `expected ${scheme}://, found ${url.protocol}//`
 }
 
-/** Problem of an address that is written in a configuration file; undefined if it is valid. An address with parts that
- *  may contain a secret is refused. */
+/** Returns the problem of an address that is written in a configuration file; undefined if it is valid. An address with
+ *  parts that may contain a secret is refused. */
 export function openAddressProblem(text: string, scheme: SecureScheme): string | undefined {
   const problem = addressProblem(text, scheme)
   if (problem) return problem
@@ -25,7 +26,7 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
     : undefined
 }
 
-/** Problem of an address at which browsers reach a page of ours; undefined if it is valid. */
+/** Returns the problem of an address at which browsers reach a page of ours; undefined if it is valid. */
 export function originProblem(text: string): string | undefined {
   const problem = openAddressProblem(text, 'https')
   if (problem) return problem
@@ -35,7 +36,8 @@ export function originProblem(text: string): string | undefined {
 /** Matches the name of a query parameter that probably contains a secret. */
 const SECRET_PARAMETER = /key|token|secret|auth|pass|sign/i
 
-/** Problem of an address for public data that is written in a configuration file; undefined if it is valid. */
+/** Returns the problem of an address for public data that is written in a configuration file; undefined if it is
+ *  valid. */
 export function publicAddressProblem(text: string): string | undefined {
   const problem = addressProblem(text, 'https')
   if (problem) return `${problem}, or env:NAME or file:PATH`
@@ -50,7 +52,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-/** Problem of an RPC address that was read from its env: or file: reference; undefined if it is valid. */
+/** Returns the problem of an RPC address that was read from its env: or file: reference; undefined if it is valid. */
 export function rpcAddressProblem(text: string): string | undefined {
   return addressProblem(text, 'https')
 }

@@ -128,7 +128,7 @@ export const policySchema = z.strictObject({
 /** A policy with the keys of the file, after a check by the schema. */
 export type PolicyInput = z.output<typeof policySchema>
 
-/** Text of a `builder-policy.yaml`, with short values on the line of their key. */
+/** Returns the text of a `builder-policy.yaml`, with short values on the line of their key. */
 export function policyText(policy: PolicyInput): string {
   return stringify(policy, { collectionStyle: 'any', flowCollectionPadding: true, lineWidth: 0 })
 }

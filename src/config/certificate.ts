@@ -106,7 +106,7 @@ export function requireValid({ validFrom, validTo }: Certificate, { certificate:
     )
 }
 
-/** The first certificate of a file, with the text of the file. */
+/** Returns the first certificate of a file, with the text of the file. */
 function leafOf(file: string): { x509: X509Certificate; text: string } {
   const refuse = (problem: string): CertificateError => new CertificateError('certificate', file, problem)
   const text = textOf('certificate', file)

@@ -53,7 +53,7 @@ function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot
   return problems
 }
 
-/** Section of a wallet in the configuration. */
+/** Returns the section of a wallet in the configuration. */
 function walletSection(name: string | undefined): string {
   return name === undefined ? 'wallet' : `wallets.${name}`
 }
@@ -122,7 +122,7 @@ function ignoredBySandbox({ chain, wallet, wallets = {} }: ConfigFile['sections'
   ]
 }
 
-/** Warnings about the sections that all bots share. */
+/** Returns the warnings about the sections that all bots share. */
 export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): ConfigError[] {
   const { service } = agreed
   if (service === 'sandbox') {

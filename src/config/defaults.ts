@@ -89,7 +89,7 @@ function rpcUrl(text: string, cwd: string): Secret {
   return secretFrom(text, cwd, rpcAddressProblem)
 }
 
-/** The wallets by name, or the only one with the name ''. */
+/** Returns the wallets by name, or the only one with the name ''. */
 export function walletsFrom({ wallet, wallets }: Pick<FileInput, 'wallet' | 'wallets'>, cwd: string): WalletConfig[] {
   if (wallets === undefined) return [walletFrom(wallet, cwd)]
   return Object.entries(wallets).map(([name, input]) => walletFrom(input, cwd, name))
@@ -178,8 +178,8 @@ export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput[
   }
 }
 
-/** Fees that quotes include: those of the bot's orders and, where an order or the service leaves a fee open, those of
- *  the fill model. */
+/** Returns the fees that quotes include: those of the bot's orders and, where an order or the service leaves a fee
+ *  open, those of the fill model. */
 export function quoteFeesFrom(paper: FillModel, orders: OrderSettings, exitOrders: ExitOrderSettings): QuoteFees {
   const priorityFee = orders.priorityFeeLamports ?? paper.autoPriorityFeeLamports
   return {

@@ -47,8 +47,8 @@ export function effectiveExits(
   }
 }
 
-/** Exits of the strategy that the defaults override. Exits that the bot sets itself are left out, because their values
- *  are visible in the bot's own section. */
+/** Returns the exits of the strategy that the defaults override. Exits that the bot sets itself are left out, because
+ *  their values are visible in the bot's own section. */
 function overriddenBy(
   defaults: ExitsInput = {},
   strategy: ExitRules,
@@ -62,12 +62,12 @@ function overriddenBy(
   })
 }
 
-/** Text such as `stopLossPercent 5 instead of 25, ...`. */
+/** Returns a text such as `stopLossPercent 5 instead of 25, ...`. */
 export function overriddenText(exits: readonly OverriddenExit[]): string {
   return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
 }
 
-/** One line about all bots whose strategy has overridden exits; undefined if there are none. */
+/** Returns one line about all bots whose strategy has overridden exits; undefined if there are none. */
 export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined

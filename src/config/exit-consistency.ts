@@ -76,7 +76,7 @@ function placeOf({ input, path }: CheckedBot, source: ExitSource | undefined): s
   return source === 'defaults' ? 'defaults.exits' : formatPath([...path, 'exits'])
 }
 
-/** Problem of `poll` without an RPC: `poll` reads the pools over RPC. The sandbox has its own RPC. */
+/** Returns the problem of `poll` without an RPC: `poll` reads the pools over RPC. The sandbox has its own RPC. */
 function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
   const isThere = chain !== undefined || unfit.includes('chain')
   if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []

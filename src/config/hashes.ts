@@ -39,8 +39,8 @@ export function configHash({ service, chain, wallets, bots, lists }: Omit<Config
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
 }
 
-/** The parts of the wallets that affect decisions. A wallet without a name is hashed under the same keys as before
- *  wallets had names, so that the hash of its configuration stays the same. */
+/** Returns the parts of the wallets that affect decisions. A wallet without a name is hashed under the same keys as
+ *  before wallets had names, so that the hash of its configuration stays the same. */
 function walletsIn(wallets: Config['wallets']): object {
   const [only] = wallets
   if (only?.name === '') return { wallet: only.publicKey, walletLimits: only.limits }
@@ -55,12 +55,12 @@ function sourceFiles(sources: NonNullable<BotConfig['sources']>): { sourceFiles?
   return hashes.length === 0 ? {} : { sourceFiles: Object.fromEntries(hashes) }
 }
 
-/** Hash of a policy's rules. It does not depend on the name of the policy's file. */
+/** Returns the hash of a policy's rules. It does not depend on the name of the policy's file. */
 export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
   return createHash('sha256').update(canonicalJson(rules)).digest('hex')
 }
 
-/** JSON with sorted keys, so that equal values give equal text. */
+/** Returns a value as JSON with sorted keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   const sorted = (_key: string, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -69,8 +69,8 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sorted) ?? ''
 }
 
-/** Hash of all code that decides about orders: the version of Sluice, its deciding folders, and every strategy file
- *  with its relative imports. The hash does not depend on the folder of the package. */
+/** Returns the hash of all code that decides about orders: the version of Sluice, its deciding folders, and every
+ *  strategy file with its relative imports. The hash does not depend on the folder of the package. */
 export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
   ours ??= hashOfDecidingRows()
   const hash = ours.copy()
@@ -100,7 +100,7 @@ function add(hash: Hash, name: string, bytes: Uint8Array | string): void {
   hash.update(`${name}\0${bytes.length}\0`).update(bytes)
 }
 
-/** Hash of all files of Sluice, which also covers the fill model and the metrics of backtests. */
+/** Returns the hash of all files of Sluice, which also covers the fill model and the metrics of backtests. */
 export function sluiceHash(): string {
   const hash = createHash('sha256')
   for (const name of sourcesIn(SOURCES)) add(hash, name, readFileSync(join(SOURCES, name)))

@@ -22,7 +22,7 @@ export function useJoinedLibraries(folder = LIBRARIES): void {
   })
 }
 
-/** URL of the joined file for the URL of each library that has one. */
+/** Returns the URL of the joined file of each library that has one, by the URL of the library's first module. */
 export function joinedUrls(folder: string): ReadonlyMap<string, string> {
   const found = JOINED.flatMap((name) => {
     const { url, version } = installed(name)
@@ -36,7 +36,7 @@ export function joinedName(name: Joined, version: string): string {
   return `${name}-${version}.js`
 }
 
-/** The library that this package imports: the URL of its first module, its folder and its version. */
+/** Returns the library that this package imports: the URL of its first module, its folder and its version. */
 export function installed(name: Joined): { readonly url: string; readonly folder: string; readonly version: string } {
   const url = import.meta.resolve(name)
   const end = `/node_modules/${name}/`

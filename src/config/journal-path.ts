@@ -3,9 +3,9 @@ import { journalFrom } from './defaults.ts'
 import { readConfigFile } from './read.ts'
 import { formatErrors } from './yaml/errors.ts'
 
-/** Path of the journal that the files name, or the default path. Other sections may be invalid, because an operator
- *  must be able to halt a process while its configuration is being edited. Throws a SluiceError (exit 2) if a file
- *  cannot be read or its section `journal` is invalid. */
+/** Returns the path of the journal that the files name, or the default path. Other sections may be invalid, because an
+ *  operator must be able to halt a process while its configuration is being edited. Throws a SluiceError (exit 2) if a
+ *  file cannot be read or its section `journal` is invalid. */
 export function journalPathOf(files: readonly string[], cwd: string): string {
   const read = files.map((file) => readConfigFile(file, cwd))
   const errors = read.flatMap(({ file, errors: found }) =>

@@ -11,9 +11,9 @@ export const SCHEMA_TITLE = 'A configuration of Sluice'
 
 const BROKEN = 'cannot be loaded at present, so its params are unknown; `sluice check` gives the reason'
 
-/** JSON Schema of a configuration file (draft 7, for editors), with the params of these strategies. `sluice check` also
- *  checks rules that a schema cannot express: addresses, secrets, contradictions. `broken`: names of strategies that
- *  could not be loaded. */
+/** Returns the JSON Schema of a configuration file (draft 7, for editors), with the params of these strategies. `sluice
+ *  check` also checks rules that a schema cannot express: addresses, secrets, contradictions. `broken`: names of
+ *  strategies that could not be loaded. */
 function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   const file = jsonSchemaOf(fileSchema)
   const { $schema: _, ...bot } = jsonSchemaOf(botSchema)
@@ -26,7 +26,7 @@ function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly 
   return { ...file, title: SCHEMA_TITLE, properties: { ...file.properties, bots } }
 }
 
-/** Schema of the params that applies to bots with this strategy. */
+/** Returns the schema of the params that applies to bots with this strategy. */
 function paramsWhere(one: LoadedStrategy): JsonSchema {
   return {
     if: { type: 'object', properties: { strategy: { const: one.name } }, required: ['strategy'] },
@@ -35,7 +35,7 @@ function paramsWhere(one: LoadedStrategy): JsonSchema {
   }
 }
 
-/** Schema of the key `strategy`: the name of an existing strategy, or a path. */
+/** Returns the schema of the key `strategy`: the name of an existing strategy, or a path. */
 function strategyName(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   return {
     description: keyTextOf(botSchema.shape.strategy)?.about ?? '',
@@ -52,8 +52,8 @@ function paramsOf({ strategy }: LoadedStrategy): JsonSchema {
   return { ...schema, description: strategy.about }
 }
 
-/** JSON Schema of the values as written, before defaults. Unknown keys are errors in a configuration, so the JSON
- *  Schema does not permit them; a plain `z.object` would drop them. */
+/** Returns the JSON Schema of the values as written, before defaults. Unknown keys are errors in a configuration, so
+ *  the JSON Schema does not permit them; a plain `z.object` would drop them. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     ...({ io: 'input', target: 'draft-7', unrepresentable: 'any' } as const),
@@ -85,8 +85,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** JSON Schema of a configuration in `cwd`. It covers all strategies with a name in that folder, and those at the paths
- *  `given`. Throws a SluiceError if one of these paths cannot be loaded. */
+/** Returns the JSON Schema of a configuration in `cwd`. It covers all strategies with a name in that folder, and those
+ *  at the paths `given`. Throws a SluiceError if one of these paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

@@ -90,7 +90,7 @@ async function policyOf(service: Agreed['service'], cwd: string): Promise<Policy
   return loadPolicy(file, cwd)
 }
 
-/** Problems of the desk's certificate at a time: why it cannot be used, and why browsers refuse it. */
+/** Returns the problems of the desk's certificate at a time: why it cannot be used, and why browsers refuse it. */
 async function certificateProblems(
   files: readonly ConfigFile[],
   cwd: string,
@@ -133,7 +133,7 @@ function listsOf(
   return { lists, errors }
 }
 
-/** Entries of the list in a file, or the problem of the file as text. */
+/** Returns the entries of the list in a file, or the problem of the file as text. */
 function readEntries(file: string, cwd: string): readonly string[] | string {
   const text = readText(file, cwd)
   if (typeof text !== 'string') return `${file}: ${text.problem}`

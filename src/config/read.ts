@@ -72,8 +72,8 @@ export function readText(file: string, cwd: string): string | { problem: string 
   }
 }
 
-/** Hint that names a similar file in the folder. Compares the names without their extension, which all candidates
- *  share. */
+/** Returns a hint that names a similar file in the folder. Compares the names without their extension, which all
+ *  candidates share. */
 function didYouMeanFile(path: string): string {
   const names = new Map(neighbours(path).map((name) => [parse(name).name, name]))
   const close = nearest(parse(path).name, names.keys())

@@ -17,7 +17,8 @@ export const SECRET_REFERENCE = /^(env:[A-Za-z_][A-Za-z0-9_]*|file:\S.*)$/
 
 const MOST_BYTES = 65_536
 
-/** The secret to which a reference points. `check` returns the problem of a value, without repeating the value. */
+/** Returns the secret to which a reference points. `check` returns the problem of a value, without repeating the
+ *  value. */
 export function secretFrom(
   reference: string,
   cwd: string,
@@ -34,7 +35,7 @@ export function secretFrom(
   })
 }
 
-/** A secret whose value is read on demand, and which is shown as the text `source`. */
+/** Returns a secret whose value is read on demand, and which is shown as the text `source`. */
 export function shownAs(source: string, read: () => string): Secret {
   const describe = () => source
   return { describe, read, ...{ toString: describe, toJSON: describe, [inspect.custom]: describe } }
@@ -79,8 +80,8 @@ export function keypairReference() {
   )
 }
 
-/** Schema of an RPC's address. Providers put the key into the address, so it is a secret, except for an address of this
- *  machine. */
+/** Returns the schema of an RPC's address. Providers put the key into the address, so it is a secret, except for an
+ *  address of this machine. */
 export function rpcReference() {
   return reference(
     (text) => SECRET_REFERENCE.test(text) || isOpenLoopback(text),
@@ -94,8 +95,8 @@ function reference(fits: (text: string) => boolean, message: string) {
   return z.string({ error }).refine(fits, { error })
 }
 
-/** Hint for a reference in the form of a shell, `$NAME` or `${NAME}`. This text is not a secret, so the hint may repeat
- *  it. */
+/** Returns a hint for a reference in the form of a shell, `$NAME` or `${NAME}`. This text is not a secret, so the hint
+ *  may repeat it. */
 function braces(input: unknown): string {
   const name = typeof input === 'string' ? /^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$/.exec(input)?.[1] : undefined
   return name ? `; write env:${name}` : ''

@@ -30,7 +30,7 @@ export interface Agreed extends Pick<FileInput, Shared> {
   readonly unfit: readonly Shared[]
 }
 
-/** The section of a bot's wallet; undefined if there is none. `name`: the wallet that the bot names. */
+/** Returns the section of a bot's wallet; undefined if there is none. `name`: the wallet that the bot names. */
 export function walletOfBot({ wallet, wallets }: Agreed, name: string | undefined): Agreed['wallet'] {
   if (wallets === undefined) return wallet
   return name !== undefined && Object.hasOwn(wallets, name) ? wallets[name] : undefined

@@ -42,7 +42,7 @@ export const sourcesSchema = z.record(
 
 type SourcesInput = z.output<typeof sourcesSchema>
 
-/** Settings of a bot's sources. An address is read only when a process needs it. */
+/** Returns the settings of a bot's sources. An address is read only when a process needs it. */
 export function sourcesFrom(input: SourcesInput, cwd: string): Readonly<Record<string, SourceConfig>> {
   return Object.fromEntries(
     Object.entries(input).map(([name, { url, everySeconds = SOURCE_DEFAULTS.everySeconds, file }]) => [
@@ -61,7 +61,8 @@ function addressFrom(text: string, cwd: string): Secret {
   return shownAs(new URL(text).origin, () => text)
 }
 
-/** Errors of a bot whose `sources` differ from those that its strategy declares, or whose files are missing. */
+/** Returns the errors of a bot whose `sources` differ from those that its strategy declares, or whose files are
+ *  missing. */
 export function sourceErrors(
   declared: Sources = {},
   named: Readonly<Record<string, SourceConfig>> = {},

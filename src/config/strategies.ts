@@ -138,15 +138,15 @@ function broken(file: string, problem: string): SluiceError {
   return new SluiceError(unusable(file, problem), ExitCode.usage)
 }
 
-/** Text about a strategy that cannot be used. */
+/** Returns a text about a strategy that cannot be used. */
 export function unusable(file: string, problem: string): string {
   return `the strategy ${file} cannot be used: ${problem}`
 }
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
 
-/** Path of the file of a strategy that the configuration gives by name or path. A name is searched in `strategies/` of
- *  the working directory, then of this package. */
+/** Returns the path of the file of a strategy that the configuration gives by name or path. A name is searched in
+ *  `strategies/` of the working directory, then of this package. */
 function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
 }

@@ -90,9 +90,9 @@ export function isPureBuiltin(name: string): boolean {
   return PURE_BUILTINS.includes(name.replace(/^node:/, ''))
 }
 
-/** Imports of a strategy, direct or not, through which it can read data other than the tape. These are modules of Node
- *  for files, processes or the network, and data files. Packages that were loaded before the strategy are included,
- *  because their imports are unknown. */
+/** Returns the imports of a strategy, direct or not, through which it can read data other than the tape. These are
+ *  modules of Node for files, processes or the network, and data files. Packages that were loaded before the strategy
+ *  are included, because their imports are unknown. */
 export function outsideImports(file: string): string[] {
   const own = pathToFileURL(file).href
   const found = new Set<string>()

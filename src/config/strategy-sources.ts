@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path/posix'
 
-/** Paths of a strategy's file and of its relative imports. They are found by a search in the text, so an import in a
- *  comment may add a file, which is harmless. */
+/** Returns the paths of a strategy's file and of its relative imports. They are found by a search in the text, so an
+ *  import in a comment may add a file, which is harmless. */
 export function sourcesOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file) || !existsSync(file)) return []
   seen.add(file)
@@ -18,7 +18,8 @@ export function sourcesOf(file: string, seen = new Set<string>()): string[] {
 const STATE_ACCESSOR =
   /\b(?:defineProperty|__define[GS]etter__)\s*\([^;]{0,200}?(['"`])state\1|\bdefineProperties\s*\([^;]{0,2000}?\bstate\b['"`]?\s*:/
 
-/** Problem of a strategy whose sources define an accessor for the state of a token; undefined if none does. */
+/** Returns the problem of a strategy whose sources define an accessor for the state of a token; undefined if none
+ *  does. */
 export function stateAccessor(file: string): string | undefined {
   for (const source of sourcesOf(file)) {
     const text = readFileSync(source, 'utf8')

@@ -37,14 +37,14 @@ export function stackReader(cwd = process.cwd()): ThrownAtOf {
   }
 }
 
-/** One line about an error that a strategy threw while it was loaded or its params were checked. The line begins with
- *  the place of the error. */
+/** Returns one line about an error that a strategy threw while it was loaded or its params were checked. The line
+ *  begins with the place of the error. */
 export function thrownText(error: unknown, cwd = process.cwd()): string {
   const { reason, stack } = readThrown(error)
   return alarmText({ reason, thrownAt: stackReader(cwd)(stack) })
 }
 
-/** One line about a strategy module that could not be loaded. The line begins with the place of the error. */
+/** Returns one line about a strategy module that could not be loaded. The line begins with the place of the error. */
 export function loadingFailure(error: unknown, cwd: string): string {
   const { reason, above, stack } = readThrown(error)
   const [, missing, importer] = /^.*?: (Cannot find .*) imported from (.*)$/.exec(reason) ?? []
@@ -53,9 +53,9 @@ export function loadingFailure(error: unknown, cwd: string): string {
   return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
 }
 
-/** Place of a syntax error as text; undefined if `above` does not contain it. `above` is what Node writes above the
- *  message: the file and line, the code, and a caret below the column. There is no caret if the file ends where more
- *  code is expected. */
+/** Returns the place of a syntax error as text; undefined if `above` does not contain it. `above` is what Node writes
+ *  above the message: the file and line, the code, and a caret below the column. There is no caret if the file ends
+ *  where more code is expected. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
   const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+$)?/m.exec(above) ?? []
   const path = pathOf(url)
@@ -64,13 +64,13 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}${caret === '' ? '' : `:${caret.indexOf('^') + 1}`}`
 }
 
-/** Path of the file outside of Sluice that called Sluice in this stack; undefined if there is none. */
+/** Returns the path of the file outside of Sluice that called Sluice in this stack; undefined if there is none. */
 export function callerFile(stack: string): string | undefined {
   return strategyFrames(stack)[0]?.path
 }
 
-/** Frames of the strategy and its libraries. Only the deciding folders of Sluice call strategies. The first frame of
- *  another folder therefore ends the list: it belongs to the caller of the engine, for example a test. */
+/** Returns the frames of the strategy and its libraries. Only the deciding folders of Sluice call strategies. The first
+ *  frame of another folder therefore ends the list: it belongs to the caller of the engine, for example a test. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {
@@ -100,7 +100,7 @@ function placeOf({ path, line, column }: Frame, cwd: string): string {
   return `${shownPath(path, cwd)}:${line}:${column}`
 }
 
-/** Path relative to `cwd` if the file is below `cwd`. A long path is cut at its beginning. */
+/** Returns the path relative to `cwd` if the file is below `cwd`. A long path is cut at its beginning. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path)
   const isBelow = below !== '' && below !== '..' && !below.startsWith(`..${sep}`)

@@ -27,7 +27,7 @@ export function walletErrors(files: readonly ConfigFile[], bots: readonly Checke
   ]
 }
 
-/** The wallets of a file, each with its path. */
+/** Returns the wallets of a file, each with its path. */
 function walletsIn({ sections: { wallet, wallets = {} } }: ConfigFile): { path: Path; wallet: Wallet }[] {
   const named = Object.entries(wallets).map(([name, one]) => ({ path: ['wallets', name], wallet: one }))
   return wallet === undefined ? named : [{ path: ['wallet'], wallet }, ...named]

@@ -41,12 +41,12 @@ type Bounds = Pick<
   | 'maxExposureLamports'
 >
 
-/** Worst case of one bot under its own limits and those of its wallet. */
+/** Returns the worst case of one bot under its own limits and those of its wallet. */
 export function worstCaseOf(bot: Pick<BotConfig, 'limits'>, wallet: Limits, plan: ServiceConfig['plan']): WorstCase {
   return worstOf(boundsOf(bot.limits, wallet), plan)
 }
 
-/** Worst case of all given bots together, which share one wallet. There must be at least one. */
+/** Returns the worst case of all given bots together, which share one wallet. There must be at least one. */
 export function worstTogether(
   bots: readonly Pick<BotConfig, 'limits'>[],
   wallet: Limits,
@@ -74,7 +74,7 @@ export function worstTogether(
   )
 }
 
-/** Worst case of several wallets together. `wallets` must not be empty. */
+/** Returns the worst case of several wallets together. `wallets` must not be empty. */
 export function worstSum(wallets: readonly WorstCase[]): WorstCase {
   const sum = (key: 'perHour' | 'perDay' | 'exposure' | 'loss') => {
     const all = total(wallets.map((one) => one[key]))
@@ -131,8 +131,8 @@ function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLampo
   }
 }
 
-/** Maximum exposure. The limit on the number of positions limits the exposure only together with the limit on their
- *  size, because a strategy may add to a position. */
+/** Returns the maximum exposure. The limit on the number of positions limits the exposure only together with the limit
+ *  on their size, because a strategy may add to a position. */
 function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
   const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint
   return least(bySize, maxExposureLamports)
@@ -142,8 +142,8 @@ function total(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
-/** Size of a typical buy, to which fees are compared: the param `sizeSol` of the strategy, otherwise the largest buy
- *  that a limit allows; null if neither exists. */
+/** Returns the size of a typical buy, to which fees are compared: the param `sizeSol` of the strategy, otherwise the
+ *  largest buy that a limit allows; null if neither exists. */
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
   const size = typeof params === 'object' && params !== null && 'sizeSol' in params ? params.sizeSol : undefined
@@ -152,8 +152,9 @@ export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports 
   return bot.limits.maxLamportsPerOrder === null ? null : largestBuy
 }
 
-/** Price increase, in percent, at which a sale returns the cost of its buy: the venue's fee on both trades, base and
- *  priority fees of both transactions, and the rent of the token account. Slippage and impact are not included. */
+/** Returns the price increase, in percent, at which a sale returns the cost of its buy: the venue's fee on both trades,
+ *  base and priority fees of both transactions, and the rent of the token account. Slippage and impact are not
+ *  included. */
 export function breakEvenPercent(buy: Lamports, priorityFee: Lamports | null): number {
   const fee = BASE_FEE + (priorityFee ?? USUAL_PRIORITY_FEE)
   const toGetBack = buy + 2 * fee + TOKEN_ACCOUNT_RENT

@@ -8,12 +8,12 @@ const MEBIBYTE = 2 ** 20
 /** Free bytes that must remain after a backup, for the migration itself. */
 const ROOM_FOR_MIGRATION = 64 * MEBIBYTE
 
-/** Path of the backup that is made before a journal of this schema version is migrated. */
+/** Returns the path of the backup that is made before a journal of this schema version is migrated. */
 export function backupPath(path: string, version: number): string {
   return `${path}.schema-${version}`
 }
 
-/** Path of a backup until it is complete. */
+/** Returns the path that a backup has until it is complete. */
 export function partialBackup(backup: string): string {
   return `${backup}.partial`
 }

@@ -238,7 +238,8 @@ function newestBeside(path: string): string | undefined {
   return found.toSorted((one, other) => other.time - one.time)[0]?.file
 }
 
-/** Time at which a journal was last written. The log counts too, because a commit writes it before the file. */
+/** Returns the time at which a journal was last written. The log counts too, because a commit writes it before the
+ *  file. */
 function writtenAt(file: string): number {
   return Math.max(...[file, `${file}-wal`].filter(existsSync).map((one) => statSync(one).mtimeMs))
 }

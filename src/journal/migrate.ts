@@ -12,7 +12,7 @@ export interface Migration {
   readonly backup?: string
 }
 
-/** Schema version from which a start on this journal would migrate; undefined if no migration is needed. */
+/** Returns the schema version from which a start on this journal would migrate; undefined if no migration is needed. */
 export function migratesFrom(path: string): number | undefined {
   if (!existsSync(path) || statSync(path).size === 0) return undefined
   const version = guarded(path, () => {

@@ -43,7 +43,8 @@ function isDecided({ state }: Attempt): boolean {
   return LANDED.has(state) || LOST.has(state)
 }
 
-/** Time at which a real fill landed, ms. Adds half a second to a time in whole seconds, which was rounded down. */
+/** Returns the time at which a real fill landed, ms. Adds half a second to a time in whole seconds, which was rounded
+ *  down. */
 function landedAt({ time }: Fill): number {
   return time % 1_000 === 0 ? time + HALF_SECOND_MS : time
 }
@@ -91,13 +92,14 @@ export function calibrated(model: FillModel, measured: Measured, lossFactor = 1)
   }
 }
 
-/** The venue's fee as the model defines it: in percent of the amount that the trade puts into the pool or takes out. */
+/** Returns the venue's fee as the model defines it: in percent of the amount that the trade puts into the pool or takes
+ *  out. */
 function venuePercent({ costs }: Fill): number {
   return (costs.venueFeeLamports / Math.max(1, costs.tradeLamports)) * 100
 }
 
-/** The service's fee: for a buy, in percent of the amount spent; for a sale, in percent of the proceeds after the
- *  venue's fee. */
+/** Returns the service's fee: for a buy, in percent of the amount spent; for a sale, in percent of the proceeds after
+ *  the venue's fee. */
 function servicePercent({ side, tradeLamports, costs }: Fill): number {
   const whole = side === 'buy' ? tradeLamports : costs.tradeLamports - costs.venueFeeLamports
   return (costs.serviceFeeLamports / Math.max(1, whole)) * 100
@@ -229,7 +231,7 @@ export class FillComparison {
   }
 }
 
-/** Index of the first row in `from` to `to` that is later than `time`; `to` if there is none. */
+/** Returns the index of the first row in `from` to `to` that is later than `time`; `to` if there is none. */
 function firstAfter(times: Float64Array, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

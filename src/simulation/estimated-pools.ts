@@ -186,13 +186,13 @@ export class EstimatedPools {
     this.#doubles[token * DOUBLES + LAST_TIME] = time
   }
 
-  /** Robust price, SOL per token, computed as the engine computes it. undefined until there are enough prints since the
-   *  last gap. */
+  /** Returns the robust price, SOL per token, computed as the engine computes it. undefined until there are enough
+   *  prints since the last gap. */
   price(token: TokenId): number | undefined {
     return this.#median(token, this.#heardBefore(token))
   }
 
-  /** Robust price, SOL per token. Uses prints before the last gap if there are too few after it. */
+  /** Returns the robust price, SOL per token. Uses prints before the last gap if there are too few after it. */
   lastPrice(token: TokenId): number | undefined {
     return this.price(token) ?? this.#median(token, 0)
   }
@@ -219,13 +219,14 @@ export class EstimatedPools {
     return this.count(token) !== 0 || this.#is(token, LAUNCHED)
   }
 
-  /** Number of the token's prints above the minimum size. */
+  /** Returns the number of the token's prints above the minimum size. */
   count(token: TokenId): number {
     this.#settle(token)
     return this.#words[token * DOUBLES * 2 + COUNT] ?? 0
   }
 
-  /** SOL that was traded in the token's prints above the minimum size. Each print counts with at most 10 SOL. */
+  /** Returns the SOL that was traded in the token's prints above the minimum size. Each print counts with at most 10
+   *  SOL. */
   volume(token: TokenId): number {
     this.#settle(token)
     return this.#doubles[token * DOUBLES + VOLUME] ?? 0
@@ -241,7 +242,8 @@ export class EstimatedPools {
     }
   }
 
-  /** Median price of the newest prints, not counting those before number `first`; undefined if there are too few. */
+  /** Returns the median price of the newest prints, not counting those before number `first`; undefined if there are
+   *  too few. */
   #median(token: TokenId, first: number): number | undefined {
     const count = this.count(token)
     const known = Math.min(count - first, ROBUST_WINDOW)
@@ -265,7 +267,8 @@ export class EstimatedPools {
     return this.#is(token, LAUNCHED) && !this.#is(token, GRADUATED)
   }
 
-  /** Quartiles of the estimated product; undefined if the token is on the curve or has too few estimates. */
+  /** Returns the quartiles of the estimated product; undefined if the token is on the curve or has too few
+   *  estimates. */
   band(token: TokenId): Band | undefined {
     if (this.isOnCurve(token) || !this.#isEstimated(token)) return undefined
     const at = token * DOUBLES
@@ -293,7 +296,7 @@ export class EstimatedPools {
     return buys >= enough && (sales < PROVING_SALES || sales * 100 < buys * salesPercent)
   }
 
-  /** Time of the last print above the minimum size; -Infinity if there is none. */
+  /** Returns the time of the last print above the minimum size; -Infinity if there is none. */
   printedAt(token: TokenId): Millis {
     return this.count(token) === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[token * DOUBLES + LAST_TIME] as number)
   }
@@ -339,8 +342,8 @@ export class EstimatedPools {
       : Number.NaN
   }
 
-  /** Estimate of the product from two consecutive prints; undefined if their sides, prices or amounts do not allow
-   *  one. */
+  /** Returns the estimate of the product from two consecutive prints; undefined if their sides, prices or amounts do
+   *  not allow one. */
   #productBetween(token: TokenId, first: number, second: number): number | undefined {
     const net = this.#netAt(token, first)
     const next = this.#netAt(token, second)

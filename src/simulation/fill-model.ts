@@ -67,7 +67,7 @@ function proceedsOf(tokens: number, reserves: Reserves, { venueFeePercent, servi
   return solFor(tokens, reserves, venueFeePercent / 100) * (1 - serviceFeePercent / 100) * LAMPORTS_PER_SOL
 }
 
-/** Base fee and priority fee of one transaction. */
+/** Returns the base fee and priority fee of one transaction. */
 export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamports {
   return lamports(
     Math.round((model.baseFeeLamports + (priorityFee ?? model.autoPriorityFeeLamports)) * model.networkFeeFactor),
@@ -91,7 +91,7 @@ export function printsPerSlot(prints: number, latencyMs: number, { slotMs }: Pic
   return slotMs === 0 ? 0 : prints / (latencyMs / slotMs + 1)
 }
 
-/** Percentage of transactions that never land. */
+/** Returns the percentage of transactions that never land. */
 export function lossPercent(model: FillModel, priorityFee: Lamports | null, prints: number): number {
   const { landingFailurePercent, maxLossPercent } = model
   const percent = landingFailurePercent * lossFactor(model, priorityFee, prints)

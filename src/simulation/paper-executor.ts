@@ -285,8 +285,8 @@ export class PaperExecutor implements Executor {
     return side === 'sell' ? !this.#isTrap(mint) : this.#model.impact === 'none' || this.#market.isDeep(mint)
   }
 
-  /** Outcome of an order that cannot be filled. A buy is refused. A sale without a price counts as not sent, so that
-   *  the gateway sends it again after a delay. */
+  /** Returns the outcome of an order that cannot be filled. A buy is refused. A sale without a price counts as not
+   *  sent, so that the gateway sends it again after a delay. */
   #unfillable({ side, mint }: Attempt): Outcome {
     const refused = (code: ErrorCode, reason: string): Outcome => ({ kind: 'refused', code, reason, retry: 'never' })
     if (this.#market.price(mint) === undefined) {
@@ -329,7 +329,7 @@ export class PaperExecutor implements Executor {
     return withTag(fill, attempt.tag)
   }
 
-  /** Result of a transaction that landed and failed. Only its fee was paid. */
+  /** Returns the result of a transaction that landed and failed. Only its fee was paid. */
   #reverted(attempt: Attempt, code: ErrorCode, known: Measured = {}): Landed {
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     return { kind: 'reverted', signature: signatureOf(attempt), feeLamports, code }
@@ -366,8 +366,8 @@ function luckOf({ id, mint, side, armedAt }: Attempt): string {
   return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }
 
-/** Signature of a paper trade. Its format differs from that of a signature on the chain, so the two cannot be
- *  confused. */
+/** Returns the signature of a paper trade. Its format differs from that of a signature on the chain, so the two cannot
+ *  be confused. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }

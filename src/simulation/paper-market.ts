@@ -118,14 +118,14 @@ export class PaperMarket implements TokenHolder {
     for (const path of this.#paths.get(token) ?? []) path.settle(price, price)
   }
 
-  /** Robust price, SOL per token; undefined if there is none. */
+  /** Returns the robust price, SOL per token; undefined if there is none. */
   price(mint: string): number | undefined {
     const token = this.#mints.find(mint)
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** The robust price, or the lowest price that the pool may have after the last trade if that is lower; undefined if
-   *  there is no robust price. */
+  /** Returns the robust price, or the lowest price that the pool may have after the last trade if that is lower;
+   *  undefined if there is no robust price. */
   salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -133,7 +133,7 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#leftBy(token, model))
   }
 
-  /** Lowest price that the pool may have after the last trade. It is computed once for each print. */
+  /** Returns the lowest price that the pool may have after the last trade. It is computed once for each print. */
   #leftBy(token: TokenId, model: PoolModel): number {
     const prints = this.#pools.count(token)
     const product = this.#pools.product(token)
@@ -146,8 +146,8 @@ export class PaperMarket implements TokenHolder {
     return low
   }
 
-  /** Price at which a sale is valued. If there was no print since a gap, this is the last price before the gap.
-   *  undefined if there is no price at all. */
+  /** Returns the price at which a sale is valued. If there was no print since a gap, this is the last price before the
+   *  gap. undefined if there is no price at all. */
   markPrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     return (
@@ -182,13 +182,14 @@ export class PaperMarket implements TokenHolder {
     return token !== undefined && this.#pools.isTrap(token, honeypot)
   }
 
-  /** SOL that was traded in the token. */
+  /** Returns the SOL that was traded in the token. */
   volume(mint: string): number {
     const token = this.#mints.find(mint)
     return token === undefined ? 0 : this.#pools.volume(token)
   }
 
-  /** Time of the last print above the minimum size, or of the last reading of the pool; -Infinity if there is none. */
+  /** Returns the time of the last print above the minimum size, or of the last reading of the pool; -Infinity if there
+   *  is none. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
     if (token === undefined) return Number.NEGATIVE_INFINITY
@@ -219,8 +220,8 @@ export class PaperMarket implements TokenHolder {
     this.#watched[token] = 0
   }
 
-  /** Price of the token. A price read from the pool takes precedence until the next print. undefined if there is
-   *  none. */
+  /** Returns the price of the token. A price read from the pool takes precedence until the next print. undefined if
+   *  there is none. */
   #priceOf(token: TokenId): number | undefined {
     const read = this.#read.get(token)
     return read !== undefined && read.prints === this.#pools.count(token)

@@ -24,13 +24,13 @@ export class PaperWallet {
     return this.#accounts.has(mint)
   }
 
-  /** Decimals of a mint. If the wallet holds none of it, these are the decimals of a new token. */
+  /** Returns the decimals of a mint. If the wallet holds none of it, these are the decimals of a new token. */
   decimals(mint: string): number {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
   }
 
-  /** Base units that a sale of this size sells; 0n if the wallet holds no tokens or too few, in which case the sale
-   *  would fail on the chain. */
+  /** Returns the base units that a sale of this size sells; 0n if the wallet holds no tokens or too few, in which case
+   *  the sale would fail on the chain. */
   toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
     const held = this.#accounts.get(mint)?.tokens ?? 0n
     const wanted = wantedOf(held, size)

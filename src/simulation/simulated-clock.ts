@@ -22,7 +22,7 @@ export class SimulatedClock implements Clock {
     return this.#queue.add(this.#now + Math.max(0, Math.ceil(ms)), run)
   }
 
-  /** Due time of the next timer; Infinity if there is none. */
+  /** Returns the due time of the next timer; Infinity if there is none. */
   nextAt(): Millis {
     return this.#queue.nextAt()
   }

@@ -149,8 +149,8 @@ const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 /** Instruction kind of TransferFeeExtension in Token-2022, to which TransferCheckedWithFee belongs. */
 const TRANSFER_WITH_FEE = 26
 
-/** Mints of a wallet's token accounts, by address. They include accounts that existed only within the transaction,
- *  which the reported balances omit. */
+/** Returns the mints of a wallet's token accounts, by address. They include accounts that existed only within the
+ *  transaction, which the reported balances omit. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()
   for (const { owner, account, mint } of [...before, ...after])

@@ -84,7 +84,7 @@ function tablesOf({ transaction: { message } }: Sample): string[] {
   return message.lookups.map(({ table }) => table)
 }
 
-/** Priority fee in lamports that the transaction would pay. */
+/** Returns the priority fee in lamports that the transaction would pay. */
 export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
   const asked = { computeLimit: undefined, microLamports: undefined, refuse: () => {} }
   for (const step of steps) if (step.program === PROGRAMS.computeBudget) readComputeBudget(step, asked)
@@ -185,7 +185,7 @@ function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
   })
 }
 
-/** Number of program records that one sample opens, for example volume records or a creator's vault. */
+/** Returns the number of program records that one sample opens, for example volume records or a creator's vault. */
 function recordsIn(sample: Sample): number {
   return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
 }

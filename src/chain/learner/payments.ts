@@ -44,8 +44,8 @@ export function paymentsOf(samples: readonly Sample[]): Payment[] {
 
 type Transfer = { readonly to: string; readonly lamports: bigint }
 
-/** Transfers of SOL from the wallet to other owners. SOL that is sent to a wrapped SOL account opened by the
- *  transaction still belongs to the wallet, and is left out. */
+/** Returns the transfers of SOL from the wallet to other owners. SOL that is sent to a wrapped SOL account opened by
+ *  the transaction still belongs to the wallet, and is left out. */
 function transfersOf(sample: Sample): Transfer[] {
   const { wallet } = sample.asked
   const system = sample.steps.filter(({ program, data }) => program === PROGRAMS.system && data.length >= 12)

@@ -29,7 +29,8 @@ export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Prom
   }
 }
 
-/** Address of a program's data account; '' if the program can never change, undefined if the address cannot be read. */
+/** Returns the address of a program's data account; '' if the program can never change, undefined if the address cannot
+ *  be read. */
 function holderOf(account: AccountState | null): string | undefined {
   if (account === null) return undefined
   if (account.owner !== LOADER) return ''

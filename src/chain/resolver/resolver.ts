@@ -111,7 +111,8 @@ export class Resolver {
     return this.watches.ownerOf(signature) !== undefined
   }
 
-  /** Signed transaction of an attempt in base64, kept while it may still land; undefined if the service signed. */
+  /** Returns the signed transaction of an attempt in base64, kept while it may still land; undefined if the service
+   *  signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.watches.signedBytes(attemptId)
   }

@@ -137,7 +137,7 @@ export class Follower {
   }
 }
 
-/** Statuses in the order of the signatures; undefined for a signature that the node has not seen. */
+/** Returns the statuses in the order of the signatures; undefined for a signature that the node has not seen. */
 function statusesOf(value: unknown): (Status | undefined)[] {
   const rows = (value as { value?: unknown } | null)?.value
   if (!Array.isArray(rows)) return []

@@ -110,8 +110,8 @@ function asked({ side, size }: Attempt): string {
   return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
 }
 
-/** Maximum number of lamports that would be spent twice if the attempt did execute and the same buy is ordered again; 0
- *  for a sale, because tokens that are gone cannot be sold again. */
+/** Returns the maximum number of lamports that would be spent twice if the attempt did execute and the same buy is
+ *  ordered again; 0 for a sale, because tokens that are gone cannot be sold again. */
 function riskOf({ size }: Attempt): number {
   return size.kind === 'sol' ? size.lamports : 0
 }

@@ -36,7 +36,8 @@ export class WatchList {
     return one
   }
 
-  /** Signed transaction of an attempt in base64, kept while it may still land; undefined if the service signed. */
+  /** Returns the signed transaction of an attempt in base64, kept while it may still land; undefined if the service
+   *  signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.#byId.get(attemptId)?.bytes || undefined
   }
@@ -105,8 +106,8 @@ export class WatchList {
     this.keep(one)
   }
 
-  /** Lowest Solana slot after which transactions may still belong to an attempt; Infinity if no attempt needs
-   *  transactions. Attempts that the operator resolved count too, because the operator may have been wrong. */
+  /** Returns the lowest Solana slot after which transactions may still belong to an attempt; Infinity if no attempt
+   *  needs transactions. Attempts that the operator resolved count too, because the operator may have been wrong. */
   oldest(): number {
     let slot = Number.POSITIVE_INFINITY
     for (const { ended, attempt } of this.#byId.values())

@@ -40,7 +40,7 @@ export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   return { head, time: undefined }
 }
 
-/** Time in a Clock account; undefined if the account has another layout or an impossible time. */
+/** Returns the time in a Clock account; undefined if the account has another layout or an impossible time. */
 export function clockTimeOf({ data }: AccountState): Millis | undefined {
   if (data.length !== CLOCK_BYTES) return undefined
   const seconds = Buffer.from(data).readBigInt64LE(TIME_AT)

@@ -179,7 +179,8 @@ const MOST = 2n ** 64n - 1n
 const MOST_DECIMALS = 12
 const NO_KEY = new Uint8Array(KEY_BYTES)
 
-/** Ids of the programs with bonding curves: pump.fun's own, and configured programs with the same layout. */
+/** Returns the ids of the programs with bonding curves: pump.fun's own, and configured programs with the same
+ *  layout. */
 export function curveProgramsOf(programs: readonly TradingProgram[]): string[] {
   const named = programs.filter(({ decode }) => decode === 'pump').map(({ id }) => id)
   return [...new Set([PROGRAMS.bondingCurve, ...named])]
@@ -191,7 +192,7 @@ export function curveAddresses(mint: string, programs: readonly string[]): strin
   return [mint, ...programs.map((program) => bondingCurveOf(mint, program))]
 }
 
-/** Addresses of a migrated mint: the mint, its pool, and the pool's two vaults. */
+/** Returns the addresses of a migrated mint: the mint, its pool, and the pool's two vaults. */
 export function poolAddresses(mint: string, tokenProgram: string): string[] {
   const pool = canonicalPoolOf(mint, PROGRAMS.pumpSwap)
   return [mint, pool, tokenAccountOf(pool, mint, tokenProgram), tokenAccountOf(pool, WSOL_MINT, PROGRAMS.token)]
@@ -251,8 +252,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
-/** Lamports to add to the pool's SOL reserve before the price is computed from it. The number is negative for fees that
- *  are not paid out yet, and positive if virtual depth was added. */
+/** Returns the lamports to add to the pool's SOL reserve before the price is computed from it. The number is negative
+ *  for fees that are not paid out yet, and positive if virtual depth was added. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

@@ -32,14 +32,14 @@ export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>,
 
 type Limited = Pick<ComputeAsked, 'computeLimit'>
 
-/** Maximum number of compute units that the transaction may use. `steps`: number of instructions other than those of
- *  the compute budget. */
+/** Returns the maximum number of compute units that the transaction may use. `steps`: number of instructions other than
+ *  those of the compute budget. */
 export function computeUnits({ computeLimit }: Limited, steps: number): bigint {
   const asked = computeLimit === undefined ? DEFAULT_UNITS * BigInt(steps) : BigInt(computeLimit)
   return asked < MOST_COMPUTE_UNITS ? asked : MOST_COMPUTE_UNITS
 }
 
-/** Maximum priority fee, lamports. */
+/** Returns the maximum priority fee, lamports. */
 export function priorityFee(asked: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
   const { microLamports = 0n } = asked
   return (computeUnits(asked, steps) * microLamports + 999_999n) / 1_000_000n

@@ -81,9 +81,9 @@ function isTraded(address: string, state: AccountState, { own, asked }: Handed):
   return tokens.mint === asked.mint || (tokens.mint === WSOL_MINT && tokens.tokens === 0n)
 }
 
-/** Addresses of the accounts without risk. These are the accounts listed in the policy, the wallet's volume records of
- *  pump.fun and PumpSwap, which pay only the wallet, and creator vaults, whose addresses are derived from the
- *  curves. */
+/** Returns the addresses of the accounts without risk. These are the accounts listed in the policy, the wallet's volume
+ *  records of pump.fun and PumpSwap, which pay only the wallet, and creator vaults, whose addresses are derived from
+ *  the curves. */
 function harmlessIn({ states, asked, policy }: Handed): ReadonlySet<string> {
   const { opaqueAccounts, feeAccounts, tips, coSigners } = policy
   const vaults = [...states.values()].flatMap((state) => {

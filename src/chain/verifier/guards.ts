@@ -171,10 +171,10 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** Lamports that the wallet must still hold after the transaction. If the trade can be decoded, the amounts of the
- *  wallet's other orders are subtracted too, so that a buy that lands first does not revert an exit. If the trade
- *  cannot be decoded, its program could take everything above this minimum. Only the maximum cost of this order is then
- *  subtracted, and the wallet's other orders wait until the trade has ended. */
+/** Returns the lamports that the wallet must still hold after the transaction. If the trade can be decoded, the amounts
+ *  of the wallet's other orders are subtracted too, so that a buy that lands first does not revert an exit. If the
+ *  trade cannot be decoded, its program could take everything above this minimum. Only the maximum cost of this order
+ *  is then subtracted, and the wallet's other orders wait until the trade has ended. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others

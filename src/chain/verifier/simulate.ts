@@ -204,12 +204,13 @@ function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refu
     )
 }
 
-/** Addresses of a message's writable accounts. `accounts`: all its accounts, including those from lookup tables. */
+/** Returns the addresses of a message's writable accounts. `accounts`: all its accounts, including those from lookup
+ *  tables. */
 export function writableOf(message: Message, accounts: readonly string[]): string[] {
   return accounts.filter((_address, place) => isWritable(message, place))
 }
 
-/** Programs called by inner instructions; undefined if the node does not report them. */
+/** Returns the programs called by inner instructions; undefined if the node does not report them. */
 export function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
   if (!Array.isArray(inner)) return undefined
   const called = inner.flatMap((group) => {
@@ -259,7 +260,7 @@ function startedAs(state: AccountState, lamports: bigint, tokens: bigint | undef
   return { ...state, lamports, data }
 }
 
-/** Token balances in base units, by account index. */
+/** Returns the token balances in base units, by account index. */
 function tokensOf(balances: unknown): Map<number, bigint> {
   const found = new Map<number, bigint>()
   if (!Array.isArray(balances)) return found

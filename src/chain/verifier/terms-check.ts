@@ -54,13 +54,13 @@ export function checkTerms(
   return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
 }
 
-/** Maximum cost, in lamports, of a buy whose instruction cannot be decoded, including the costs that can be read; null
- *  for a sale. */
+/** Returns the maximum cost, in lamports, of a buy whose instruction cannot be decoded, including the costs that can be
+ *  read; null for a sale. */
 function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
   return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
 
-/** Maximum cost of a buy in lamports, with its slippage and rounding. */
+/** Returns the maximum cost of a buy in lamports, with its slippage and rounding. */
 function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
   return mostAmount(share(mostAmount(BigInt(lamports)), 100 + slippagePercent))
 }
@@ -113,7 +113,8 @@ export function judgeSimulated(
   ]
 }
 
-/** Maximum number of base units to sell; null if the whole balance may be sold, undefined if the maximum is unknown. */
+/** Returns the maximum number of base units to sell; null if the whole balance may be sold, undefined if the maximum is
+ *  unknown. */
 function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
   if (asked.amount.kind === 'percent') return holding && mostAmount(share(holding.tokens, asked.amount.percent))
@@ -158,9 +159,9 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** Expected proceeds of a sale in lamports, computed from the slippage limit and the minimum output, which may have
- *  been rounded down. The result is at most twice the minimum output. The builder chooses the minimum output, and with
- *  a high slippage limit a larger factor would allow a much higher fee. */
+/** Returns the expected proceeds of a sale in lamports, computed from the slippage limit and the minimum output, which
+ *  may have been rounded down. The result is at most twice the minimum output. The builder chooses the minimum output,
+ *  and with a high slippage limit a larger factor would allow a much higher fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
@@ -214,7 +215,8 @@ function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
     )
 }
 
-/** Rent in lamports of the new accounts that the transaction leaves open, and of those that the program may open. */
+/** Returns the rent in lamports of the new accounts that the transaction leaves open, and of those that the program may
+ *  open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
   const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
   const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)
@@ -248,7 +250,7 @@ function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainF
   return walletLamports ?? null
 }
 
-/** A percentage of an amount, rounded down. `percent` has at most six decimals. */
+/** Returns a percentage of an amount, rounded down. `percent` has at most six decimals. */
 export function share(amount: bigint, percent: number): bigint {
   return (amount * BigInt(Math.round(percent * FINE))) / (HUNDRED * BigInt(FINE))
 }

@@ -270,7 +270,7 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** Time until the next audit may decide an attempt, ms; at most 30 s. */
+  /** Returns the time until the next audit may decide an attempt, ms; at most 30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()

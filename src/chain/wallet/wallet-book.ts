@@ -21,8 +21,8 @@ export class WalletBook {
     this.#rows.set(row.signature, row)
   }
 
-  /** Balance in lamports at a Solana slot, as computed from the known transactions. The real balance differs if a
-   *  transaction is unknown. */
+  /** Returns the balance in lamports at a Solana slot, as computed from the known transactions. The real balance
+   *  differs if a transaction is unknown. */
   expected(slot: number): number {
     if (this.cursor === undefined) return 0
     let sum: number = this.cursor.lamports

@@ -46,7 +46,7 @@ export function nondeterminism(file: string): Findings {
 
 const MOST_FINDINGS = 10
 
-/** One line for each finding. */
+/** Returns one line for each finding. */
 export function findingsText(found: readonly Finding[], cwd: string): string {
   const lines = found
     .slice(0, MOST_FINDINGS)
@@ -89,7 +89,7 @@ function isAllowed({ name }: Breach, line: number, comments: readonly Comment[])
   })
 }
 
-/** Specifier of the module that a declaration imports. */
+/** Returns the specifier of the module that a declaration imports. */
 function sourceOf(node: AnyNode): string | undefined {
   const isImport =
     node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration'

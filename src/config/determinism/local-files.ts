@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path/posix'
 import { OWN_STRATEGIES, SOURCES } from '../files.ts'
 
-/** Paths of the local code that a module imports. Packages, and Sluice itself, are not examined. */
+/** Returns the paths of the local code that a module imports. Packages, and Sluice itself, are not examined. */
 export function localFiles(file: string, specifiers: readonly string[]): string[] {
   return specifiers.flatMap((specifier) => {
     const path = resolve(dirname(file), specifier)

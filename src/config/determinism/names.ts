@@ -91,7 +91,7 @@ class Names {
     return { path, node, parent }
   }
 
-  /** Path of the name's value; undefined if the module defines it. */
+  /** Returns the path of the name's value; undefined if the module defines it. */
   #meaningOf({ name }: Identifier, scope: Scope, depth: number): string | undefined {
     for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
       const meaning = at.names.get(name)
@@ -218,7 +218,7 @@ function unknown(pattern: Pattern): { name: string }[] {
   return boundNames(pattern).map(({ name }) => ({ name }))
 }
 
-/** Name of a property, if the source contains it. */
+/** Returns the name of a property, if the source contains it. */
 function keyOf(property: AnyNode, computed: boolean): string | undefined {
   if (property.type === 'Identifier') return computed ? undefined : property.name
   if (property.type === 'TemplateLiteral' && property.expressions.length === 0)
@@ -256,7 +256,8 @@ function isReference(node: Identifier, parent: AnyNode | undefined): boolean {
   }
 }
 
-/** Child nodes in the order of the source. Imports and re-exports have none: they use no name of the module. */
+/** Returns the child nodes in the order of the source. Imports and re-exports have none: they use no name of the
+ *  module. */
 export function childrenOf(node: AnyNode): AnyNode[] {
   if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return []
   if (node.type === 'ExportNamedDeclaration' && node.source) return []

@@ -42,7 +42,8 @@ export function notePassed(modules: readonly CheckedModule[], folder = notesFold
   }
 }
 
-/** Specifiers of the imports of a file that passed the check; undefined if the file or the check has changed since. */
+/** Returns the specifiers of the imports of a file that passed the check; undefined if the file or the check has
+ *  changed since. */
 function notedImports(file: string, folder: string): readonly string[] | undefined {
   try {
     const { hash, imports } = JSON.parse(readFileSync(notePath(file, folder), 'utf8'))
@@ -62,7 +63,7 @@ function hashOf(text: string): string {
 
 let ofCheck: string | undefined
 
-/** Hash of Node's version, of the versions of the packages, and of the code of the check. */
+/** Returns the hash of Node's version, of the versions of the packages, and of the code of the check. */
 function checkHash(): string {
   if (ofCheck !== undefined) return ofCheck
   const own = fileURLToPath(new URL('./', import.meta.url))

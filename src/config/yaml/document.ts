@@ -41,12 +41,12 @@ export class ConfigDocument {
     if (broken.length === 0 && !flaws.some(({ fatal }) => fatal)) this.value = this.#toValue()
   }
 
-  /** Position of a value, or of the innermost existing value around it. */
+  /** Returns the position of a value, or of the innermost existing value around it. */
   locate(path: Path): Position {
     return this.#walk(path).value
   }
 
-  /** Position of a key, or of the innermost existing key on its path. */
+  /** Returns the position of a key, or of the innermost existing key on its path. */
   locateKey(path: Path): Position {
     return this.#walk(path).key
   }

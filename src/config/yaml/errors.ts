@@ -21,8 +21,8 @@ export interface ConfigError extends Position {
   readonly message: string
 }
 
-/** One line for each error, in the format that editors and terminals turn into links. Uses colors if `stream` is a
- *  terminal. */
+/** Returns one line for each error, in the format that editors and terminals turn into links. Uses colors if `stream`
+ *  is a terminal. */
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors
     .map(({ file, line, column, path, message }) => {
@@ -49,7 +49,7 @@ export function inOrder(errors: readonly ConfigError[], files: readonly string[]
 /** Path to a value: keys and list indexes. */
 export type Path = readonly (string | number)[]
 
-/** Path as text, for example `bots[0].params.dropPercent`. */
+/** Returns a path as text, for example `bots[0].params.dropPercent`. */
 export function formatPath(path: Path): string {
   let text = ''
   for (const segment of path) {

@@ -85,7 +85,8 @@ interface SyntaxError {
   readonly message: string
 }
 
-/** Syntax errors, at most one for each line, without errors that are only consequences of an earlier one. */
+/** Returns the syntax errors, at most one for each line, without errors that are only consequences of an earlier
+ *  one. */
 export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
   const found: (SyntaxError & { line: number })[] = []
   const all = [...document.errors, ...document.warnings]
@@ -107,8 +108,8 @@ export function syntaxErrors(document: Document.Parsed, text: string, lines: Lin
   return found
 }
 
-/** Message of a syntax error, and the position of its cause. The parser may have noticed the error at another
- *  position. */
+/** Returns the message of a syntax error, and the position of its cause. The parser may have noticed the error at
+ *  another position. */
 function placed(
   error: YAMLError,
   errors: readonly YAMLError[],
@@ -143,13 +144,13 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
-/** Offset of the first word on the line, or on the next line that is not a comment. */
+/** Returns the offset of the first word on the line, or on the next line that is not a comment. */
 function wordAt(text: string, offset: number): number {
   const start = lineStart(text, offset)
   return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-/** Offset of the first key of the map that has a key at `offset`; undefined if there is no such map. */
+/** Returns the offset of the first key of the map that has a key at `offset`; undefined if there is no such map. */
 function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
   let first: number | undefined
   visit(document, {
@@ -161,7 +162,7 @@ function firstKeyBeside(document: Document.Parsed, offset: number): number | und
   return first
 }
 
-/** Offset of the quote or bracket that is not closed; undefined for other errors. */
+/** Returns the offset of the quote or bracket that is not closed; undefined for other errors. */
 function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAMLError): number | undefined {
   const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
   const bracket = /end with a [\]}]/.test(message)
@@ -179,7 +180,7 @@ function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAML
   return start
 }
 
-/** Message of the parser, without the text that it quotes from the file. */
+/** Returns the message of the parser, without the text that it quotes from the file. */
 function inOurWords({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here; write one document per file'
   if (code === 'RESOURCE_EXHAUSTION') return 'the file is nested too deeply'

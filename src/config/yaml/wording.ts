@@ -68,7 +68,7 @@ function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   return `${above} and ${upper.inclusive ? 'at most' : 'less than'} ${upper.value}${own}`
 }
 
-/** Unit of a key with a leading space, for a message. A count needs no unit. */
+/** Returns the unit of a key with a leading space, for a message. A count needs no unit. */
 function unitOf(schema: z.ZodType): string | undefined {
   const unit = keyTextOf(schema)?.unit
   return unit === undefined ? undefined : ['count', 'unitless'].includes(unit) ? '' : ` ${unit}`
@@ -88,8 +88,8 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-/** Issues of the branch of the union that the author probably meant: the only one that accepts values of this kind.
- *  undefined if there is no such branch, or more than one. */
+/** Returns the issues of the branch of the union that the author probably meant: the only one that accepts values of
+ *  this kind. undefined if there is no such branch, or more than one. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined
@@ -99,7 +99,7 @@ function isOfAnotherKind(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
 }
 
-/** Message of an issue for which the schema has no message of its own. */
+/** Returns the message of an issue for which the schema has no message of its own. */
 function wording(issue: RawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => unknownKey(key, shapeOf(issue.inst))).join('\n')
@@ -193,8 +193,8 @@ type Shape = Record<string, z.ZodType>
 /** Largest number of valid keys that an error lists; it lists them only if none resembles the unknown key. */
 const MOST_LISTED = 13
 
-/** Complaints about unknown keys in a strategy's params. zod would drop these keys without an error, because a
- *  `z.object` is not strict. */
+/** Returns the complaints about unknown keys in a strategy's params. zod would drop these keys without an error,
+ *  because a `z.object` is not strict. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
   if (!def || typeof value !== 'object' || value === null) return []
@@ -209,8 +209,8 @@ export function droppedKeys(schema: unknown, value: unknown, path: Path = []): C
   )
 }
 
-/** Message about an unknown key. Suggests the section that contains the key, else a similar key, else lists the valid
- *  keys. */
+/** Returns the message about an unknown key. Suggests the section that contains the key, else a similar key, else lists
+ *  the valid keys. */
 function unknownKey(key: string, shape: Shape): string {
   const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
   if (inside) return `unknown key; did you mean ${inside}.${key}?`
@@ -219,7 +219,7 @@ function unknownKey(key: string, shape: Shape): string {
   return `unknown key${didYouMean(key, names) || all}`
 }
 
-/** Schemas by key of an object schema, which may be inside an optional or a union; {} for other schemas. */
+/** Returns the schemas by key of an object schema, which may be inside an optional or a union; {} for other schemas. */
 function shapeOf(schema: unknown): Shape {
   const def = defOf(schema)
   if (def?.shape) return def.shape as Shape
@@ -228,13 +228,13 @@ function shapeOf(schema: unknown): Shape {
   return Object.assign({}, ...options.map(shapeOf))
 }
 
-/** Definition of a schema; undefined if the value is not a schema of zod 4. */
+/** Returns the definition of a schema; undefined if the value is not a schema of zod 4. */
 export function defOf(schema: unknown): Record<string, unknown> | undefined {
   return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
 }
 
-/** Candidate that resembles the word most; undefined if none does. Ignores case, `-`, `_` and spaces. A word that
- *  begins or ends a candidate counts as similar (`stopLoss`, `percent`). */
+/** Returns the candidate that resembles the word most; undefined if none does. Ignores case, `-`, `_` and spaces. A
+ *  word that begins or ends a candidate counts as similar (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined
@@ -255,8 +255,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Edit distance of the shorter word from the beginning or the end of the longer one. Words of 7 letters and more may
- *  differ in one letter. */
+/** Returns the edit distance of the shorter word from the beginning or the end of the longer one. Words of 7 letters
+ *  and more may differ in one letter. */
 function partDistance(a: string, b: string): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length < 4) return Number.POSITIVE_INFINITY
@@ -265,7 +265,7 @@ function partDistance(a: string, b: string): number {
   return distance <= (short.length < 7 ? 0 : 1) ? distance + 1.5 : Number.POSITIVE_INFINITY
 }
 
-/** Text `; did you mean X?`, or '' if no candidate is similar. */
+/** Returns the text `; did you mean X?`, or '' if no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const close = nearest(word.slice(0, 60), candidates)
   return close === undefined ? '' : `; did you mean ${close}?`
@@ -275,7 +275,7 @@ function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '')
 }
 
-/** Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours. */
+/** Returns the Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -6,18 +6,18 @@ import { lockArchive } from '../lock.ts'
 import { archiveFolder, dayPath, differenceOf, sha256Of, type TapeDay, writtenSum } from './day-file.ts'
 import { removeEmpty, removePartials, writeSum } from './write-day.ts'
 
-/** The archived days that a copy of a journal records; none in a copy of an older schema. */
+/** Returns the archived days that a copy of a journal records; none in a copy of an older schema. */
 export function daysOf(copy: Database): TapeDay[] {
   const hasTable = copy.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tape_day'`).get() !== undefined
   return hasTable ? copy.prepare<[], TapeDay>('SELECT * FROM tape_day ORDER BY day').all() : []
 }
 
-/** The days whose files are in the backup. */
+/** Returns the days whose files are in the backup. */
 export function daysIn(to: string, days: readonly TapeDay[]): TapeDay[] {
   return days.filter(({ day, bytes }) => sizeOf(dayPath(to, day)) === bytes)
 }
 
-/** Bytes of the days' files that are not in the backup yet. */
+/** Returns the bytes of the days' files that are not in the backup yet. */
 export function bytesToCopy(days: readonly TapeDay[], to: string): number {
   const there = daysIn(to, days)
   return days.reduce((sum, day) => sum + (there.includes(day) ? 0 : day.bytes), 0)

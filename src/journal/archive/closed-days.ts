@@ -26,7 +26,7 @@ interface JournalBlock {
   readonly rows: number
 }
 
-/** UTC day of a time: `2026-11-22`. */
+/** Returns the UTC day of a time: `2026-11-22`. */
 function dayText(time: Millis): string {
   return new Date(time).toISOString().slice(0, 10)
 }

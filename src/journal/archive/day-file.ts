@@ -74,19 +74,19 @@ export class UnreadableDay extends SluiceError {
   }
 }
 
-/** Folder of the archived days of a journal, next to the journal. */
+/** Returns the folder of the archived days of a journal, next to the journal. */
 export function archiveFolder(journal: string): string {
   const real = existsSync(journal) ? realpathSync(journal) : join(realpathSync(dirname(journal)), basename(journal))
   return `${real}.tape`
 }
 
-/** Path of the file of a day. Names sort by day. */
+/** Returns the path of the file of a day. Names sort by day. */
 export function dayPath(journal: string, day: string): string {
   return join(archiveFolder(journal), `${day}.db`)
 }
 
-/** Path of the file with the SHA-256 of a day's file, in the form that `sha256sum --check` reads. This file is written
- *  last, so the day's file is complete if this file exists. */
+/** Returns the path of the file with the SHA-256 of a day's file, in the form that `sha256sum --check` reads. This file
+ *  is written last, so the day's file is complete if this file exists. */
 export function sumPath(dayFile: string): string {
   return `${dayFile}.sha256`
 }

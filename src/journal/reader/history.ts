@@ -176,7 +176,7 @@ export class History {
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
   }
 
-  /** Time and code with which the engine cancelled an order; undefined if it did not. */
+  /** Returns the time and code with which the engine cancelled an order; undefined if it did not. */
   cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
     const sql = `SELECT time, code FROM ${this.#outputs}
       WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
@@ -201,7 +201,8 @@ export class History {
     ]
   }
 
-  /** Last recorded state of an account's position in a mint, up to a seq or a time; undefined if there is none. */
+  /** Returns the last recorded state of an account's position in a mint, up to a seq or a time; undefined if there is
+   *  none. */
   positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
     const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
@@ -235,7 +236,7 @@ export class History {
       .all(UNNAMED, mint, mint)
   }
 
-  /** Last refusal or note of a bot about a mint, up to a time; undefined if there is none. */
+  /** Returns the last refusal or note of a bot about a mint, up to a time; undefined if there is none. */
   lastWord(mint: string, bot: string, to: Millis): Word | undefined {
     return this.#db
       .prepare<[string, string, number, Millis, string], Word>(
@@ -255,7 +256,7 @@ export class History {
       .get(from, to, bot)
   }
 
-  /** Time of the last row or input up to a seq; 0 if there is none. */
+  /** Returns the time of the last row or input up to a seq; 0 if there is none. */
   timeUpTo(seq: Seq): Millis {
     const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM blocks WHERE first_seq <= ?
       ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`

@@ -69,7 +69,7 @@ export interface LedgerEntry {
   readonly signature: string
 }
 
-/** Ledgers of all accounts, by name. */
+/** Returns the ledgers of all accounts, by name. */
 export function accountLedgers(db: Database): AccountLedger[] {
   const sums = ['wallet', ...LINES].map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db.prepare(`SELECT account, ${sums} FROM posting GROUP BY account ORDER BY account`).all()
@@ -132,7 +132,7 @@ function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAu
   return { slot: 0, time: null, walletLamports, ledgerLamports, remainderLamports, worstLamports }
 }
 
-/** Postings of an order, oldest first. */
+/** Returns the postings of an order, oldest first. */
 export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   const rows = db
     .prepare(
@@ -143,8 +143,8 @@ export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   return rows as LedgerEntry[]
 }
 
-/** Every change of the wallets' tokens: fills that no fork has reversed, tokens that a bot adopted, and tokens that
- *  left a wallet without an order. */
+/** Returns every change of the wallets' tokens: fills that no fork has reversed, tokens that a bot adopted, and tokens
+ *  that left a wallet without an order. */
 export function movementsOf(db: Database): TokenMovement[] {
   const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]

@@ -143,7 +143,7 @@ export class Pages {
     return { rows, before: found.length > limit ? [last('o', order), last('c', conditional)] : undefined }
   }
 
-  /** Conditional orders of a token that wait for a price. */
+  /** Returns the conditional orders of a token that wait for a price. */
   waiting(mint: string, limit: number): OrderRow[] {
     return this.#db
       .prepare<[string, number], OrderRow>(
@@ -165,7 +165,7 @@ export class Pages {
     return pageOf(found, limit, (row) => fillRow(fillOf(row)))
   }
 
-  /** The last fills of a token in a range of time, oldest first. */
+  /** Returns the last fills of a token in a range of time, oldest first. */
   fillsOf(mint: string, from: Millis, to: Millis, limit: number): FillRow[] {
     const rows = this.#db
       .prepare<[string, Millis, Millis, number], FillTableRow>(
@@ -175,7 +175,7 @@ export class Pages {
     return rows.map((row) => fillRow(fillOf(row))).reverse()
   }
 
-  /** Interruptions of the feed or of the recording that overlap a range of time, oldest first. */
+  /** Returns the interruptions of the feed or of the recording that overlap a range of time, oldest first. */
   gaps(from: Millis, to: Millis, limit: number): MarketGap[] {
     const rows = this.#db
       .prepare<[Millis, Millis, number], { from: Millis; to: Millis; keys: string; cause: 'feed' | 'disk' }>(
@@ -185,7 +185,7 @@ export class Pages {
     return rows.map(({ keys, ...gap }) => ({ ...gap, keys: JSON.parse(keys) as string[] })).reverse()
   }
 
-  /** Closed positions, in the order in which they closed. */
+  /** Returns the closed positions, in the order in which they closed. */
   positions(filter: ListFilter, [before]: readonly number[], limit: number): Page<PastPosition> {
     const found = this.#db
       .prepare<[object], ClosedRow>(

@@ -174,7 +174,8 @@ export class JournalReader {
     return this.#read(() => recover(this.#db))
   }
 
-  /** Range of seqs of the last `seconds` of the tape, counted back from its last row; empty if there is no tape. */
+  /** Returns the range of seqs of the last `seconds` of the tape, counted back from its last row; empty if there is no
+   *  tape. */
   warmupRange(seconds: number): SeqRange {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
@@ -195,8 +196,8 @@ export class JournalReader {
     })
   }
 
-  /** Time up to which the last recording contains market data. This is the end of the recording or, if the feed was
-   *  interrupted at that time, the start of the interruption; 0 without a tape. */
+  /** Returns the time up to which the last recording contains market data. This is the end of the recording or, if the
+   *  feed was interrupted at that time, the start of the interruption; 0 without a tape. */
   seenTo(): Millis {
     return this.#read(() => this.#db.prepare<[], Millis>(SEEN_TO).pluck().get() ?? 0)
   }
@@ -212,7 +213,7 @@ export class JournalReader {
     return this.#readEach(this.#tape.rows(mints, range, true))
   }
 
-  /** The recorded market without decisions, for a backtest. */
+  /** Returns the recorded market without decisions, for a backtest. */
   market(): Market {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const { stretches, rows } = tape
@@ -220,8 +221,8 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** The recorded market of one segment (one start of one process) and of its warm-up; undefined if a part of it was
-   *  dropped. */
+  /** Returns the recorded market of one segment (one start of one process) and of its warm-up; undefined if a part of
+   *  it was dropped. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -235,7 +236,7 @@ export class JournalReader {
     }
   }
 
-  /** All segments, read in one snapshot, because a process may be writing. */
+  /** Returns all segments, read in one snapshot, because a process may be writing. */
   segments(): Segment[] {
     return this.#read(() => this.#db.transaction(() => segmentsOf(this.#db))())
   }
@@ -246,7 +247,7 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(new History(this.#db, this.#index), tape))())
   }
 
-  /** A number that changes each time that another connection has written to the journal. */
+  /** Returns a number that changes each time that another connection has written to the journal. */
   get version(): number {
     return this.#read(() => this.#db.pragma('data_version', { simple: true }) as number)
   }
@@ -305,18 +306,19 @@ export class JournalReader {
     if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a backup`)
   }
 
-  /** All orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the proof. */
+  /** Returns all orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the
+   *  proof. */
   orders(): OrderRow[] {
     const orders = this.#all<OrderRow>(`SELECT ${ORDER_COLUMNS} FROM "order" ORDER BY seq, number`)
     return orders.concat(this.#conditionalOrders())
   }
 
-  /** All conditional orders, oldest first. */
+  /** Returns all conditional orders, oldest first. */
   #conditionalOrders(): OrderRow[] {
     return this.#all(`SELECT ${CONDITIONAL_COLUMNS} FROM conditional_orders ORDER BY time, id`)
   }
 
-  /** The last data of each source, oldest first. */
+  /** Returns the last data of each source, oldest first. */
   lastSources(): SourceValue[] {
     const rows = this.#read(() => this.#db.prepare(LAST_SOURCES).all(Number.MAX_SAFE_INTEGER)) as {
       time: Millis
@@ -328,19 +330,19 @@ export class JournalReader {
     })
   }
 
-  /** Ids of the Telegram updates that have confirmed a command since `since`. */
+  /** Returns the ids of the Telegram updates that have confirmed a command since `since`. */
   telegramUpdates(since: Millis): number[] {
     const rows = this.#read(() => this.#db.prepare(TELEGRAM_UPDATES).all(since)) as { update: number }[]
     return rows.map(({ update }) => update)
   }
 
-  /** All fills, oldest first, without those that a fork reversed. */
+  /** Returns all fills, oldest first, without those that a fork reversed. */
   fills(): FillRow[] {
     const rows = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0 ORDER BY time, order_id')
     return rows.map((row) => fillRow(fillOf(row)))
   }
 
-  /** All attempts of live trading, oldest first, each with its fill if it was filled. */
+  /** Returns all attempts of live trading, oldest first, each with its fill if it was filled. */
   executions(): { readonly attempt: Attempt; readonly fill: Fill | undefined }[] {
     const fills = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf)
     const byAttempt = new Map(fills.map((fill) => [fill.attemptId, fill]))
@@ -356,13 +358,14 @@ export class JournalReader {
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
-  /** Number of `decisions`. */
+  /** Returns the number of `decisions`. */
   decisionCount(): number {
     const [row] = this.#all<{ count: number }>('SELECT count(*) AS count FROM decisions')
     return row?.count ?? 0
   }
 
-  /** Open positions, oldest first. `worth` returns the liquidation value of a position if the caller knows it. */
+  /** Returns the open positions, oldest first. `worth` returns the liquidation value of a position if the caller knows
+   *  it. */
   positions(worth: Worth = () => undefined): ListedPosition[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
     return rows.map(({ json }) => {
@@ -375,8 +378,8 @@ export class JournalReader {
     })
   }
 
-  /** Best and worst profit of each closed position, in the order of closing. A position that a fork reopened is listed
-   *  again when it closes again. Positions that older versions opened have no such values. */
+  /** Returns the best and worst profit of each closed position, in the order of closing. A position that a fork
+   *  reopened is listed again when it closes again. Positions that older versions opened have no such values. */
   closedMarks(after = 0): (ClosedMarks & { readonly row: number })[] {
     const sql = `SELECT rowid AS row, account, mint, opened_at AS openedAt,
          json_extract(json, '$.best.lamports') AS bestLamports, json_extract(json, '$.best.percent') AS bestPercent,
@@ -400,38 +403,38 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
 
-  /** The ledger of each account. */
+  /** Returns the ledger of each account. */
   ledger(): AccountLedger[] {
     return this.#read(() => this.#db.transaction(() => accountLedgers(this.#db))())
   }
 
-  /** The postings of an order. */
+  /** Returns the postings of an order. */
   ledgerEntries(orderId: string): LedgerEntry[] {
     return this.#read(() => ledgerEntries(this.#db, orderId))
   }
 
-  /** Every change of the wallets' tokens. */
+  /** Returns every change of the wallets' tokens. */
   movements(): TokenMovement[] {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** What changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of
+  /** Returns what changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of
    *  postings that are read. */
   movementsSince(cursor: MovementCursor, most = Number.POSITIVE_INFINITY): MovementNews {
     return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor, most))())
   }
 
-  /** The ledger's lines of each bot, summed over a range of postings; see `botLines`. */
+  /** Returns the ledger's lines of each bot, summed over a range of postings; see `botLines`. */
   botLines(after: number, upTo: number): BotLines[] {
     return this.#read(() => botLines(this.#db, after, upTo))
   }
 
-  /** Open positions with the highest price and the best and worst profit so far, oldest first. */
+  /** Returns the open positions with the highest price and the best and worst profit so far, oldest first. */
   heldPositions(): Position[] {
     return this.#read(() => heldPositions(this.#db))
   }
 
-  /** The learned facts with this name, ordered by their subject. */
+  /** Returns the learned facts with this name, ordered by their subject. */
   learned(name: string): Learned[] {
     const rows = this.#read(() =>
       this.#db.prepare<[string], { json: string }>('SELECT json FROM learned WHERE name = ? ORDER BY about').all(name),
@@ -439,7 +442,7 @@ export class JournalReader {
     return rows.map(({ json }) => decodeJson<Learned>(json))
   }
 
-  /** Start of the last segment; undefined if no process has run. */
+  /** Returns the start of the last segment; undefined if no process has run. */
   lastStart(): StartInput | undefined {
     const [last] = this.#all<{ json: string }>('SELECT json FROM segment ORDER BY number DESC LIMIT 1')
     return last && decodeJson<StartInput>(last.json)
@@ -474,7 +477,7 @@ export class JournalReader {
     return new TapeIndex(this.#db, this.#tape, (run) => this.#read(run))
   }
 
-  /** Rows for the report on all segments, without the movements of tokens. */
+  /** Returns the rows for the report on all segments, without the movements of tokens. */
   report(): ReportRows {
     return this.#read(() => this.#db.transaction(() => reportRows(this.#db))())
   }

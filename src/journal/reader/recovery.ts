@@ -151,8 +151,8 @@ type MarkedRow = { readonly json: string; readonly high: number | null } & (
     }
 )
 
-/** Open positions. Each contains the highest price and the best and worst profit that were recorded after its row was
- *  last written. */
+/** Returns the open positions. Each contains the highest price and the best and worst profit that were recorded after
+ *  its row was last written. */
 export function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
@@ -218,7 +218,7 @@ function provisionalSales(
   return since
 }
 
-/** The last fills that the engine processed, oldest first. */
+/** Returns the last fills that the engine processed, oldest first. */
 function takenFills(db: Database): Fill[] {
   const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
   return (rows as FillTableRow[]).map(fillOf).reverse()
@@ -249,7 +249,7 @@ function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
-/** State of the audit of each wallet, with the wallet's transactions since the oldest of these attempts. */
+/** Returns the state of the audit of each wallet, with the wallet's transactions since the oldest of these attempts. */
 function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
   const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
   return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {
@@ -270,7 +270,7 @@ function slotsOf(db: Database): Slot[] {
   }))
 }
 
-/** Highest seq or time of any record; 0 in a new journal. */
+/** Returns the highest seq or time of any record; 0 in a new journal. */
 function lastOf(db: Database, what: 'seq' | 'time'): number {
   const last = (table: string, column: string, order: string) =>
     numberOf(db, `SELECT ${column} FROM ${table} ORDER BY ${order} DESC LIMIT 1`)
@@ -283,7 +283,7 @@ function lastOf(db: Database, what: 'seq' | 'time'): number {
   )
 }
 
-/** Highest number in a table whose key consists of a flag and a number. */
+/** Returns the highest number in a table whose key consists of a flag and a number. */
 function lastNumber(db: Database, table: string, flag: string, number: string): number {
   const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
   return Math.max(of(0), of(1))

@@ -47,7 +47,7 @@ export function checksumSql(table: SealedTable, made: Readonly<Record<string, st
   return `row_checksum(${SEALED[table].map((column) => made[column] ?? column).join(', ')})`
 }
 
-/** SQL to insert a row with its checksum: one parameter for each column, and one for the checksum. */
+/** Returns the SQL to insert a row with its checksum: one parameter for each column, and one for the checksum. */
 export function sealedInsert(table: SealedTable, verb = 'INSERT'): string {
   const columns = [...SEALED[table], 'checksum']
   return `${verb} INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`

@@ -9,12 +9,12 @@ const CHUNK = 64
 
 const ALL_BYTES = `x'${Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join('')}'`
 
-/** SQL of one byte of a blob as a number. `place`: position of the byte, counted from 1. */
+/** Returns the SQL of one byte of a blob as a number. `place`: position of the byte, counted from 1. */
 function byteOf(blob: string, place: string): string {
   return `(instr(${ALL_BYTES}, substr(${blob}, ${place}, 1)) - 1)`
 }
 
-/** SQL of a little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
+/** Returns the SQL of a little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
 function integerOf(blob: string, at: string, bytes: number): string {
   const parts = Array.from(
     { length: bytes },
@@ -23,8 +23,8 @@ function integerOf(blob: string, at: string, bytes: number): string {
   return `(${parts.join(' | ')})`
 }
 
-/** SQL that decodes a double from its bits: the mantissa as an integer, times the power of two that is the value of its
- *  lowest bit. NaN becomes NULL. */
+/** Returns the SQL that decodes a double from its bits: the mantissa as an integer, times the power of two that is the
+ *  value of its lowest bit. NaN becomes NULL. */
 function doubleOf(bits: string): string {
   const exponent = `((${bits} >> 52) & 2047)`
   const fraction = `(${bits} & 4503599627370495)`
@@ -34,22 +34,22 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** SQL of the part of a column that a chunk of 64 rows needs. A column that is constant or has an index is needed as a
- *  whole. */
+/** Returns the SQL of the part of a column that a chunk of 64 rows needs. A column that is constant or has an index is
+ *  needed as a whole. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`
   return `CASE WHEN ${whole} THEN b.${name} ELSE ${piece} END AS ${name}`
 }
 
-/** SQL of the text of a packed key or signature, from its hexadecimal digits; NULL if the text is empty. */
+/** Returns the SQL of the text of a packed key or signature, from its hexadecimal digits; NULL if the text is empty. */
 function textOf(hex: string, bytes: number): string {
   const codes = Array.from({ length: (bytes * 2) / 3 }, (_, n) => `substr(${hex}, ${n * 3 + 1}, 3)`)
   return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
 }
 
-/** SQL of the part of an index that a chunk of 64 rows needs. The index has two bytes per row if one byte cannot count
- *  all entries. */
+/** Returns the SQL of the part of an index that a chunk of 64 rows needs. The index has two bytes per row if one byte
+ *  cannot count all entries. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
 }

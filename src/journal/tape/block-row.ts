@@ -76,8 +76,8 @@ export interface TextRow {
   readonly signature_index: Uint8Array | null
 }
 
-/** Checksum of the columns that every reader needs. In blocks of format 1 it also covers the columns that are loaded
- *  later. */
+/** Returns the checksum of the columns that every reader needs. In blocks of format 1 it also covers the columns that
+ *  are loaded later. */
 export function scanChecksum(row: BlockRow, late: LateRow | undefined): number {
   const values: unknown[] = SCAN_COLUMNS.map((name) => row[name])
   if (late !== undefined) values.splice(-1, 0, ...LATE_COLUMNS.map((name) => late[name]))

@@ -124,7 +124,7 @@ export class MarketTape {
     }
   }
 
-  /** Range of seqs of the blocks that overlap a range of time. */
+  /** Returns the range of seqs of the blocks that overlap a range of time. */
   #rangeOf({ from, to }: Span): SeqRange {
     return { from: this.#firstBlock.get(from) ?? Number.MAX_SAFE_INTEGER, to: this.#lastBlock.get(to) ?? 0 }
   }
@@ -207,7 +207,7 @@ function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   }
 }
 
-/** Number of market rows on the tape. */
+/** Returns the number of market rows on the tape. */
 export function rowsOf(db: Database): number {
   const rows = db
     .prepare(
@@ -236,8 +236,8 @@ export function withItems(market: Market, items: Market['items']): Market {
 
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** The part of the tape between two times, inclusive. Earlier rows are not played; they may serve as the warm-up of
- *  strategies. */
+/** Returns the part of the tape between two times, inclusive. Earlier rows are not played; they may serve as the
+ *  warm-up of strategies. */
 export function windowOf(market: Market, from: Millis, to: Millis): Market {
   const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
   let rows = 0
@@ -332,7 +332,7 @@ function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number):
     if (item.kind === 'rows') yield partOf(item.block, item.from, item.to)
 }
 
-/** Index of the first row in `from` to `to` that is at or after `time`; `to` if there is none. */
+/** Returns the index of the first row in `from` to `to` that is at or after `time`; `to` if there is none. */
 export function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

@@ -67,12 +67,12 @@ export class TapeIndex {
     this.#older = db.prepare(`SELECT ${PLACE} FROM blocks WHERE last_seq < ? ORDER BY last_seq DESC LIMIT ?`)
   }
 
-  /** Symbol and name of a token; '' if the index does not contain its announcement. */
+  /** Returns the symbol and name of a token; '' if the index does not contain its announcement. */
   nameOf(mint: string): TokenName {
     return this.#names.get(mint) ?? NAMELESS
   }
 
-  /** Seqs of the blocks that contain rows of a token and overlap a time, oldest first. */
+  /** Returns the seqs of the blocks that contain rows of a token and overlap a time, oldest first. */
   blocksOf(mint: string, from: Millis = 0, to: Millis = Number.MAX_SAFE_INTEGER): SeqRange[] {
     const { older = [], newer = [] } = this.#blocks.get(mint) ?? {}
     const recent = this.#unsettled.filter(({ mints }) => mints.includes(mint))

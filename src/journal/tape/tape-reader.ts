@@ -122,8 +122,8 @@ export class TapeReader {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
-  /** Range of seqs of the last `seconds` of tape, counted back from its last row. The range ends before an archived day
-   *  whose file cannot be read, so that a process can start without it. */
+  /** Returns the range of seqs of the last `seconds` of tape, counted back from its last row. The range ends before an
+   *  archived day whose file cannot be read, so that a process can start without it. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
     let first: Seq | undefined
     let last: Seq = 0
@@ -246,13 +246,13 @@ export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, v
   }
 }
 
-/** Seq of a row of a block. */
+/** Returns the seq of a row of a block. */
 export function seqAt(block: TapeBlock, row: number): Seq {
   const run = block.runs.findLast((one) => one.row <= row) as Run
   return run.seq + row - run.row
 }
 
-/** Index of the first row whose seq is at least `seq`; the length of the block if there is none. */
+/** Returns the index of the first row whose seq is at least `seq`; the length of the block if there is none. */
 export function rowAt(block: TapeBlock, seq: Seq): number {
   const index = block.runs.findLastIndex((run) => run.seq <= seq)
   if (index < 0) return 0

@@ -52,14 +52,15 @@ export class TapeSearch {
     this.#tape = tape
   }
 
-  /** Market row with this seq; undefined if the seq belongs to an input, or if the row was dropped with old tape. */
+  /** Returns the market row with this seq; undefined if the seq belongs to an input, or if the row was dropped with old
+   *  tape. */
   rowAt(seq: Seq): FoundRow | undefined {
     for (const { block, from } of this.#tape.slices(new Mints(), { from: seq, to: seq }))
       return { seq, block, row: from }
     return undefined
   }
 
-  /** Last row of a mint up to a time; undefined if there is none. */
+  /** Returns the last row of a mint up to a time; undefined if there is none. */
   lastRowOf(mint: string, to: Millis): FoundRow | undefined {
     for (const head of this.#heads('DESC')) {
       if (head.first_time > to || !this.#lists(head, mint)) continue
@@ -74,7 +75,7 @@ export class TapeSearch {
     return undefined
   }
 
-  /** Mints that begin with `prefix` and occur on the tape, in orders or in decisions. */
+  /** Returns the mints that begin with `prefix` and occur on the tape, in orders or in decisions. */
   mintsFrom(prefix: string): string[] {
     const sql = `SELECT DISTINCT mint FROM (SELECT mint FROM output UNION ALL SELECT mint FROM "order")
       WHERE substr(mint, 1, ?) = ?`
@@ -84,7 +85,7 @@ export class TapeSearch {
     return [...found].sort()
   }
 
-  /** Tokens with this symbol or name, case-insensitive, oldest first. */
+  /** Returns the tokens with this symbol or name, case-insensitive, oldest first. */
   tokensNamed(symbol: string): FoundToken[] {
     const found = new Map<string, FoundToken>()
     for (const head of this.#heads('ASC')) {
@@ -129,8 +130,8 @@ export class TapeSearch {
     return { mint, symbol, name }
   }
 
-  /** The blocks whose columns can be read. If the file of a day cannot be read, the blocks of the other days are still
-   *  searched. */
+  /** Returns the blocks whose columns can be read. If the file of a day cannot be read, the blocks of the other days
+   *  are still searched. */
   #heads(order: 'ASC' | 'DESC'): Head[] {
     const heads = this.#db
       .prepare<[], Head>(`SELECT last_seq, first_time, day FROM blocks ORDER BY last_seq ${order}`)

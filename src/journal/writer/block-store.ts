@@ -113,8 +113,8 @@ export class Compaction {
     return 0
   }
 
-  /** Consecutive blocks that can be merged into a large one; empty if there are none. The last blocks on the tape wait
-   *  until there are enough of them. */
+  /** Returns the consecutive blocks that can be merged into a large one; empty if there are none. The last blocks on
+   *  the tape wait until there are enough of them. */
   #groupOf(level: number): SmallBlock[] {
     const mostRows = LEVEL_ROWS[level] as number
     const upTo = this.#done[level - 1] ?? Number.MAX_SAFE_INTEGER

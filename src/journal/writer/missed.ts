@@ -61,7 +61,7 @@ export function isIdle(write: Write): boolean {
   return name === 'frame' || name === 'framesOver'
 }
 
-/** Seq and time of an input or output; undefined for other writes. */
+/** Returns the seq and time of an input or output; undefined for other writes. */
 export function placeOf(write: Write): { readonly seq: Seq; readonly time: Millis } | undefined {
   const [name, seq] = write
   if (name === 'input') return { seq: seq as Seq, time: write[3] as Millis }

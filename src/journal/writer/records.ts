@@ -98,7 +98,7 @@ function effectsOf(seq: Seq, output: Output, json: string): Write[] {
   }
 }
 
-/** Bot, mint, code and reason that an output names, for the view `decisions`. */
+/** Returns the bot, mint, code and reason that an output names, for the view `decisions`. */
 function aboutOf(output: Output): { bot: string; mint: string; code: string; reason: string } {
   switch (output.kind) {
     case 'order':
@@ -131,7 +131,7 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
 
 const LONGEST_MINT = 64
 
-/** The mint that a warning names in its fields; '' if it names none. */
+/** Returns the mint that a warning names in its fields; '' if it names none. */
 function mintIn({ fields }: LogLine): string {
   const mint = fields?.mint
   return typeof mint === 'string' ? mint.slice(0, LONGEST_MINT) : ''
@@ -237,7 +237,8 @@ function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
   return [row, ['slotsOver', key, boot, takenAt - SLOT_KEPT_NS]]
 }
 
-/** Number of an order. Orders are numbered within a journal: o1, o2, ... Throws RangeError for any other id. */
+/** Returns the number of an order. Orders are numbered within a journal: o1, o2, ... Throws RangeError for any other
+ *  id. */
 function orderNumber(id: string): number {
   const number = /^o(\d{1,15})$/.exec(id)?.[1]
   if (number === undefined) throw new RangeError(`invalid order id: ${id}`)

@@ -37,7 +37,7 @@ export function join(baseUrl: string, { path, version }: EndpointRow, key?: stri
   return `${baseUrl.replace(/\/+$/, '')}${prefix}${path}${key === undefined ? '' : `/${key}`}`
 }
 
-/** Headers of every HTTPS request. */
+/** Returns the headers of every HTTPS request. */
 export function headersOf(apiKey: string): Record<string, string> {
   return { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'content-type': 'application/json' }
 }

@@ -20,7 +20,7 @@ export const PREMIUM: Plan = {
   maxBuyLamports: solToLamports(100),
 }
 
-/** Plan that applies at the start. `auto` means Standard until the service names the plan of the key. */
+/** Returns the plan that applies at the start. `auto` means Standard until the service names the plan of the key. */
 export function firstPlan(configured: string | Plan): Plan {
   return typeof configured === 'object' ? configured : planOf(configured).plan
 }

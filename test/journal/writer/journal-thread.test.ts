@@ -29,6 +29,6 @@ test('the journal thread refuses rows that are not in shared memory', async () =
   expect(() => {
     journal.rows(block, 0, 1, 1)
     journal.commit(() => {})
-  }).toThrow(/live blocks only/)
+  }).toThrow(/only rows of a LiveBlock/)
   await journal.close()
 })
