@@ -247,7 +247,7 @@ function retryOf(code: ErrorCode): Refused['retry'] {
   return code === 'SIGNER_DOWN' ? 'wait' : 'never'
 }
 
-/** The wallet is the fee payer, so its signature comes first. */
+/** Returns the transaction with the wallet's signature, which comes first because the wallet is the fee payer. */
 function signedTransaction({ signatures, message }: TransactionBytes, signature: Uint8Array): Uint8Array {
   return encodeTransaction({ signatures: [signature, ...signatures.slice(1)], message })
 }

@@ -151,7 +151,7 @@ export interface MetricsConfig {
   readonly token: Secret
 }
 
-/** Address at which the desk is served, and who may reach it. */
+/** Settings of the desk: the address at which it is served, and who may reach it. */
 export interface DeskConfig {
   readonly port: number
   /** Whether a file sets the port. If not, the next free port is used. */

@@ -397,7 +397,7 @@ const heartbeat = z.strictObject({
   }),
 })
 
-/** Who may read `/metrics`. */
+/** Schema of `metrics`: who may read `/metrics`. */
 const metrics = z.strictObject({
   token: described(secretReference('the token'), {
     about:

@@ -36,7 +36,7 @@ export function walletOfBot({ wallet, wallets }: Agreed, name: string | undefine
   return name !== undefined && Object.hasOwn(wallets, name) ? wallets[name] : undefined
 }
 
-/** Limits that apply to the sum of all bots of a wallet. */
+/** Returns the limits that apply to the sum of all bots of a wallet. */
 export function walletLimitsOf(agreed: Agreed, name: string | undefined): Limits {
   return limitsFrom(walletOfBot(agreed, name)?.limits ?? {})
 }

@@ -151,7 +151,7 @@ function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
 }
 
-/** Names of the strategies that a configuration in `cwd` can use. */
+/** Returns the names of the strategies that a configuration in `cwd` can use. */
 export function strategyNames(cwd: string): string[] {
   const names = folders(cwd).flatMap((folder) => list(folder))
   return [...new Set(names)].sort()

@@ -11,7 +11,7 @@ const LONGEST_FRAME = 300
 /** Folders with the code of Sluice itself, without the strategies that come with it. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
-/** Folders inside of these that contain other code than Sluice's own. */
+/** Folders inside of the folders above that contain code other than Sluice's own. */
 const FOREIGN = [OWN_STRATEGIES, fileURLToPath(JOINED_LIBRARIES)]
 const LIBRARIES = `${sep}node_modules${sep}`
 

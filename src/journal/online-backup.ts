@@ -27,7 +27,8 @@ import { COMES_BACK_ABOVE, freeBytesOf, SPACE_LIMITS, usageOf } from './writer/s
 /** Number of pages that one step of the copy copies, 16 MiB. */
 const PAGES = 2048
 
-/** Open state that a start on the copy would restore. */
+/** Facts about a copy: how far it goes, the numbers of open positions and orders that a start on it would restore, and
+ *  the number of damaged rows. */
 export interface CopiedState {
   /** Last row of the copy; rows that the process writes during the copy are not in it. */
   readonly lastSeq: Seq

@@ -9,7 +9,7 @@ import { type News, UnitedFeed } from './united-feed.ts'
 
 export interface OpenTape {
   readonly market: Market
-  /** Attempts of live trading in the recorded time. */
+  /** Returns the attempts of live trading in the recorded time. */
   executions(): ReturnType<JournalReader['executions']>
   close(): void
 }

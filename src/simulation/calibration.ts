@@ -118,7 +118,7 @@ function at(values: readonly number[], share: number): number {
  *  does not matter. */
 const ANY_SLIPPAGE = 1e9
 
-/** An interruption of the feed of these subscription keys. */
+/** An interruption of the feed, and the subscription keys that it affected. */
 export interface Unheard {
   readonly from: Millis
   readonly to: Millis

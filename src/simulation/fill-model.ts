@@ -26,7 +26,7 @@ export function withoutDelay(model: FillModel): FillModel {
 /** Amounts of a fill. `buy` and `sell` return undefined instead if the price moved by more than the slippage limit. */
 export interface Swap {
   readonly tokens: TokenAmount
-  /** Includes the fees of the venue and the service. */
+  /** SOL that the buyer paid or the seller received, lamports. Includes the fees of the venue and the service. */
   readonly tradeLamports: Lamports
 }
 

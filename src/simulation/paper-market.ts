@@ -39,7 +39,7 @@ export class PaperMarket implements TokenHolder {
   /** By token: the lowest price that its pool may have after its last trade. A gap or a reading of the pool removes the
    *  entry. */
   readonly #left = new Map<TokenId, Left>()
-  /** 1 while an order follows the token. A lookup in this array is faster than one in a map. */
+  /** For each token, 1 while an order follows it. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
   #dayEnds: Millis = Number.NEGATIVE_INFINITY

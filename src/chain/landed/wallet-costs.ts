@@ -177,7 +177,7 @@ function paymentsOf({ calls }: LandedTransaction, wallet: string, own: ReadonlyM
   })
 }
 
-/** Accounts between which an instruction moved tokens; undefined for other instructions. */
+/** Returns the accounts between which an instruction moved tokens; undefined for other instructions. */
 export function tokenMove({ program, accounts, data }: Call): { from: string; to: string } | undefined {
   if (!TOKEN_PROGRAMS.includes(program)) return undefined
   const kind = decodeLongBase58(data, MOST_BYTES)?.[0]

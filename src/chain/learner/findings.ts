@@ -168,7 +168,7 @@ function openedOf(samples: readonly Sample[]): Opened[] {
   })
 }
 
-/** Accounts that exist after the simulation and did not exist before. */
+/** Returns the accounts that exist after the simulation and did not exist before. */
 function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
   const { asked, simulated } = sample
   return (simulated?.changes ?? []).flatMap(({ before, after }) => {

@@ -14,7 +14,7 @@ const LATE_BLOCKS = 1_500
  *  reason. */
 const EQUAL_TIMES = 3
 
-/** What one audit of the wallet has read. */
+/** Results of one audit of the wallet. The absence of attempts is proved from them. */
 export interface Reading {
   /** Newest finalized block, read before the other fields. */
   readonly head: Head

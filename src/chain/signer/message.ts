@@ -9,7 +9,7 @@ export interface Step {
   readonly place: number
   /** Address of the program. Programs are never in lookup tables. */
   readonly program: string
-  /** Indexes of the accounts in the message; equal indexes are the same account. */
+  /** Indexes of the accounts in the message. Two accounts with the same index are the same account. */
   readonly places: readonly number[]
   /** Addresses of the accounts; undefined if an account is in a lookup table, in which case it cannot sign. */
   readonly accounts: readonly (string | undefined)[]

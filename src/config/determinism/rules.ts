@@ -50,7 +50,7 @@ const IMPORTED: Readonly<Record<string, string>> = {
   'util.promisify': LATER,
 }
 
-/** Reasons for modules of Node, by the first part of their name. */
+/** Reasons why modules of Node are not allowed, by the first part of the module's name. */
 const MODULES: Readonly<Record<string, string>> = {
   fs: FILES,
   sqlite: FILES,

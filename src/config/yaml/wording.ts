@@ -142,7 +142,7 @@ function choicesOf(issue: Issue): string[] {
   return [expectation(issue) ?? issue.message]
 }
 
-/** Types whose bound is a number of entries or of characters. */
+/** Types whose minimum and maximum are numbers of entries or of characters. */
 const COUNTED = ['string', 'array', 'set', 'map']
 
 function bound(origin: string, comparison: string, limit: number | bigint): string {

@@ -55,7 +55,7 @@ export class ArchivedDays {
     return this.#fileOf(day).statement(sql)
   }
 
-  /** First row of a query on the file of a day. */
+  /** Returns the first row of a query on the file of a day. */
   get<T extends object>(day: string, sql: string, ...params: unknown[]): T | undefined {
     const file = this.#fileOf(day)
     const row = file.statement(sql).get(...params)

@@ -448,7 +448,7 @@ export class JournalReader {
     return last && decodeJson<StartInput>(last.json)
   }
 
-  /** Names of the wallets, by account. A wallet without a name is left out. */
+  /** Returns the names of the wallets, by account. A wallet without a name is left out. */
   walletNames(): Map<string, string> {
     const rows = this.#all<{ account: string; name: string }>(
       `SELECT json_extract(bot.value, '$.account.id') AS account, json_extract(bot.value, '$.wallet') AS name

@@ -17,7 +17,7 @@ export interface ReportRows {
   readonly refusals: readonly RefusalCount[]
   /** Our own transactions that landed and failed, oldest first. */
   readonly failed: readonly FailedRow[]
-  /** Positions that are open or opening. */
+  /** Positions that are open, or whose first buy is not filled yet. */
   readonly positions: readonly Position[]
 }
 

@@ -74,7 +74,7 @@ WHERE coalesce((SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 1) > 0
 /** Receives the number of rows that have a checksum now, and the total number. */
 export type SealReport = (rows: number, of: number) => void
 
-/** Number of rows between two reports. */
+/** Number of rows between two reports of progress. */
 const REPORT_ROWS = 1_000
 
 /** Adds checksums to the rows of a journal of an earlier version. Views and triggers are removed meanwhile, because

@@ -71,7 +71,7 @@ export class Connection {
     this.#leave('refused')
   }
 
-  /** Closes the connection and dials again after `waitMs`. */
+  /** Closes the connection, and connects again after `waitMs`. */
   lose(reason: string, waitMs = this.#redial.next()): void {
     this.#leave('waiting')
     this.#on.notice(`${reason}; connecting again in ${Math.round(waitMs)} ms`)

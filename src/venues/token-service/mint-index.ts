@@ -21,7 +21,7 @@ export class MintIndex {
   #keys = bytesOf(new ArrayBuffer(MIN_KEYS * ROOM))
   #lengths = new Uint8Array(MIN_KEYS)
   #tokens = new Int32Array(MIN_KEYS)
-  /** 1 if the mint was seen since token numbers were last recycled. */
+  /** For each key, 1 if its mint was seen since token numbers were last recycled. */
   #isMet = new Uint8Array(MIN_KEYS)
   #count = 0
   #dueCount = MIN_NEW
