@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 export interface Figure extends Spread {
   readonly name: string
   readonly unit: string
-  /** Value that the median must reach, if there is a goal. `atMost`: whether the goal is an upper bound. */
+  /** Value that the median must reach, if there is a goal. `atMost`: whether the goal is a maximum. */
   readonly goal?: number
   readonly atMost?: boolean
 }
@@ -13,7 +13,7 @@ export interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
-  /** Bounds of the 95 % interval of the median; absent if there are too few values. */
+  /** Ends of the 95 % interval of the median; absent if there are too few values. */
   readonly interval?: Interval
 }
 

@@ -43,8 +43,8 @@ async function figures(name: string, tokenProgram: string, count: number): Promi
   ]
 }
 
-/** Measures the compute units and the time of a trade with the sandbox's pool program. The time is compared with that
- *  of a transfer of SOL, the smallest transaction. */
+/** Measures the compute units and the time of a trade with the sandbox's pool program. The time is compared with the
+ *  time of a transfer of SOL, the smallest transaction. */
 export async function benchPool(smoke: boolean): Promise<Figure[]> {
   const count = smoke ? 20 : 300
   return [

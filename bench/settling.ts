@@ -7,7 +7,7 @@ import { isSettled } from '../test/e2e/books.ts'
 import { openVenue, type Venue } from '../test/e2e/venue.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 
-/** Slot time of the sandbox's chain, ms: that of mainnet. */
+/** Duration of a Solana slot on the sandbox's chain, ms; the same as on mainnet. */
 const SLOT_MS = 400
 /** Default RPC rate of the YAML, calls per second. */
 const REQUESTS_PER_SECOND = 8

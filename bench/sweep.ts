@@ -19,13 +19,13 @@ const SETS = 64
 /** Number of param sets that also run as single backtests. They represent all `SETS` sets. */
 const SINGLES = 8
 const ROWS = 4_000_000
-/** Number of rows for sets of params that make orders, because such runs take much longer. */
+/** Number of rows for param sets that make orders, because such runs take much longer. */
 const ORDER_ROWS = 1_000_000
 const SMOKE_ROWS = 32_768
 const PAIRS = 3
 const THREADS = 2
 
-/** Figures of whole `sweep` processes over `rows` rows, with `SETS` sets of params that never make an order. */
+/** Figures of whole `sweep` processes over `rows` rows, with `SETS` param sets that never make an order. */
 export async function commandFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const [few, many] = [await tapeOf(folder, FEW, TOKENS), await tapeOf(folder, rows, TOKENS)]
   const config = writeConfig(folder, 'sweep', { strategy: join(folder, 'dip-buyer.ts') })
@@ -60,7 +60,7 @@ export async function commandFigures(folder: string, rows: number, runs: number)
   ]
 }
 
-/** Returns the processor time, ms, of one backtest for each set of params. Each backtest reads the tape from disk. */
+/** Returns the processor time, ms, of one backtest for each param set. Each backtest reads the tape from disk. */
 function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   for (const { params } of sets) {
@@ -71,7 +71,7 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
   return threadMs() - began
 }
 
-/** Returns the processor time, ms, of all sets of params if `SETS_AN_ENGINE` of them run in one engine. */
+/** Returns the processor time, ms, of all param sets if `SETS_AN_ENGINE` of them run in one engine. */
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
@@ -81,7 +81,7 @@ function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string)
   return threadMs() - began
 }
 
-/** Figures for sets of params that make orders. All of them run in this process. */
+/** Figures for param sets that make orders. All of them run in this process. */
 async function orderFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
   const { journal } = await tapeOf(folder, rows, TOKENS)
   const config = await configOf(writeConfig(folder, 'orders', { strategy: join(folder, 'dip-buyer.ts') }))

@@ -67,7 +67,7 @@ const trivial: Loop = (blocks, tokens) => {
   return sum
 }
 
-/** Counts how often the average of the last 20 robust prices of a token crosses that of the last 50. */
+/** Counts how often the average of the last 20 robust prices of a token crosses the average of its last 50. */
 const sma: Loop = (blocks, tokens) => {
   const prices = new BarePrices(tokens)
   const rings = new Float64Array(tokens * SLOW)

@@ -1,5 +1,5 @@
 // A process that runs one of the bare loops over a file of columns: `node bench/bare/main.ts LOOP FILE TOKENS`. With
-// `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`, it runs the loop of dip-buyer for many sets of params, in
+// `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`, it runs the loop of dip-buyer for many param sets, in
 // several threads.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { DROP, dips, loops } from './loops.ts'

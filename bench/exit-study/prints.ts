@@ -33,7 +33,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
 }
 
-/** The prints, with those of equal time in reversed order. */
+/** Returns the prints; prints with equal times are in reversed order. */
 export function reversedInstants(prints: readonly Print[]): Print[] {
   const instants = Map.groupBy(prints, ({ time }) => time)
   return [...instants.values()].flatMap((instant) => instant.reverse())

@@ -160,7 +160,7 @@ class Play {
   }
 
   /** Opens a plain pool with 15 to 400 SOL and a share of the supply. Some of these pools are shallower and some are
-   *  deeper than that of a freshly migrated token. */
+   *  deeper than the pool of a freshly migrated token. */
   #openPlainPool(): void {
     const virtualSol = BigInt(Math.floor(15 * (400 / 15) ** this.#draws.next() * 1e9))
     const virtualTokens = (TOKEN_SUPPLY * BigInt(Math.floor(this.#draws.between(20, 500)))) / 1_000n

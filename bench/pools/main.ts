@@ -1,7 +1,7 @@
 // `npm run pools [-- --seeds 20 --first 1 --minutes 20 --bot NAME --worst N --json]`: compares the simulated profit of
 // every bot of `roster.ts` with its profit in exactly known pools. Exits with 1 if the fill model may flatter a bot,
 // which means that the simulated profit is too high. `--record` writes the figures into the source of the report,
-// `--rough` applies a bound that suits few seeds, `--tape FILE` only writes the tape of the first seed.
+// `--rough` applies a limit that suits few seeds, `--tape FILE` only writes the tape of the first seed.
 import { parseArgs } from 'node:util'
 import { inTemporaryFolder } from '../temporary-folder.ts'
 import { type Comparison, compareSeed } from './compare.ts'

@@ -47,7 +47,7 @@ export function summaryOf(comparisons: readonly Comparison[]): Summary[] {
   })
 }
 
-/** Returns one sentence for each bound that the figures exceed; an empty list means that the fill model passes. */
+/** Returns one sentence for each limit that the figures exceed; an empty list means that the fill model passes. */
 export function misses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, upperSol, pessimismPercent }) => [
     ...(upperSol > 0

@@ -8,7 +8,7 @@ import { docstring, type EntryPoint, isUnitless, Kind, type Reflection, type Typ
 export const UNIT =
   /\b(SOL|USD|lamports?|percent|percentage|seconds?|minutes?|hours?|ms|milliseconds?|whole tokens?|tokens?|numbers? of|counts?|index|share)\b|\d+ (s|ms)\b|%/i
 
-/** Words that bound a number which the user gives. */
+/** Words that state the range of a number that the user sets. */
 const RANGES = /\d|\b(positive|at least|at most|up to|above|below|any)\b/
 
 /** Matches the names of types whose fields the user sets. */

@@ -4,7 +4,7 @@ import { type Market, type MarketItem, withItems } from '../journal/tape/market-
 /** Receives the number of rows that a command has read, and the total number. */
 export type RowsReport = (rows: number, of: number) => void
 
-/** Returns a market with the same content. It reports the rows that are read from it. `passes`: expected number of
+/** Wraps a market, so that `report` receives the number of rows that were read from it. `passes`: expected number of
  *  passes. */
 export function reporting(market: Market, passes: number, report?: RowsReport): Market {
   const read = new RowsRead(report)
@@ -41,7 +41,7 @@ export class RowsRead {
     }
   }
 
-  /** Returns a market with the same content. It counts the rows that are read from it, in every pass. */
+  /** Wraps a market, so that the rows that are read from it are counted, in every pass. */
   market(market: Market): Market {
     return withItems(market, (mints) => this.items(market.items(mints)))
   }

@@ -24,7 +24,7 @@ interface FileAnswer extends TimedValue {
   readonly name: string
 }
 
-/** Values of the files that were read. */
+/** Values of the data files that were read, by source. */
 const read = new WeakMap<SourceConfig, readonly TimedValue[]>()
 
 /** Data of the sources of bots in a backtest: from their files, else from the answers on the tape. */

@@ -188,7 +188,8 @@ class Source {
   }
 }
 
-/** Returns the source with the earliest line. Of lines with equal times, that of the first file comes first. */
+/** Returns the source with the earliest line. If several lines have the same time, the line of the first file comes
+ *  first. */
 function earliest(sources: readonly Source[]): Source | undefined {
   let first: Source | undefined
   for (const source of sources)

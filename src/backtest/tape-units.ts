@@ -27,8 +27,8 @@ export class TapeUnit {
   }
 }
 
-/** Returns a market with the same content. The first time that it is read, `unit` receives its items too, so that
- *  finding the unit needs no extra pass. */
+/** Wraps a market. When the wrapped market is read for the first time, `unit` receives its items too, so that finding
+ *  the unit needs no extra pass. */
 export function seenBy(unit: TapeUnit, market: Market): Market {
   let isFirst = true
   function* items(mints: Mints): Generator<MarketItem, void, undefined> {

@@ -134,7 +134,7 @@ export async function openSigning(
     throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
   refuseOneWay(local.name, policy)
-  // This module loads @solana/web3.js, which a run without local signing does not need.
+  // Imported only here, because the module loads @solana/web3.js, which a run without local signing does not need.
   const { examine } = await import('../chain/verifier/checks-before-signing.ts')
   const hash = policyHash(policy)
   const signing = new Map<string, Signing>()

@@ -50,8 +50,8 @@ function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.includes(null) ? null : numbers.reduce<number>((total, one) => total + (one ?? 0), 0)
 }
 
-/** Seconds until this number of sales is sent. The reserved requests are available at once, the others only as the
- *  requests of the previous minute expire. */
+/** Seconds until this number of sales is sent. The requests that are reserved for exits are available at once. Every
+ *  other request becomes available when a request of the previous minute expires. */
 function secondsToSell(sales: number, perMinute: number, kept: number, sendsPerSecond: number | undefined): number {
   const minutes = Math.ceil(Math.max(0, sales - kept) / perMinute)
   return Math.max(minutes * 60, sendsPerSecond === undefined ? 0 : Math.ceil(sales / sendsPerSecond))

@@ -59,7 +59,7 @@ export async function genesisOf(
   const other = answers.findIndex((answer) => answer.ok && answer.value !== genesis)
   if (other >= 0)
     throw new SluiceError(
-      `chain.rpc: RPC number ${other + 1} serves another chain than the others, or than chain.cluster`,
+      `chain.rpc: RPC number ${other + 1} serves another chain than chain.cluster, or than the first RPC that answers`,
       ExitCode.unsafe,
     )
   rpcs.pin(genesis)

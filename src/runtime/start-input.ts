@@ -106,7 +106,7 @@ export interface Recovery {
   readonly config: Config
   readonly bots: readonly BotSettings[]
   readonly plan: Plan
-  /** Hash of the deciding code. */
+  /** Hash of the code that makes decisions. */
   readonly code: string
   readonly past: Recovered
   readonly reader: JournalReader

@@ -20,17 +20,17 @@ const LEAST_PRINTS = 3
 
 /** Prints that arrive later than this after an announcement, ms, do not count as first prints. */
 const FIRST_MS = 60_000
-/** Bounds of the first prints of launches, as multiples of the price of a new curve. A curve completes at 15 times its
- *  first price; a price in a wrong unit is farther away. */
+/** Expected range of the first prints of launches, as multiples of the price of a new curve. A curve completes at 15
+ *  times its first price; a price in a wrong unit is farther away. */
 const FIRST = { low: 0.6, high: 15 }
-/** Bounds of the values in the announcement of a launch, as multiples of the values of a new curve. */
+/** Expected range of the values in the announcement of a launch, as multiples of the values of a new curve. */
 const ANNOUNCED = { low: 0.6, high: 4 }
-/** Bounds of a trade's price, as multiples of the trade's market cap divided by the supply. */
+/** Expected range of a trade's price, as multiples of the trade's market cap divided by the supply. */
 const PRICED = { low: 0.5, high: 2 }
-/** Bounds of a price in another currency, as multiples of the price in SOL. */
+/** Expected range of a price in another currency, as multiples of the price in SOL. */
 const CURRENCY = { low: 2, high: 10_000 }
-/** Bounds of the prices of all tokens, as multiples of the price of a new curve. The lower one is a token that has lost
- *  nearly everything, the upper one a market cap of 56,000 SOL. */
+/** Expected range of the prices of all tokens, as multiples of the price of a new curve: from a token that has lost
+ *  nearly everything to a market cap of 56,000 SOL. */
 const LEVEL = { low: 0.02, high: 2_000 }
 /** Typical price of all tokens, as a multiple of the price of a new curve. It is used to identify a unit. */
 const USUAL_LEVEL = 25

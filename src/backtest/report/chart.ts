@@ -60,7 +60,8 @@ function rounded(value: number): number {
 }
 
 const WATCH = `(element, changed) => { changed(); new ResizeObserver(changed).observe(element) }`
-/** Script of a page with charts, and the source expression for the page's policy. The policy allows no other script. */
+/** Script of a page with charts, and the source expression for the page's content security policy, which allows no
+ *  other script. */
 export const CHART_SCRIPT = [
   `const PLOT = ${JSON.stringify(PLOT)}`,
   ...Object.values(script)

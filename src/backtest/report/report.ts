@@ -19,9 +19,9 @@ export interface Report {
     readonly config: string
     /** Hash of all code of Sluice. */
     readonly sluice: string
-    /** Hash of the deciding code together with all strategies. */
+    /** Hash of the code that makes decisions, together with all strategies. */
     readonly code: string
-    /** Hashes by bot, each of the deciding code together with the bot's strategy. */
+    /** For each bot, the hash of the code that makes decisions together with the bot's strategy. */
     readonly strategies: Readonly<Record<string, string>>
   }
   readonly tape: TapeReport
@@ -60,10 +60,11 @@ export interface ExactPools {
   readonly seeds: number
   readonly bots: number
   readonly fills: number
-  /** Bots that the model may flatter: the upper 95 % bound of simulated minus exact profit is above 0. */
+  /** Bots whose simulated profit may be too high: the upper end of the 95 % interval of simulated minus exact profit is
+   *  above 0. */
   readonly flattered: readonly string[]
-  /** The highest of these upper 95 % bounds, in percent of the SOL that the bot traded. `upperBot`: the bot with this
-   *  bound. */
+  /** The highest upper end of these 95 % intervals, in percent of the SOL that the bot traded. `upperBot`: the bot with
+   *  this value. */
   readonly upperPercent: number
   readonly upperBot: string
   /** The bot with the largest loss by buys that the model refuses because of slippage and the exact pool fills.

@@ -10,7 +10,7 @@ import { sweepVerdict } from './verdict.ts'
 const MOST_MAPS = 6
 
 /** Returns the page of a sweep as one HTML file. It has heat maps of each pair of swept params, for the sample and for
- *  the hold-out, and a table of all sets of params. */
+ *  the hold-out, and a table of all param sets. */
 export function sweepPage(sweep: Sweep): string {
   const { bot, strategy, ranges, rows, holdOutPercent, lacks } = sweep
   const results = ranked(sweep.results)
@@ -88,7 +88,7 @@ ${rows.map((label, row) => html`<text class="tick" x="${LEFT - 8}" y="${top(row)
 
 type Figure = (result: SetResult) => number
 
-/** An axis of a heat map. Returns the position of a set of params, and contains the labels of the positions. */
+/** An axis of a heat map. Returns the position of a param set, and contains the labels of the positions. */
 interface Axis {
   readonly labels: readonly string[]
   at(result: SetResult): number
@@ -107,7 +107,7 @@ function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis 
 interface Cells {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
-  /** Median result and number of the sets of params at a position; undefined if there are none. */
+  /** Median result and number of the param sets at a position; undefined if there are none. */
   readonly at: (column: number, row: number) => { readonly lamports: number; readonly count: number } | undefined
   /** Largest absolute median. */
   readonly most: number

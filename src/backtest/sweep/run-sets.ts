@@ -11,7 +11,7 @@ import type { SetResult, SweepSet } from './sweep.ts'
  *  core's cache, so sets would not run faster, but would use twice the memory. */
 export const SETS_AN_ENGINE = 8
 
-/** The inputs that are the same for all sets of params of a sweep. */
+/** The inputs that are the same for all param sets of a sweep. */
 export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
@@ -50,7 +50,7 @@ export class VariedBots {
     this.#ground = ground
   }
 
-  /** Loads the bot with the settings of a set of params. Returns the errors as text if the settings are invalid. */
+  /** Loads the bot with the settings of a param set. Returns the errors as text if the settings are invalid. */
   async load({ params }: Pick<SweepSet, 'params'>): Promise<BotConfig | { readonly problem: string }> {
     const { settings } = partsOf(params as object)
     const key = JSON.stringify(settings)
@@ -60,7 +60,7 @@ export class VariedBots {
     return known
   }
 
-  /** The bot of a set of params, with its settings and params. Before this call, `load` must have been called for each
+  /** The bot of a param set, with its settings and params. Before this call, `load` must have been called for each
    *  set. */
   of({ set, params }: SweepSet): BotConfig {
     const varied = partsOf(params as object)
@@ -71,7 +71,7 @@ export class VariedBots {
   }
 }
 
-/** Runs sets of params as bots of one engine in one pass over the tape, each with an account of its own. Each result
+/** Runs param sets as bots of one engine in one pass over the tape, each with an account of its own. Each result
  *  equals that of a separate run, because the bots share only the market, and each has its own seed. */
 export function runSets(
   { config, bot, splitRow }: SweepGround,

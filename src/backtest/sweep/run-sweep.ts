@@ -12,7 +12,7 @@ import type { SweepStore } from './store.ts'
 import { ranked, type SetResult, type SweepSet } from './sweep.ts'
 import { SweepThreads } from './threads.ts'
 
-/** Returns the sets of params that the strategy's schema and the checks of the configuration accept, and the number of
+/** Returns the param sets that the strategy's schema and the checks of the configuration accept, and the number of
  *  points (combinations of values) that they refuse. Throws SluiceError if no set is accepted. */
 export async function setsOf(
   { config, bot }: Pick<SweepGround, 'config' | 'bot'>,
@@ -56,7 +56,7 @@ export interface RunOptions {
   readonly watchInterrupt: () => { readonly promise: Promise<never>; readonly release: () => void }
 }
 
-/** Runs the sets of params whose results the store does not contain, and stores the results after each pass over the
+/** Runs the param sets whose results the store does not contain, and stores the results after each pass over the
  *  tape. */
 export async function runSweep(
   ground: SweepGround,
@@ -93,7 +93,7 @@ export async function runSweep(
   return ranked(results)
 }
 
-/** Distributes the sets of params to the threads one by one, so that neighbouring sets, which trade in a similar way,
+/** Distributes the param sets to the threads one by one, so that neighbouring sets, which trade in a similar way,
  *  run in different threads. Each thread then gets about the same amount of work. */
 function dealt<T>(items: readonly T[], hands: number): T[][] {
   return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))

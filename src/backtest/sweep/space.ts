@@ -2,7 +2,7 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 import { didYouMean } from '../../config/yaml/wording.ts'
 
-/** A numeric param with the bounds that its schema sets; a missing bound is infinite. */
+/** A numeric param with the minimum and the maximum of its schema; a missing one is infinite. */
 export interface Dimension {
   readonly name: string
   readonly min: number
@@ -24,13 +24,13 @@ export interface Range {
 /** Values of the swept params and settings. A setting is named by its path, such as `exits.stopLossPercent`. */
 export type Point = Readonly<Record<string, number>>
 
-/** Number of sets of params in a grid without steps. */
+/** Number of param sets in a grid without steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 
 /** Parses the texts of `--range` (`name=from:to[:step]` or `name=a,b,c`) and checks them against the params and the
- *  settings. Without texts, returns every numeric param that has both bounds. Throws SluiceError (exit 2) with a
- *  description of the error. */
+ *  settings. Without texts, returns every numeric param whose schema has a minimum and a maximum. Throws SluiceError
+ *  (exit 2) with a description of the error. */
 export function rangesOf(
   texts: readonly string[],
   dimensions: readonly Dimension[],
@@ -44,7 +44,7 @@ export function rangesOf(
   }
   const bounded = dimensions.filter(({ min, max }) => Number.isFinite(min) && Number.isFinite(max) && min < max)
   if (bounded.length > 0) return bounded.map(({ min, max, ...rest }) => ({ ...rest, from: min, to: max, step: 0 }))
-  throw usage(`no numeric param has both bounds; name the ranges: --range name=from:to (${namesOf(dimensions)})`)
+  throw usage(`no numeric param has a minimum and a maximum; name the ranges: --range name=from:to (${namesOf(dimensions)})`)
 }
 
 function rangeOf(text: string, dimensions: readonly Dimension[], settings: readonly Dimension[]): Range {

@@ -18,7 +18,7 @@ export interface Sweep {
   readonly results: readonly SetResult[]
 }
 
-/** A set of params: one combination of values of a sweep. */
+/** A param set: one combination of values of a sweep. */
 export interface SweepSet {
   /** Number of the set, counted from 1, in the order of the grid or of the draws. */
   readonly set: number
@@ -26,7 +26,7 @@ export interface SweepSet {
   readonly params: Json
 }
 
-/** Result of a set of params. */
+/** Result of a param set. */
 export interface SetResult extends SweepSet {
   /** Error that the strategy threw, which prevented a result; '' if it threw none. */
   readonly threw: string
@@ -62,7 +62,7 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
   )
 }
 
-/** Spearman's rank correlation between sample and hold-out, over the sets of params that traded in the sample. It is 1
+/** Spearman's rank correlation between sample and hold-out, over the param sets that traded in the sample. It is 1
  *  if both have the same order, about 0 if the orders are unrelated, and -1 for the reverse order. undefined if there
  *  are fewer than three sets, or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
@@ -83,7 +83,7 @@ function ranksOf(values: readonly number[]): number[] {
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2)
 }
 
-/** Returns the value of a swept param or setting in a set of params. */
+/** Returns the value of a swept param or setting in a param set. */
 export function paramOf({ params }: SweepSet, name: string): number {
   return (params as Readonly<Record<string, number>>)[name] as number
 }

@@ -1,4 +1,4 @@
-// A thread of a sweep. It runs its sets of params over the tape, pass after pass; the main thread reads the tape for
+// A thread of a sweep. It runs its param sets over the tape, pass after pass; the main thread reads the tape for
 // all threads. A pass is synchronous, so during a pass this thread waits for messages until the counter `bell` changes.
 // The main thread terminates the thread.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'

@@ -18,7 +18,7 @@ export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly bell: Int32Array
 }
 
-/** Messages to a thread: the sets of params of the next pass, then the chunks of the tape. The last message of a pass
+/** Messages to a thread: the param sets of the next pass, then the chunks of the tape. The last message of a pass
  *  has no chunk. */
 export type ToSweepThread =
   | { readonly kind: 'sets'; readonly sets: readonly SweepSet[] }
@@ -33,7 +33,7 @@ export type FromSweepThread =
  *  few enough to need little memory. */
 const AHEAD = 3
 
-/** Threads that each run some sets of params, pass after pass over the tape. The main thread reads and decodes the tape
+/** Threads that each run some param sets, pass after pass over the tape. The main thread reads and decodes the tape
  *  once for all of them, in shared memory. The threads are started once, because starting a thread takes longer than
  *  playing a short tape. */
 export class SweepThreads {

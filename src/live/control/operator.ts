@@ -23,7 +23,7 @@ export interface OperatorParts {
   /** Robust price of a mint, SOL per token; undefined if there is none yet. */
   readonly priceOf: (mint: string) => number | undefined
   readonly view: () => View
-  /** Path of the file HALT. */
+  /** Path of the file that halts entries while it exists. */
   readonly haltPath: string
   /** Makes a login link of the desk; undefined if this process serves none. */
   readonly deskLink?: DeskLink | undefined

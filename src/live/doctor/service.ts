@@ -37,7 +37,8 @@ export interface ServiceParts extends DoctorFindings {
 const LOOK_MS = 10_000
 
 /** Examines the key, the plan, the requirements of the bots, the feed with its units, and the read-only endpoints.
- *  Returns the difference of this machine's clock from that of the service; undefined if no answer showed it. */
+ *  Returns the difference between this machine's clock and the clock of the service; undefined if no answer contained a
+ *  time. */
 export async function examineService(parts: ServiceParts): Promise<SkewFinding | undefined> {
   const { config, service, clock, add } = parts
   const look = await session(parts, () => lookAtFeed(service, clock, LOOK_MS))

@@ -120,8 +120,8 @@ export class EngineThread implements EngineLink {
     this.#memory = memory
     this.#port = port1
     this.#port.on('message', (message: FromEngine) => this.#receive(message))
-    // The stack has the same size as that of the main thread. A replay runs there, so a handler that succeeds here also
-    // succeeds in a replay.
+    // The stack has the same size as the stack of the main thread. A replay runs in the main thread, so a handler that
+    // succeeds here also succeeds in a replay.
     const resourceLimits = {
       maxOldGenerationSizeMb: HARD_HEAP * memory.heapMb,
       maxYoungGenerationSizeMb: 32,

@@ -38,7 +38,7 @@ const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
-/** This thread's number of each mint, by the mint's number in the main thread. */
+/** The number that this thread has given to each mint, by the mint's number in the main thread. */
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0

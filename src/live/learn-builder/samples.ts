@@ -96,7 +96,7 @@ function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt
   }
 }
 
-/** Upper bound of the cost of a sample, lamports. It is high on purpose. */
+/** Maximum cost of a sample, lamports. It is an estimate that is too high on purpose. */
 export function boundOf({ asked }: Sample): bigint {
   return BigInt(asked.side === 'buy' ? asked.lamports : ZERO) * 2n + 20_000_000n
 }

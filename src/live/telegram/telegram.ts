@@ -70,8 +70,8 @@ function remedyOf(status: number, reason: string): string {
     : 'another program answers for the same bot: end it, or create a bot for each process with @BotFather; revoke the token there if you do not know the program'
 }
 
-/** A Telegram bot: answers questions, takes the commands of operators, and sends events. It never delays trading:
- *  nothing waits for it, and the number of its messages in memory is bounded. */
+/** A Telegram bot: answers questions, takes the commands of operators, and sends events. It never delays trading: no
+ *  other part waits for it, and it keeps a limited number of messages in memory. */
 export class Telegram {
   readonly #parts: TelegramParts
   readonly #outbox: Outbox
@@ -121,8 +121,8 @@ export class Telegram {
     this.#isGathering = true
     this.#parts.clock.after(GATHER_MS, () => {
       this.#isGathering = false
-      // During an outage, events are not turned into messages yet: the number of waiting events is bounded, and later a
-      // few messages contain all of them.
+      // During an outage, the events wait without being turned into messages. Their number is limited, and after the
+      // outage a few messages contain all of them.
       if (this.#outbox.waiting < this.#parts.viewers.length) this.#send()
       else this.#gather()
     })

@@ -41,8 +41,8 @@ interface Trades {
   readonly won: number
 }
 
-/** Results of the bots of a process, since its start and since the beginning of the journal. Each result is that of a
- *  bot in one account: after a change of its wallet, the bot begins with results of 0. */
+/** Results of the bots of a process, since its start and since the beginning of the journal. Each result belongs to one
+ *  bot in one account, so after a change of its wallet, a bot begins with results of 0. */
 export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST

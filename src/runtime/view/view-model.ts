@@ -57,8 +57,9 @@ export interface PastOfModel {
   readonly worthOf?: WorthOf
 }
 
-/** The state of the bots that terminal, `sluice status`, alerts and desk show. It is computed from everything that is
- *  written to the journal; it reads nothing from the journal and adds nothing to it. Market rows are only counted. */
+/** The state of the bots, as the terminal, `sluice status`, the alerts and the desk show it. It is computed from
+ *  everything that is written to the journal; it reads nothing from the journal and adds nothing to it. Market rows are
+ *  only counted. */
 export class ViewModel {
   segment = 0
   /** Number of the last row or input. */
@@ -77,7 +78,7 @@ export class ViewModel {
   readonly undecided = new UndecidedOrders()
   /** Ids of the live accounts, as in the engine. */
   readonly liveAccounts = new Set<string>()
-  /** The most recent fills by signature, oldest first; also those of earlier processes. */
+  /** The most recent fills by signature, oldest first; including fills of earlier processes. */
   readonly fills = new Map<string, Fill>()
   readonly results = new BotResults()
   readonly totals = new RunTotals()

@@ -123,10 +123,10 @@ export interface FillTotals {
 
 /** Counts of measured durations by size. */
 export interface Distribution {
-  /** Upper bounds, seconds, ascending. */
+  /** Upper limits of the classes, seconds, ascending. */
   readonly bounds: readonly number[]
-  /** For each bound, the number of durations up to this bound and above the previous one. The last entry is the
-   *  number of durations above all bounds. */
+  /** For each class, the number of durations up to its limit and above the previous limit. The last entry is the number
+   *  of durations above all limits. */
   readonly counts: readonly number[]
   readonly sumSeconds: number
 }

@@ -116,7 +116,7 @@ export interface SimulationOptions {
   commitment: Commitment
   /** Whether signatures are verified; if they are not, they may be empty. */
   verifySignatures: boolean
-  /** Whether the newest blockhash replaces that of the transaction. */
+  /** Whether the newest blockhash replaces the blockhash of the transaction. */
   replaceBlockhash: boolean
 }
 
@@ -126,7 +126,7 @@ export interface SimulatedTransaction
   /** Accounts after the transaction, by address; undefined for an account that does not exist. Empty if the transaction
    *  fails. */
   after: Map<string, Account | undefined>
-  /** Blockhash that replaced that of the transaction; undefined if none did. */
+  /** Blockhash that replaced the blockhash of the transaction; undefined if it was not replaced. */
   replacement: Blockhash | undefined
   /** Return data, base64; undefined if the transaction returned none. */
   returned: { program: string; data: string } | undefined

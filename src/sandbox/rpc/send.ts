@@ -20,7 +20,7 @@ const METHOD_NOT_FOUND = -32601
 /** Length of the longest transaction as base58 text, characters. */
 const MAX_BASE58 = 1_683
 
-/** RPC methods that receive a transaction. Their answers are those of Agave (rpc/src/rpc.rs, 3.0). */
+/** RPC methods that receive a transaction. They answer like Agave (rpc/src/rpc.rs, 3.0). */
 export function sendMethods(ledger: Ledger, faults: Faults): Record<string, Method> {
   return {
     sendTransaction: ([encoded, options]) => telling(() => send(ledger, faults, encoded, config(options))),

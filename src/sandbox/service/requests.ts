@@ -34,7 +34,7 @@ export function parseBuy(body: unknown, maxBuySol: number): Parsed<BuyRequest> {
   }))
 }
 
-/** Parses a request for a sale. The document gives no bounds for the slippage and the fee of a sale, so every plausible
+/** Parses a request for a sale. The document gives no limits for the slippage and the fee of a sale, so every plausible
  *  value is accepted. */
 export function parseSell(body: unknown): Parsed<SellRequest> {
   return parse(body, (fields) => {

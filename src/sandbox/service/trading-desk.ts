@@ -85,7 +85,7 @@ export interface PricingOptions {
   tokenPrograms: TokenPrograms
 }
 
-/** Computes the amounts and bounds of a request, and checks that the wallet can pay. */
+/** Computes the amounts and limits of a request, and checks that the wallet can pay. */
 export class Pricing {
   readonly #options: PricingOptions
 

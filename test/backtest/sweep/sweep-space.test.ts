@@ -25,7 +25,7 @@ test('each numeric param is a possible dimension of a sweep, with the bounds tha
 })
 
 describe('ranges', () => {
-  test('without --range, a sweep varies every numeric param that has both bounds', () => {
+  test('without --range, a sweep varies every numeric param that has a minimum and a maximum', () => {
     expect(rangesOf([], dimensions).map(({ name, from, to }) => [name, from, to])).toEqual([
       ['drop', 1, 90],
       ['fast', 2, 5],
@@ -85,7 +85,7 @@ describe('ranges', () => {
   test('a sweep refuses a repeated range, and a schema without bounded numbers if no range is given', () => {
     expect(() => rangesOf(['drop=1:2', 'drop=3:4'], dimensions)).toThrow('--range drop is given twice')
     expect(() => rangesOf([], [{ name: 'any', min: 0, max: Number.POSITIVE_INFINITY, isInteger: true }])).toThrow(
-      'no numeric param has both bounds; name the ranges: --range name=from:to (there are any)',
+      'no numeric param has a minimum and a maximum; name the ranges: --range name=from:to (there are any)',
     )
   })
 })
