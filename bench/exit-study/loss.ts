@@ -9,8 +9,8 @@ const BACK_WITHIN = 10
 const FIRST = 21
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-/** Maximum delay of a sale after a planted fall, ms: the permanent fall that a generated market contains. A position
- *  that is sold later, or never, counts with this delay. */
+/** A generated market contains one permanent fall, the planted fall. The delay of a sale after it is limited to this
+ *  time, ms. A position that is sold later, or never, counts with this delay. */
 const MOST_DELAY_MS = 60_000
 /** The delay after a planted fall is measured for positions that opened within this number of prints before the
  *  fall. */
@@ -92,8 +92,8 @@ function afterFall(loss: Loss, prices: ArrayLike<number>, fallsAt: number, timeO
   }
 }
 
-/** Figures of a rule on one data set. `falseBound`: upper 95 % bound of the share of false exits, by a bootstrap over
- *  the tokens. */
+/** Figures of a rule on one data set. `falseBound`: upper end of the 95 % interval of the share of false exits, by a
+ *  bootstrap over the tokens. */
 export interface Summary {
   readonly exits: number
   readonly falseShare: number

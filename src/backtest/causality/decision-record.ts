@@ -5,28 +5,29 @@ import { compared } from '../../engine/bots/thrown-value.ts'
 import type { Input, Output } from '../../engine/messages.ts'
 import type { Journal } from '../../orders/ports.ts'
 
-/** A decision, or the result of one. */
+/** A decision or an execution report of a run. */
 export interface Entry {
   readonly seq: Seq
   readonly time: Millis
-  /** The decision or result as JSON. */
+  /** The decision or report as JSON. */
   readonly text: string
 }
 
-/** The first entry of a run that the other run does not have. */
+/** The first entry in which a run differs from the expected run. */
 export interface Departure {
   readonly index: number
-  /** The entry; undefined if this run has fewer entries than the other. */
+  /** The entry in this run; undefined if this run has no entry at `index`, but the expected run has one. */
   readonly entry: Entry | undefined
 }
 
-/** All decisions and execution reports of a run, in order, as a chain of hashes. With it, two runs can be compared
- *  without keeping their entries in memory. */
+/** All decisions and execution reports of a run, in order, as a chain of hashes. Two runs can be compared by their
+ *  records, without keeping their entries in memory. */
 export class DecisionRecord implements Journal {
   /** Numbers of the rows that caused an entry, counted from 1. */
   readonly decidingRows: number[] = []
   readonly #hashes: number[] = []
-  /** For each row that added entries: the number of rows, and of entries, up to and including this row. */
+  /** For each row that added entries: the number of rows up to and including this row, and the number of entries after
+   *  it. */
   readonly #passed: { readonly rows: number; readonly length: number }[] = []
   readonly #expected: DecisionRecord | undefined
   readonly #wanted: number
@@ -46,7 +47,7 @@ export class DecisionRecord implements Journal {
     return this.#hashes.length
   }
 
-  /** Records that `rows` rows have passed. Call it after each row, before any later event. */
+  /** Called after each row, before any later event. `rows`: number of rows that the run has handled so far. */
   passed(rows: number): void {
     if (this.#isDeciding) this.decidingRows.push(rows)
     this.#isDeciding = false
@@ -58,7 +59,7 @@ export class DecisionRecord implements Journal {
     return this.#passed.findLast((one) => one.rows <= rows)?.length ?? 0
   }
 
-  /** Number of rows that had passed when the entry `index` was complete. */
+  /** Number of rows that the run had handled when the entry `index` was complete. */
   rowsAt(index: number): number {
     return this.#passed.find(({ length }) => length > index)?.rows ?? this.#passed.at(-1)?.rows ?? 0
   }

@@ -3,13 +3,12 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** What a strategy finds in place of the rows after the current one: `nothing`, or other rows of the same block. A
- *  number is the distance between the place that is read and the row that is found there, as a share of the block's
- *  length. */
+/** What a strategy reads in place of the rows after the current row. `nothing`: no row. A number: another row of the
+ *  same block, and the number is the distance to that row as a share of the block's length. */
 export type Veil = 'nothing' | number
 
-/** A copy of rows of a block, whose rows are shown one after the other. Code that reads beyond the last shown row finds
- *  no row, or another row of the block. */
+/** A copy of rows of a block that shows one row after the other. Code that reads beyond the current row finds no row,
+ *  or another row of the block. */
 export class VeiledBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]
@@ -26,7 +25,7 @@ export class VeiledBlock implements Block {
   readonly token: Uint32Array
   readonly #source: Block
   readonly #from: number
-  /** Distance, in rows, from a hidden row to the row that is found in its place; 0 if no row is found. */
+  /** Distance, in rows, from a hidden row to the row that is read in its place; 0 if no row is read. */
   readonly #shift: number
   #shown = 0
 

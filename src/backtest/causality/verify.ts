@@ -8,15 +8,14 @@ import { DecisionRecord, type Departure, type Entry } from './decision-record.ts
 import { OutsideWatch } from './outside-watch.ts'
 import { upTo, type Veil, veiled } from './veiled-block.ts'
 
-/** Number of further runs with a cut tape. Each tape ends after another row. */
+/** Number of further runs whose tape is cut. The tape of each of these runs ends after another row. */
 const CUTS = 100
-/** At most `LATE_CUTS` cuts are after this number of rows. For each cut, the rows before it are played again, which
- *  takes long if the cut is late. */
+/** At most `LATE_CUTS` of these runs end after this number of rows, because a run that ends late takes long. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows after which the progress is reported again. */
 const REPORT_ROWS = 1_000
-/** What the strategies find in place of the rows after the current one. The check makes one run with each of these. */
+/** What the strategies read in place of the rows after the current row. The check makes one run with each value. */
 const VEILS: readonly Veil[] = ['nothing', 0.37, 0.71]
 
 /** Result of the check that decisions do not depend on later rows. */
@@ -32,12 +31,12 @@ export interface Causality {
 }
 
 export interface Divergence {
-  /** `memory`: a second run of the same module decided differently. `future`: a run without the later rows decided
+  /** `memory`: a second run with the same modules decided differently. `future`: a run without the later rows decided
    *  differently. */
   readonly cause: 'memory' | 'future'
-  /** Number of rows up to the difference, or up to the cut. */
+  /** Number of rows before the difference, or before the end of the cut tape. */
   readonly cut: number
-  /** The entry of the run over the whole tape; null if that run has no such entry. */
+  /** The entry at this index in the run over the whole tape; null if that run has no such entry. */
   readonly whole: Entry | null
   readonly cutOff: Entry | null
 }
@@ -45,8 +44,8 @@ export interface Divergence {
 /** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of further runs.
  *  The first further run repeats the run in the same modules: a difference reveals data that a strategy kept from the
  *  earlier run. In some runs, the strategies cannot see any row after the current one. In the others, the tape ends
- *  right after a row that caused a decision. Also reports what the strategies can read from outside of the tape, which
- *  no run can reveal. */
+ *  right after a row that caused a decision. Also reports what the strategies can read from outside of the tape,
+ *  because a comparison of runs cannot reveal that. */
 export async function verifyCausality(
   config: Config,
   market: Market,
@@ -135,7 +134,8 @@ class Proof {
     return null
   }
 
-  /** Draws the rows after which the tape is cut: rows that caused a decision, and other rows if those are too few. */
+  /** Draws the rows after which the tapes of the further runs end: rows that caused a decision, and other rows if there
+   *  are too few of these. */
   #drawCuts(): number[] {
     const random = seededRandom(this.#seed)
     const { rows } = this.#market
@@ -176,7 +176,7 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Number of rows that all runs with a cut tape play together, as the mean over the random choices of the cuts. */
+/** Number of rows in all runs with a cut tape together, as the mean over the random choices of the cuts. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

@@ -114,7 +114,7 @@ export interface ChanceOptions {
 
 const MISSED: ReadonlySet<OrderView['state']> = new Set(['failed', 'refused', 'expired', 'cancelled', 'not_executed'])
 
-/** Longest pause after a refused entry, as a share of the mean distance between two entries. */
+/** Longest pause after a refused entry, as a share of the mean number of trades between two entries. */
 const PAUSE = 0.2
 
 /** A strategy that buys for `sol` at random prints, about `entries` times in `trades` trades. If an entry is refused or

@@ -35,7 +35,7 @@ export class TapeStudy {
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   /** The charts in the order of their first trade. */
   readonly #charted: [TokenId, Chart][] = []
-  /** The chart of each token; null for a token that is not charted, undefined for one without a trade yet. */
+  /** The chart of each token; null for a token that is not charted, undefined for a token without a trade so far. */
   readonly #charts: (Chart | null | undefined)[] = []
 
   /** `windows`: the tokens to chart, each with the time to chart. */
@@ -174,17 +174,18 @@ class Chart {
   }
 }
 
-/** The round trips of one token. `open`: those that are held at the present row of the tape. */
+/** The round trips of one token. `open`: the round trips whose position is held at the present row of the tape. */
 interface Watch {
   readonly trips: readonly RoundTrip[]
-  /** Index of the next trip that has not begun. */
+  /** Index in `trips` of the next round trip that has not begun. */
   next: number
   readonly open: RoundTrip[]
   /** Robust price after the last print; undefined before the first print. */
   price: number | undefined
 }
 
-/** Sets the lowest and highest robust price of every round trip while it was held, in one pass over the tape. */
+/** For every round trip, finds the lowest and the highest robust price while its position was held, in one pass over
+ *  the tape. */
 export class Excursions {
   readonly #mints: Mints
   readonly #byMint = new Map<string, Watch>()

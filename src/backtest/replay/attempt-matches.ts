@@ -31,14 +31,14 @@ export class AttemptMatches {
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** The recorded attempt that an attempt of the replay follows, by the id of the replay's attempt. An attempt follows
-   *  another one if its order follows the other's order. */
+  /** The recorded attempts that attempts of the replay follow, by the id of the replay's attempt. If an order follows a
+   *  recorded order, its attempts follow the attempts of that order. */
   readonly #followed = new Map<string, RecordedAttempt>()
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
 
-  /** `orders`: orders of the run. An order of the replay can follow one of them, which means that it receives the
-   *  recorded reports of that order. */
+  /** `orders`: orders of the recorded run. An order of the replay can follow one of them, which means that it receives
+   *  the reports that were recorded for that order. */
   constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[], orders: Iterable<RecordedOrder> = []) {
     this.#factors = new Set(factors)
     for (const one of orders) addTo(this.#orders, laneOf(one.order), one)
@@ -49,8 +49,8 @@ export class AttemptMatches {
     return this.#factors.has(factor)
   }
 
-  /** Returns the order that the run made at the same time with the same bot, mint and side; undefined if it made
-   *  none. */
+  /** Returns the order that the recorded run made at the same time with the same bot, mint and side; undefined if it
+   *  made none. */
   follow(own: Order): RecordedOrder | undefined {
     const lane = laneOf(own)
     const orders = this.#orders.get(lane) ?? []
@@ -72,7 +72,8 @@ export class AttemptMatches {
   }
 
   /** Returns the measurements of the recorded attempt that matches this attempt of the replay; undefined if none
-   *  matches. `moments`: present if the replay receives the recorded inputs between the same rows as the run did. */
+   *  matches. `moments`: present if the replay receives the recorded inputs between the same rows as the recorded run
+   *  did. */
   of(attempt: Attempt, moments?: Moments): Measured | undefined {
     if (this.#factors.size === 0) return undefined
     const followed = this.#followed.get(attempt.id)
@@ -96,7 +97,7 @@ export class AttemptMatches {
   }
 
   /** Returns the measurements of the recorded attempt that an attempt of the replay follows. The replay computes the
-   *  fill right before the point at which the run received the report of the fill. */
+   *  fill right before the point at which the recorded run received the report of the fill. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
     const told: Moment | undefined =
@@ -104,8 +105,8 @@ export class AttemptMatches {
     return { ...this.#measured(run, attempt, moments), told, final: NEVER }
   }
 
-  /** Returns, after the replay, the first attempt of a bot that only the run or only the replay made; undefined if all
-   *  attempts match. From this attempt on, the two differ. */
+  /** Returns, after the replay, the first attempt of a bot that only the recorded run or only the replay made;
+   *  undefined if all attempts match. From this attempt on, the two differ. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [
@@ -143,9 +144,9 @@ export class AttemptMatches {
   }
 }
 
-/** Time, ms, between the sending of an attempt of the run and of an attempt of the replay. The run sent its attempt at
- *  some time between the decision and the first report. If the replay sent its attempt in this interval, the result is
- *  0. */
+/** Time, ms, between the sending of a recorded attempt and of an attempt of the replay. The recorded attempt was sent
+ *  at some time between its decision and its first report. If the replay sent its attempt in this interval, the result
+ *  is 0. */
 function distanceMs({ decidedAt, sentAt }: RecordedAttempt, { armedAt }: Attempt): number {
   return Math.max(0, decidedAt - armedAt, armedAt - sentAt)
 }
@@ -154,7 +155,7 @@ function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | nul
   return { tokens, tradeLamports, orderedLamports }
 }
 
-/** A point that the replay never reaches, because the run ended before it. */
+/** A point that the replay never reaches, because the recorded run ended before it. */
 const NEVER: Moment = () => true
 
 function addTo<T>(lanes: Map<string, T[]>, lane: string, one: T): void {

@@ -20,11 +20,11 @@ export type ByBot = ReadonlyMap<string, number>
 export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) ?? 0
 
 export interface Replay {
-  /** Net result of the replay at the time when the run ended. */
+  /** Net result of the replay at the time at which the recorded run ended. */
   readonly net: ByBot
   /** Net result of the replay after all its orders ended. */
   readonly atEnd: ByBot
-  /** Liquidation value of the run's own positions when the run ended. */
+  /** Liquidation value of the recorded run's own positions when that run ended. */
   readonly held: ByBot
   readonly matches: AttemptMatches
 }
@@ -48,12 +48,12 @@ export class WholeRun {
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
     const { endedAt, held } = this.#recorded
-    // Orders that a replay sends after the end of the run have no counterpart in the run.
+    // Orders that a replay sends after the end of the recorded run have no counterpart in that run.
     const measured: Measurements = (attempt) =>
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, measured },
-      // The results are noted just after the last instant of the run, so that they include the whole run.
+      // The results are noted just after the last instant of the recorded run, so that they include all of it.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>
@@ -128,7 +128,8 @@ export class RunInParts {
   }
 }
 
-/** Returns the starts of the run, each with its part of the tape; undefined if the tape of a start was dropped. */
+/** Returns the starts of the recorded run, each with its part of the tape; undefined if the tape of a start was
+ *  dropped. */
 export async function startsOf(
   live: JournalReader,
   segments: readonly Segment[],
@@ -168,15 +169,16 @@ export interface Step {
 
 export interface StepParts {
   readonly whole: WholeRun
-  /** The starts of the run; undefined if the tape of a start was dropped. The run is then replayed as a whole. */
+  /** The starts of the recorded run; undefined if the tape of a start was dropped. The run is then replayed as a
+   *  whole. */
   readonly parts: RunInParts | undefined
   readonly record: RunRecord
-  /** `theirs`: configuration of the backtest. `ours`: configuration of the run. */
+  /** `theirs`: configuration of the backtest. `ours`: configuration of the recorded run. */
   readonly theirs: Config
   readonly ours: Config
 }
 
-/** Number of steps for a run with one start, without operator commands and without waits for the chain. */
+/** Number of steps for a recorded run with one start, without operator commands and without waits for the chain. */
 export const LEAST_STEPS = 8
 
 /** Returns the steps that lead from the backtest to the recorded run. The first step repeats the backtest. In each

@@ -22,7 +22,7 @@ import {
 import { configOf } from './recorded-start.ts'
 import { type RecordedStart, RunRecord } from './run-record.ts'
 
-/** Difference between the results of a run and of its backtest, split by factor, in lamports. */
+/** Difference between the result of a recorded run and the result of its backtest, split by factor, in lamports. */
 export interface Difference {
   readonly liveLamports: number
   readonly backtestLamports: number
@@ -33,18 +33,19 @@ export interface Difference {
 
 export interface BotDifference extends Difference {
   readonly bot: string
-  /** Mode of the bot; null if the run has no bot of this name. */
+  /** Mode of the bot; null if the recorded run has no bot of this name. */
   readonly mode: 'live' | 'paper' | null
-  /** First transaction that only the run or only the last replay sent; null if both sent the same transactions. */
+  /** First transaction that only the recorded run or only the last replay sent; null if both sent the same
+   *  transactions. */
   readonly apart: Apart | null
 }
 
 export interface Attribution extends Difference {
   /** Differences by bot. */
   readonly bots: readonly BotDifference[]
-  /** Number of starts of the run. */
+  /** Number of starts of the process in the recorded run. */
   readonly starts: number
-  /** Number of attempts of the run. `matched`: number of those that the last replay also made. */
+  /** Number of attempts of the recorded run. `matched`: number of these attempts that the last replay also made. */
   readonly attempts: number
   readonly matched: number
   /** Causes that cannot be measured and are therefore part of the residual. */
@@ -72,7 +73,7 @@ export async function attribute(
   const read = new RowsRead(progress)
   read.expect(segments.reduce((sum, { rows }) => sum + rows, 0) * (1 + LEAST_STEPS))
   const record = recordOf(live, segments, read)
-  // Rows from before the start serve only as warm-up.
+  // Rows from before the first start serve only as warm-up.
   const market = read.market(windowOf(live.market(), first.time, Number.POSITIVE_INFINITY))
   const models = modelsOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, models), await configOf(last.start, models)]
@@ -144,8 +145,8 @@ function summed(parts: readonly Difference[]): Difference {
   }
 }
 
-/** Causes that cannot be measured, as sentences. `code`: hash of the replaying code. `inParts`: whether each start was
- *  replayed separately. */
+/** Causes that cannot be measured, as sentences. `code`: hash of the code that makes the replay. `inParts`: whether
+ *  each start was replayed separately. */
 function notesOf({ starts }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
   const last = (starts.at(-1) as RecordedStart).start
   const another = 'the code of Sluice or of a strategy has changed since'

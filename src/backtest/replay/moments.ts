@@ -14,7 +14,7 @@ export interface Place {
  *  HALF` the point directly before it. */
 export const HALF = 0.5
 
-/** Runs functions when a replay reaches given points of the recorded run. */
+/** Runs functions when a replay reaches certain points of the recorded run. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
   /** Time of the last point that the replay has reached. */
@@ -68,9 +68,9 @@ export class TimerPlaces {
     this.#armed.delete(id)
   }
 
-  /** Returns the point at which the run's timer with the same due time fired; undefined if no firing is recorded. If
-   *  the run cleared the timer after its due time, returns the point right after the clearing: until then, the timer
-   *  had not fired. */
+  /** Returns the point at which the recorded run's timer with the same due time fired; undefined if no firing is
+   *  recorded. If the run cleared the timer after its due time, returns the point right after the clearing: until then,
+   *  the timer had not fired. */
   of(timer: Timer, at: Millis): Seq | undefined {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)

@@ -22,16 +22,16 @@ export interface RecordedOrdersOptions {
   readonly executorOf: (account: string) => PaperExecutor
 }
 
-/** The gateway of a replay that takes the landing of its orders from the recorded run. An order that the run also made
- *  follows the run's order: it receives the recorded reports, each at the point of the run at which it was received.
- *  Waits, lost answers, repetitions and forks then need no model. The amounts and fees of the fills come from the model
- *  or from the run. */
+/** The gateway of a replay that takes the landing of its orders from the recorded run. An order that the recorded run
+ *  also made follows the recorded order: it receives the recorded reports, each at the point at which the run received
+ *  it. Waits, lost answers, repetitions and forks then need no model. The amounts and fees of the fills come from the
+ *  model or from the run. */
 export class RecordedOrders implements GatewayPort {
   readonly #options: RecordedOrdersOptions
   readonly #followed = new Set<string>()
   /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** Outcome that the fill model computed for an attempt that was filled in the run, by the id of the attempt;
+  /** Outcome that the fill model computed for an attempt that was filled in the recorded run, by the id of the attempt;
    *  undefined until it is computed. */
   readonly #simulated = new Map<string, Outcome | undefined>()
   /** Ids of attempts that the model did not fill. */
@@ -55,8 +55,8 @@ export class RecordedOrders implements GatewayPort {
     }
   }
 
-  /** Cancels an order, unless it follows an order of the run. Then one of the recorded reports answers the
-   *  cancellation. */
+  /** Cancels an order. If the order follows a recorded order, it is not cancelled here: one of the recorded reports
+   *  ends it. */
   cancel(orderId: string, code: ErrorCode): void {
     if (!this.#followed.has(orderId)) this.#options.inner.cancel(orderId, code)
   }
@@ -88,7 +88,7 @@ export class RecordedOrders implements GatewayPort {
     post({ kind: 'report', id: 0, report })
   }
 
-  /** Starts the fill model's execution of an attempt, unless the amounts come from the run. The model fills the attempt
+  /** Lets the fill model execute an attempt, unless the amounts come from the recorded run. The model fills the attempt
    *  between its first recorded report and the report of its fill. */
   #begin(order: Order, attemptId: string): void {
     const { matches, moments, executorOf } = this.#options

@@ -18,19 +18,19 @@ import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts
 /** The state at a recorded start of a process, and the inputs that came from outside, for a replay of this start. */
 export interface ReplayedStart {
   readonly start: StartInput
-  /** Whether the bots have the same accounts as in the run; otherwise each has a backtest account. */
+  /** Whether the bots have the same accounts as in the recorded run; otherwise each has a backtest account. */
   readonly inOwnAccounts: boolean
-  /** Yields everything that happened in the start, in order. */
+  /** Yields the rows and inputs of the recorded start, in order. */
   readonly items: (mints: Mints) => Iterable<SegmentItem>
   /** Recorded inputs that the replay receives unchanged, by seq. */
   readonly told: ReadonlyMap<Seq, Input>
   readonly moments: Moments
   readonly hold: SegmentParts['hold']
-  /** Creates the gateway for orders that the run also made; undefined if all orders are simulated. */
+  /** Creates the gateway for orders that the recorded run also made; undefined if all orders are simulated. */
   readonly orders: ((run: Pick<RecordedOrdersOptions, 'inner' | 'post' | 'executorOf'>) => RecordedOrders) | undefined
 }
 
-/** Recorded money and inputs, rewritten for bots that have other accounts in the replay than in the run. */
+/** Recorded money and inputs, rewritten for bots that have other accounts in the replay than in the recorded run. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
@@ -40,7 +40,7 @@ export interface TakenOver {
 }
 
 /** Rewrites a recorded start for the accounts of `bots`, the bots of the replay. Each has the name of a bot of the
- *  run. */
+ *  recorded run. */
 export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
   const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
   const heirs = new Map<string, Set<string>>()
@@ -62,7 +62,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   return {
     money: {
       ...money,
-      // If bots share an account in the run but not in the replay, each of them gets the whole balance.
+      // If bots share an account in the recorded run but not in the replay, each of them gets the whole balance.
       accounts: money.accounts.flatMap((one) =>
         [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
       ),

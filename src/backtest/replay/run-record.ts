@@ -21,12 +21,12 @@ export interface RecordedAttempt {
   readonly decidedAt: Millis
   /** Time at which the engine received the first report about the attempt. */
   readonly sentAt: Millis
-  /** Place, between the rows, of the first report about the landing; null if the engine received none. `told` and
-   *  `final` are null too if there was no such report. */
+  /** Point between two rows at which the engine received the first report about the landing; null if it received none.
+   *  Then `told` and `final` are null too. */
   seen: Place | null
-  /** Place, between the rows, of the report of the outcome. */
+  /** Point between two rows at which the engine received the report of the outcome. */
   told: Place | null
-  /** Place of the report that made the outcome final. */
+  /** Point between two rows at which the engine received the report that made the outcome final. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
   /** Code of the failure; '' if there was none. */
@@ -42,12 +42,12 @@ export interface RecordedOrder {
   readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
 }
 
-/** Record of one start of the run, up to the end of its process. */
+/** Record of one start of a process in the run, up to the end of this process. */
 export interface RecordedStart {
   readonly start: StartInput
-  /** Last request plan that the start received. */
+  /** Last request plan that the process received. */
   plan: Plan
-  /** Time of the last event of the start. */
+  /** Time of the last event of the process. */
   endedAt: Millis
   /** Positions held at `endedAt`. */
   held: readonly Position[]

@@ -65,8 +65,8 @@ function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
 }
 
-/** Names of the log's own fields. If a strategy logs a field with such a name, a dash is added to the strategy's name
- *  of the field. */
+/** Names of the log's own fields. If a strategy logs a field with one of these names, a dash is appended to the name of
+ *  its field. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['bot', 'seq', 'dropped', 'level', 'time', 'msg', 'err'])
 
 /** Logs a line or a message of a strategy. */
