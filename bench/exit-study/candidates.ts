@@ -2,7 +2,7 @@ import type { Print } from './prints.ts'
 
 /** A rule that computes the price with which exits are tested from the last prints (trades on the feed). */
 export interface Candidate {
-  /** Number of the last prints from which the price is computed. */
+  /** The price is computed from this number of last prints. */
   readonly prints: number
   readonly middle: 'median' | 'mean'
   /** Whether the rule ignores prints that differ from the robust price by more than a factor of two. Most of them are

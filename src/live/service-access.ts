@@ -179,7 +179,7 @@ async function startSandboxChild(stateFile: string, speed: number, wallets: read
   }
 }
 
-/** The lock with which this process alone uses an API key. */
+/** The lock that gives this process the exclusive use of an API key. */
 export interface KeyUse {
   /** Whether this machine has never sent a request with the key. */
   readonly isFresh: boolean

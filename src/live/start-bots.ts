@@ -46,7 +46,7 @@ const MARKS_EVERY_MS = 250
 const LAST_ANSWERS_MS = 2_000
 
 export interface BotsOptions extends Isolation {
-  /** Name of the run, for people. */
+  /** Title of the run, which people read. */
   readonly title?: string
   /** Whether bots with `mode: live` may trade real money. On a sandbox they always trade, because its money is not
    *  real. */

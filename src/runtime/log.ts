@@ -35,7 +35,8 @@ function toStderr(line: string): void {
   try {
     writeSync(2, line)
   } catch {
-    // The line is lost. `sluice status` shows the state too, and urgent events are also sent as alerts.
+    // A line that cannot be written is lost. `sluice status` also shows the state, and urgent events are also sent as
+    // alerts.
   }
 }
 

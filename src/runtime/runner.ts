@@ -111,7 +111,7 @@ export interface EffectsOptions {
   readonly clock: Clock
   readonly journal: Journal
   readonly gateway: GatewayPort
-  /** Passes the keys to which bots subscribe to the source. */
+  /** Gives the source the keys to which the bots subscribe. */
   readonly want: (keys: readonly string[]) => void
   /** Requests a reading of a mint's pool. Absent if there is no chain; polls are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined

@@ -107,8 +107,8 @@ export class Faults {
     this.#set = []
   }
 
-  /** Reports an event to the faults of this kind. Returns the fault that strikes, and counts the strike; undefined if
-   *  none strikes. */
+  /** Called at each event of a kind. Returns the fault that strikes at this event, and counts the strike; undefined if
+   *  no fault strikes. */
   strike(kind: FaultKind, target = ''): Fault | undefined {
     if (this.#set.length === 0) return undefined
     const fault = this.#set.find(

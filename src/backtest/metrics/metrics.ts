@@ -347,7 +347,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => quantile(f.all.returns, 0.05),
   },
   omega: {
-    ...{ unit: 'ratio', label: 'Omega of the trades at 0' },
+    ...{ unit: 'ratio', label: 'Omega ratio of the trades, threshold 0' },
     ...{ formula: 'sum of the returns above 0 / minus the sum of those below' },
     of: (f) => omega(f.all.returns),
   },
@@ -365,7 +365,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => scaled(sharpePerTrade(f), Math.sqrt(f.trips.length)),
   },
   probabilisticSharpe: {
-    ...{ unit: '%', label: 'Probability that the strategy earns' },
+    ...{ unit: '%', label: 'Probability that the true Sharpe ratio is above 0' },
     formula:
       'Bailey and Lopez de Prado: normal(S x root(n - 1) / root(1 - skewness x S + (kurtosis + 2) / 4 x S x S)), ' +
       'S = `sharpePerTrade`, excess kurtosis',

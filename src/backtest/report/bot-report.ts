@@ -119,7 +119,7 @@ export interface BotReport extends CostTable, TagGroups {
   readonly byWeekday: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
-  /** Extreme samples of the equity in order: time in ms, and SOL. */
+  /** Points of the equity curve in order: time in ms, and SOL. They are the extreme samples. */
   readonly equity: readonly (readonly [Millis, number])[]
 }
 

@@ -73,7 +73,7 @@ function haltText({ openOrders }: View, bots: readonly BotSettings[], of: OneWal
 }
 
 function resumePreview({ bots, model, now }: PreviewParts, of: OneWallet): Preview {
-  const text = `Bots${ofWallet(of)} may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown so far and pauses after losses are forgiven.`
+  const text = `Bots${ofWallet(of)} may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown is measured from the present result, and pauses after losses end.`
   const lasting = model.stops.of(bots, now()).filter(outlastsResume)
   if (lasting.length === 0) return { text }
   const reasons = lasting.map((stop) => `${stop.code} (${stop.bots.join(', ')})`).join(', ')
@@ -142,7 +142,7 @@ function buyPreview(
     ...(own.length > 0 ? [`Entries of ${bot} are stopped (${own.join(', ')}), so the buy will be refused.`] : []),
     ...(priceOf(mint) === undefined ? ['The token has no robust price yet, so the buy will be refused.'] : []),
     ...(settings.exits.stopLossPercent === undefined && settings.exits.maxHoldSeconds === undefined
-      ? [`${bot} has neither a stop loss nor a longest holding time.`]
+      ? [`${bot} has neither a stop-loss nor a maximum holding time.`]
       : []),
   ]
   return {

@@ -30,8 +30,8 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
     Promise.resolve({ command: 'halt' } as const)
       .then((command) => handle(command, why))
       .then(
-        () => warn(`halted by ${why}`),
-        (error: Error) => warn(`${why} could not halt: ${error.message}`),
+        () => warn(`entries halted by ${why}`),
+        (error: Error) => warn(`${why} could not halt entries: ${error.message}`),
       )
   }
   const bySignal = (): void => halt('SIGUSR2')

@@ -206,10 +206,10 @@ export function filesVerdict(files: readonly FileFinding[]): Check {
   if (open.length === 0)
     return ok(
       'files',
-      files.length === 0 ? 'no journal yet' : `${counted(files.length, 'path')} of the journal, closed to other users`,
+      files.length === 0 ? 'no journal yet' : `${counted(files.length, 'path')} of the journal, accessible only to you`,
     )
   const fix = `chmod go= ${open.map(({ path }) => `'${path}'`).join(' ')}`
-  return warn('files', `open to other users: ${modesOf(open)}`, fix)
+  return warn('files', `accessible to other users: ${modesOf(open)}`, fix)
 }
 
 export interface JournalFinding {

@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts'
 import { textOf } from './texts.ts'
 import type { Press } from './updates.ts'
 
-/** What commands of operators need: the state of the bots, and the functions that carry commands out. */
+/** The parts that the commands of operators need: the state of the bots, and the functions that carry commands out. */
 export interface Steered {
   readonly view: () => View
   readonly preview: (command: RemoteCommand) => Preview

@@ -140,7 +140,7 @@ export class Outbox {
     )
   }
 
-  /** Time after which the message is sent again; undefined if the message is finished. */
+  /** Time after which the message is sent again; undefined if it is not sent again. */
   #waitAfter(called: Called, user: number, queue: Queue): number | undefined {
     const { log } = this.#parts
     if (called.kind === 'done') {

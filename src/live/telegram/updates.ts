@@ -21,7 +21,7 @@ export interface Press {
   readonly kind: 'press'
   readonly update: number
   readonly user: number
-  /** Id of the press, for the answer. */
+  /** Id of the press, which the bot's answer to the press must contain. */
   readonly query: string
   readonly data: string
   /** Id of the message with the button. */

@@ -5,7 +5,8 @@ import type { BotStatus, Change, OrderStatus, PositionStatus, View } from './vie
 /** Returns the view after a change. Rows that did not change stay the same objects. Throws RangeError if the change was
  *  made for another view. */
 export function applyChange(view: View, change: Change): View {
-  if (change.from !== view.id) throw new RangeError(`a change of view ${change.from} cannot follow view ${view.id}`)
+  if (change.from !== view.id)
+    throw new RangeError(`a change from view ${change.from} cannot be applied to view ${view.id}`)
   const { bots = {} } = change
   return {
     ...view,

@@ -68,7 +68,7 @@ export class BotResults {
     for (const position of this.open.values()) {
       const value = worthOf(position)
       if (value === undefined) continue
-      // Most positions have the account and the bot of the one before, so the key is rarely built.
+      // Most positions have the same account and bot as the previous position, so the key is rarely built.
       if (position.bot !== bot || position.account !== account) {
         ;({ account, bot } = position)
         key = botKey(account, bot)

@@ -16,7 +16,7 @@ import type { Budget } from '../../orders/budget-status.ts'
 export interface View extends Health, FeedStatus {
   /** `SEGMENT-N`, where N counts the changes that this process has announced. */
   readonly id: string
-  /** Name of the run, for people. */
+  /** Title of the run, which people read. */
   readonly title: string
   /** `recorded`: the view of a journal that no process writes, so no command is possible. */
   readonly source: 'running' | 'recorded' | 'results'

@@ -125,8 +125,8 @@ export class MarketFloor {
     this.#print(listing, this.#trade(listing, 'sell', trader, swap.sol, tokens), this.#distortion())
   }
 
-  /** Prints our own trade with its true price. This draws no random numbers, so that the sequence of the other traders
-   *  depends only on the seed. */
+  /** Emits a print of our own trade, with its true price. It draws no random numbers, so that the trades of all other
+   *  traders depend only on the seed. */
   printOwn(listing: Listing, own: CurveTrade): void {
     this.#print(listing, tradeEvent(listing, own), 1)
   }

@@ -91,7 +91,7 @@ export interface Market {
   token(mint: string): MarketToken | undefined
   /** Adds a token from before a restart, because our wallets may hold it. */
   adopt(token: MarketToken): void
-  /** Prints our own trade, which has already moved the curve. */
+  /** Emits a print of our own trade, which has already moved the curve. */
   print(trade: CurveTrade): void
 }
 

@@ -75,7 +75,7 @@ describe('this machine', () => {
     [
       'files that are closed to other users',
       filesVerdict([{ path: 'a.db', mode: 0o100600, forbidden: 0o077 }]),
-      /^ok: 1 path of the journal, closed to other users$/,
+      /^ok: 1 path of the journal, accessible only to you$/,
     ],
     ['a folder that others can read', filesVerdict([{ path: 'data', mode: 0o40755, forbidden: 0o022 }]), /^ok/],
     [
