@@ -43,7 +43,7 @@ export interface SandboxOptions {
   market?: (emit: Emit) => Market
   /** Path of the SQLite file that keeps the chain, its wallet and its keys over restarts. */
   stateFile?: string
-  /** Names of additional wallets that the service holds. */
+  /** Names of wallets that the service holds besides its first wallet. */
   wallets?: readonly string[]
   /** Initial balance of each new wallet, SOL; default 10. */
   fundSol?: number
@@ -67,7 +67,7 @@ export interface Sandbox {
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
   wallet: string
-  /** The additional wallets, by name, with the paths of their keypairs. */
+  /** The wallets that have a name, by this name, with the paths of their keypairs. */
   wallets: Readonly<Record<string, { publicKey: string; keypair: string }>>
   /** Paths of files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
   keypair: string

@@ -39,7 +39,7 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
-  /** Keys of the additional wallets, by name. */
+  /** Keys of the wallets that have a name. */
   named: ReadonlyMap<string, Secret>
   /** Key with which the service signs as a co-signer. Its account has its own balance. */
   coSigner: Secret
