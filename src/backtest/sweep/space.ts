@@ -44,7 +44,9 @@ export function rangesOf(
   }
   const bounded = dimensions.filter(({ min, max }) => Number.isFinite(min) && Number.isFinite(max) && min < max)
   if (bounded.length > 0) return bounded.map(({ min, max, ...rest }) => ({ ...rest, from: min, to: max, step: 0 }))
-  throw usage(`no numeric param has a minimum and a maximum; name the ranges: --range name=from:to (${namesOf(dimensions)})`)
+  throw usage(
+    `no numeric param has a minimum and a maximum; name the ranges: --range name=from:to (${namesOf(dimensions)})`,
+  )
 }
 
 function rangeOf(text: string, dimensions: readonly Dimension[], settings: readonly Dimension[]): Range {
