@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const read = (path: string): string => readFileSync(new URL(`../docs/${path}`, import.meta.url), 'utf8')
 const api = read('api.md')
-/** Returns the members that the API reference lists in the table of a type. */
+/** Returns the members of a type that docs/api.md lists in its table. */
 const membersOf = (type: string): string[] => {
   const section = new RegExp(`^### ${type}$([\\s\\S]*?)(?=^### |^## |(?![\\s\\S]))`, 'm').exec(api)?.[1] ?? ''
   return [...section.matchAll(/^\| `([A-Za-z]+)/gm)].map(([, name = '']) => name)

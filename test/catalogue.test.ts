@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-/** Number of failures of each kind: rows N1 to N15, and so on. */
+/** Number of rows for each kind of failure: the rows N1 to N15, F1 to F16, and so on. */
 const ROWS = { N: 15, F: 16, S: 18, C: 21, D: 8, P: 13, G: 13 }
 
 interface Row {
@@ -21,43 +21,39 @@ interface Link {
 const page = readFileSync(new URL('../docs/failures.md', import.meta.url), 'utf8')
 
 describe('the catalogue of failures', () => {
-  test('has every row once, in order', () => {
+  test('the catalogue has every row once, in order', () => {
     const ids = Object.entries(ROWS).flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, index) => `${kind}${index + 1}`),
     )
     expect(rowsIn(page).map(({ id }) => id)).toEqual(ids)
   })
-  test('names in each row the failure, the required outcome, and the test', () => {
+  test('each row names the failure, the required outcome and the test', () => {
     expect(rowsIn(page).flatMap((row) => complaintsOf(row))).toEqual([])
   })
   test.each<[what: string, row: string, complaint: string]>([
     ['a row without a test', '| N1 | x | y |  |', 'N1 is not linked to a test'],
-    [
-      'a row that is put off, although every row needs a test',
-      '| N1 | x | y | *later* |',
-      'N1 is not linked to a test',
-    ],
+    ['a row with the word "later" in place of a test', '| N1 | x | y | *later* |', 'N1 is not linked to a test'],
     [
       'a row that does not name the failure',
       '| N1 |  | y | `chain/wallet/wallet.test.ts` stopped: nothing more is read or said |',
       'N1 does not say',
     ],
     [
-      'a file that is not there',
+      'a row with a test file that does not exist',
       '| N1 | x | y | `chain/none.test.ts` a test |',
       'N1: there is no test/chain/none.test.ts',
     ],
     [
-      'a test that is not there',
+      'a row with a test that does not exist',
       '| N1 | x | y | `chain/wallet/wallet.test.ts` flies |',
       'N1: test/chain/wallet/wallet.test.ts has no test "flies"',
     ],
     [
-      'a word in a test file that is not in a title',
+      'a row with a text that is in the test file but is not a title',
       '| N1 | x | y | `chain/wallet/wallet.test.ts` getBalance |',
       'has no test "getBalance"',
     ],
-  ])('detects %s', (_what, row, complaint) => {
+  ])('the check detects %s', (_what, row, complaint) => {
     expect(
       rowsIn(row)
         .flatMap((one) => complaintsOf(one))
@@ -80,7 +76,7 @@ function rowsIn(text: string): Row[] {
 }
 
 function complaintsOf({ id, wrong, must, shown }: Row): string[] {
-  if (wrong === '' || must === '') return [`${id} does not say what goes wrong, or what must come of it`]
+  if (wrong === '' || must === '') return [`${id} does not say what goes wrong, or what the required outcome is`]
   const links = linksIn(shown)
   if (links.length === 0) return [`${id} is not linked to a test`]
   return links.flatMap(({ file, title }) => {
@@ -97,7 +93,10 @@ function linksIn(shown: string): Link[] {
   })
 }
 
-/** Titles of tests and groups, and the names of cases: the first text of each row of a table. */
+/**
+ * Returns the titles of tests and groups, and the names of cases. The name of a case is the first text in a row of its
+ * table.
+ */
 function titlesIn(source: string): Set<string> {
   const titles = new Set<string>()
   const look = (node: ts.Node): void => {
@@ -116,7 +115,7 @@ function titlesIn(source: string): Set<string> {
   return titles
 }
 
-/** Whether the array is passed to `each` or `for`, directly or by name. */
+/** Returns whether the array is a table of cases: an argument of `each` or `for`, directly or by its name. */
 function isTable(node: ts.Node): boolean {
   if (!ts.isArrayLiteralExpression(node)) return false
   const { parent } = node

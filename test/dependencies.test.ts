@@ -16,13 +16,14 @@ const { '': _root, ...packages } = read('package-lock.json').packages as Record<
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
 /**
- * The packages of a user's installation that contain a binary. A new name here needs a decision (docs/decisions/0001).
- * The last two are optional: @solana/web3.js brings them, and Sluice never opens the socket that would load them.
+ * The packages with a binary in a user's installation. Before a new name is added here, decide whether the package is
+ * needed (docs/decisions/0001). The last two are optional packages of @solana/web3.js; Sluice never opens the socket
+ * that would load them.
  */
 const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
-/** The maximum number of packages in a user's installation, including @solana/web3.js and its dependencies. */
+/** Maximum number of packages in a user's installation, including @solana/web3.js and the packages that it needs. */
 const MOST_PACKAGES = 77
-/** The maximum number of packages that every run may load. */
+/** Maximum number of packages without @solana/web3.js and the packages that only it needs. */
 const MOST_WITHOUT_WEB3 = 25
 
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
@@ -57,9 +58,9 @@ test('every package comes from the npm registry, with its hash', () => {
 })
 
 /**
- * Returns whether npm may run a script when it installs a package. The lockfile's flag alone is not enough, because npm
- * sets it only for unpacked packages. A binding.gyp also counts: npm builds it by default, and ignores `gypfile: false`
- * when it installs from a lockfile.
+ * Returns whether npm may run a script when it installs the package. The flag in the lockfile is not enough, because
+ * npm sets it only for packages that it has unpacked. A binding.gyp also counts: npm builds it by default, and ignores
+ * `gypfile: false` in an installation from a lockfile.
  */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true
@@ -76,7 +77,7 @@ test('allowScripts names every package with an install script, and allows only t
   expect(runtimePackages().map(nameOf)).not.toContain('node')
 })
 
-test('an installation has few packages, and three of them hold a binary', () => {
+test('an installation has few packages, and only the listed ones contain a binary', () => {
   const paths = runtimePackages()
   expect(paths.length).toBeLessThanOrEqual(MOST_PACKAGES)
   expect(runtimePackages('@solana/web3.js').length).toBeLessThanOrEqual(MOST_WITHOUT_WEB3)

@@ -33,7 +33,7 @@ const inner = (...children: Reflection[]): Type => {
 
 test.each<[string, string, Reflection, string[]]>([
   ['a member without a docstring', 'Bot', field('sol', ''), ['Bot.sol has no docstring']],
-  ['a member that is described by the docstring above it', 'Bot', field('named', ''), []],
+  ['a second member that shares the docstring of the member above it', 'Bot', field('named', ''), []],
   ['a number with its unit', 'Bot', field('sol', 'Balance, SOL.'), []],
   [
     'a number without a unit',
@@ -92,7 +92,7 @@ test.each<[string, string, Reflection, string[]]>([
     ['Bot.price may be undefined: its docstring must say when'],
   ],
   [
-    'a field of a result type that is written inline',
+    'a field of an inline result type without a docstring',
     'Bot',
     method('wallet', 'The wallet.', inner(field('sol', ''))),
     ['Bot.wallet.sol has no docstring'],
@@ -101,7 +101,7 @@ test.each<[string, string, Reflection, string[]]>([
   expect(messages(type, member)).toEqual(expected)
 })
 
-test('the type of a member is shown as in its declaration, with `undefined` last', () => {
+test('the API page shows the type of a member as in its declaration, with `undefined` at the end', () => {
   const list: Type = { type: 'array', elementType: orUndefined({ type: 'literal', value: 'buy' }) }
   expect(fieldText({ ...field('sides', '', list), flags: { isOptional: true } })).toBe("sides?: ('buy' | undefined)[]")
   expect(fieldText(field('on', '', inner(method('every', '', number, field('seconds', '')))))).toBe(

@@ -32,7 +32,7 @@ function codesIn(section: string): string[] {
 }
 
 describe('docs/errors.md', () => {
-  test('docs/errors.md has every code once, in the order of the table, with its meaning', () => {
+  test('docs/errors.md lists every error code once, in the order of src/base/errors.ts, with its meaning', () => {
     const documented = rows.filter(({ section }) => !STATES.includes(section))
     expect(documented.map(({ code, means }) => `${code}: ${means}`)).toEqual(
       Object.entries(ERRORS).map(([code, means]) => `${code}: ${means}`),

@@ -24,7 +24,9 @@ const TOKENS_A_DAY = 300
 const FIRST_DAY = 1_780_012_800_000
 const EVERY_MS = DAY / TOKENS_A_DAY
 
-/** Returns a new mint key. It is a copy, because a part of a longer string keeps that string in memory. */
+/**
+ * Returns a new mint key. The text is copied, because a part of a longer string would keep the whole string in memory.
+ */
 function mintOf(number: number): string {
   const bytes = new Uint8Array(32).fill(200)
   new DataView(bytes.buffer).setUint32(20, number)
@@ -32,8 +34,8 @@ function mintOf(number: number): string {
 }
 
 /**
- * A strategy that uses every function on every token: buys it, places conditional orders, watches it, sets a timer,
- * writes a note.
+ * A strategy that uses every function for every token: it buys the token, places conditional orders, watches it, sets a
+ * timer and writes a note.
  */
 const busy = defineStrategy({
   name: 'busy',
@@ -65,7 +67,7 @@ const NO_JOURNAL: Journal = {
   commit: (then) => then(),
 }
 
-/** The whole path from the feed to the disk for paper bots, on simulated time, over several days. */
+/** A complete paper run on simulated time, from the feed to the disk, for several days. */
 function market() {
   const clock = new SimulatedClock(FIRST_DAY)
   const mints = new Mints()
@@ -118,6 +120,6 @@ test('two days later, tokens that were traded and sold leave nothing in memory',
   })
   expect(model.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
   expect(model.positions.size).toBe(0)
-  // A leak of one order, attempt, fill or position per token would leave at least 300.
+  // If one order, attempt, fill or position per token stayed in memory, at least 300 objects would be left.
   expect(left).toBeLessThan(200)
 })

@@ -7,16 +7,20 @@ import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
 import { bytesLeftBehind } from './support/used-bytes.ts'
 
-// A process runs for months and its market always has new tokens. A token that is no longer traded must therefore leave
-// no memory behind.
+// A process runs for months, and new tokens appear all the time. A token that is no longer traded must therefore leave
+// nothing in memory.
 
-/** Returns a new mint name. It is a copy, because a part of a longer string keeps that string in memory. */
+/**
+ * Returns a new name of a mint. The text is copied, because a part of a longer string would keep the whole string in
+ * memory.
+ */
 function mintOf(number: number): string {
   return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
 }
 
 /**
- * Bytes per item that do not count as a leak. A leak is larger: a key of a map and its entry take at least 40 bytes.
+ * Limit of the memory per item, bytes, below which the test finds no leak. A leak is larger, because a map needs at
+ * least 40 bytes for a key and its entry.
  */
 const NOTHING = 25
 
@@ -27,7 +31,7 @@ interface Case {
   readonly make: () => (number: number) => void | Promise<void>
 }
 
-/** Returns a case whose items are subscription keys that the service never confirms. `end` says how each one ends. */
+/** Returns a case with subscription keys that the service never confirms. `end` ends the subscription of each key. */
 function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
   return () => {
     const keys = new Subscriptions()
@@ -41,14 +45,14 @@ function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
 }
 
 const cases: Case[] = [
-  { what: 'keys that the service refuses', things: 3_000, make: unconfirmedKeys((keys) => keys.refuse()) },
+  { what: 'subscription keys that the service refuses', things: 3_000, make: unconfirmedKeys((keys) => keys.refuse()) },
   {
-    what: 'keys that are never confirmed, and not wanted any more',
+    what: 'subscription keys that the service never confirms, and that no bot wants any more',
     things: 3_000,
     make: unconfirmedKeys((keys) => keys.miss()),
   },
   {
-    what: 'requests of entries that give up while exits wait for the request limit',
+    what: 'entries that expire while exits wait for the request limit',
     things: 3_000,
     make: () => {
       const clock = new SimulatedClock()
@@ -62,7 +66,7 @@ const cases: Case[] = [
     },
   },
   {
-    what: 'inputs that a new engine would receive again',
+    what: 'inputs that are kept for a new engine',
     things: 1_500,
     make: () => {
       const standing = new StandingInputs()
@@ -79,7 +83,7 @@ const cases: Case[] = [
   },
 ]
 
-test.each(cases)('$what leaves nothing behind', async ({ things, make }) => {
+test.each(cases)('no memory is left by $what', async ({ things, make }) => {
   const comeAndGo = make()
   const left = await bytesLeftBehind(2, things, async (from, to) => {
     for (let number = from; number < to; number++) {

@@ -4,7 +4,7 @@ import { findingsOf } from '../scripts/language/findings.ts'
 const messages = (path: string, source: string): string[] =>
   findingsOf(path, source).map(({ line, column, message }) => `${line}:${column} ${message}`)
 
-test('the check finds a phrase of the word list in comments, messages, titles and prose, and reports its place', () => {
+test('the check finds phrases of its word list in comments, messages, titles and prose, and reports their places', () => {
   const source = `// Asked by nobody.
 export const reason = (n: number) => \`\${n} orders, whatever they are\`
 test('the price is none', () => {})
@@ -26,11 +26,11 @@ import './nobody is here.ts'
   expect(messages('docs/a.md', 'See `nobody` in [the page](nobody.md).\n\n```\nnobody asks\n```\n')).toEqual([])
 })
 
-test('comment characters inside a string or a regular expression begin no comment', () => {
+test('the characters // and /* inside a string or a regular expression do not begin a comment', () => {
   expect(messages('src/a.ts', "const a = ['//nobody', /[/]/, `//nobody`]")).toEqual([])
 })
 
-test('the check passes sentences to write-good, without its rule about the passive voice', () => {
+test('the check passes sentences to write-good, but without its rule about the passive voice', () => {
   expect(messages('docs/a.md', 'The order was refused the the second time.')).toEqual([
     '1:27 write-good: "the" is repeated',
   ])

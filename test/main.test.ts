@@ -15,7 +15,7 @@ function sluice(args: string[], node = process.execPath, nodeArgs: string[] = []
   return { status, stdout, stderr }
 }
 
-test('--help names every command and ends with 0', () => {
+test('--help names every command and exits with 0', () => {
   const { status, stdout, stderr } = sluice(['--help'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
@@ -32,12 +32,12 @@ test.each([80, 120])('a terminal of %i columns wraps no line of --help', (column
   expect(lines.filter((line) => line.length > columns)).toEqual([])
 })
 
-test('--version is the package version', () => {
+test('--version prints the version of the package', () => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   expect(sluice(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('--help of each command ends with 0', () => {
+test('--help of each command exits with 0', () => {
   const parser = new URL('../src/commands/parse.ts', import.meta.url).href
   const script = `import { parse } from '${parser}'
     for (const name of ${JSON.stringify(names)})
@@ -48,7 +48,7 @@ test('--help of each command ends with 0', () => {
   for (const name of names) expect(stdout).toContain(`Usage: sluice ${name} `)
 })
 
-test('no command prints the commands on stderr and ends with 2', () => {
+test('without a command, Sluice prints the list of commands on stderr and exits with 2', () => {
   const { status, stdout, stderr } = sluice([])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toContain('Usage: sluice')
@@ -58,21 +58,21 @@ test.each([
   ['an unknown command', ['trade'], "unknown command 'trade'"],
   ['an unknown option', ['orders', '--all'], "unknown option '--all'"],
   ['a missing file', ['run'], "missing required argument 'file'"],
-  ['one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
-  ['a text in place of a number', ['demo', '--seconds', 'soon'], 'Expected a number of at least 0.001'],
+  ['a command with one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
+  ['an option with a text in place of a number', ['demo', '--seconds', 'soon'], 'Expected a number of at least 0.001'],
   [
-    'an option in place of a value',
+    'an option that is followed by another option in place of its value',
     ['export', '--tax', '--journal', 'x.db'],
     "'--tax <file.csv>' argument '--journal' is invalid",
   ],
   [
-    'an option in place of one of several values',
+    'an option for several values that is followed by another option',
     ['backtest', 'a.yaml', '--journal', '--json'],
     "'--journal <db>' argument '--json' is invalid",
   ],
   ['data of a signal that is not JSON', ['signal', 'size', '{2}'], 'the data of a signal must be JSON'],
-  ['a port out of range', ['sandbox', '--port', '70000'], 'Expected a whole number from 0 to 65535'],
-])('%s is reported on stderr and ends with 2', async (_name, args, says) => {
+  ['an option with a port out of range', ['sandbox', '--port', '70000'], 'Expected a whole number from 0 to 65535'],
+])('%s is reported on stderr with exit code 2', async (_name, args, says) => {
   const { code, stdout, stderr } = await called(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(says)
@@ -80,19 +80,19 @@ test.each([
 
 const oneLine = /^sluice needs Node >= 22\.18, this is [\d.]+: .*npm start.*\n$/
 
-test.each(['20.20.2', '22.17.1', '18.0.0'])('Node %s prints one line and exits with 2', (version) => {
+test.each(['20.20.2', '22.17.1', '18.0.0'])('with Node %s, Sluice prints one line and exits with 2', (version) => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
   const { status, stdout, stderr } = sluice(['demo'], process.execPath, ['--import', `data:text/javascript,${pretend}`])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(oneLine)
 })
 
-test('a very old Node prints one line and exits with 2', ({ skip }) => {
+test('with a Node that is older than 22, Sluice prints one line and exits with 2', ({ skip }) => {
   const old = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'node'))
     .find((node) => existsSync(node) && Number(version(node).split('.')[0]) < 22)
-  if (!old) return skip('no Node older than 22 on PATH')
+  if (!old) return skip('PATH has no Node that is older than 22')
   const { status, stdout, stderr } = sluice(['demo'], old)
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(oneLine)

@@ -5,8 +5,10 @@ const read = (path: string): string => readFileSync(new URL(`../docs/${path}`, i
 const page = read('from-other-frameworks.md')
 const references = `${read('api.md')}${read('configuration.md')}`
 
-/** The methods that a strategy may override, from the sources of each framework: freqtrade/strategy/interface.py and
- *  its documentation, jesse/strategies/Strategy.py, and nautilus_trader/common/actor.pyx with trading/strategy.pyx. */
+/**
+ * Methods that a strategy may override, from the sources of each framework: freqtrade/strategy/interface.py and its
+ * documentation, jesse/strategies/Strategy.py, and nautilus_trader/common/actor.pyx with trading/strategy.pyx.
+ */
 const CALLBACKS: Readonly<Record<string, string>> = {
   freqtrade: `populate_indicators populate_entry_trend populate_exit_trend populate_buy_trend populate_sell_trend
     informative_pairs bot_start bot_loop_start check_entry_timeout check_exit_timeout check_buy_timeout
@@ -28,23 +30,26 @@ const CALLBACKS: Readonly<Record<string, string>> = {
     on_position_opened on_position_changed on_position_closed`,
 }
 
-/** Returns the rows of a framework's table: the cells of both columns. */
+/** Returns the rows of the table about a framework, each with the texts of both columns. */
 function rowsOf(framework: string): readonly (readonly [string, string])[] {
   const section = page.split(/^## /m).find((text) => text.startsWith(framework)) ?? ''
   return [...section.matchAll(/^\| (.*?) \| (.*) \|$/gm)].map(([, theirs = '', ours = '']) => [theirs, ours])
 }
 
-describe.each(Object.entries(CALLBACKS))('the page about other frameworks: %s', (framework, names) => {
-  test('the page names the counterpart of every callback', () => {
-    const named = rowsOf(framework).flatMap(([theirs]) => theirs.match(/[a-z_]+/g) ?? [])
-    expect(names.split(/\s+/).filter((name) => !named.includes(name))).toEqual([])
-  })
+describe.each(Object.entries(CALLBACKS))(
+  'the table about %s on the page about other frameworks',
+  (framework, names) => {
+    test('the table names the counterpart of every callback', () => {
+      const named = rowsOf(framework).flatMap(([theirs]) => theirs.match(/[a-z_]+/g) ?? [])
+      expect(names.split(/\s+/).filter((name) => !named.includes(name))).toEqual([])
+    })
 
-  test('the page names only options, keys and types of Sluice that exist', () => {
-    const ours = rowsOf(framework).flatMap(([, cell]) =>
-      [...cell.matchAll(/`([a-z][A-Za-z]+)`/g)].map(([, name]) => name),
-    )
-    const unknown = ours.filter((name) => !new RegExp(`\\b${name}\\b`).test(references))
-    expect(unknown).toEqual([])
-  })
-})
+    test('the table names only options, keys and types that Sluice has', () => {
+      const ours = rowsOf(framework).flatMap(([, cell]) =>
+        [...cell.matchAll(/`([a-z][A-Za-z]+)`/g)].map(([, name]) => name),
+      )
+      const unknown = ours.filter((name) => !new RegExp(`\\b${name}\\b`).test(references))
+      expect(unknown).toEqual([])
+    })
+  },
+)

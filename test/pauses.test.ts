@@ -8,7 +8,9 @@ import { BOUGHT, LIMITS, LOSSES, TOLD, wishAt } from './support/losses.ts'
 import { recordPaperRun } from './support/paper-run.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-/** Number of kills. Each run needs a process, and a larger number makes the test longer. */
+/**
+ * Number of times that the process is killed. Each kill needs a new process, so a larger number makes the test longer.
+ */
 const KILLS = Number(process.env.SLUICE_KILLS ?? 1)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const folder = temporaryFolder()
@@ -21,14 +23,14 @@ function configFile(): string {
     'losses.yaml',
     JSON.stringify({
       service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
-      // Landing is random. With this seed both buys of every bot land.
+      // Whether an order lands is random. With this seed, both buys of every bot land.
       paper: { seed: 3, latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
       bots: Object.entries(LIMITS).map(([name, limits]) => ({ name, strategy, limits, exits })),
     }),
   )
 }
 
-/** Returns the number of buys of each bot with limits, counted by its fills. */
+/** Returns the number of buys of each bot that has limits. The buys are counted by their fills. */
 function bought(journal: string): Record<string, number> {
   const reader = openReader(journal)
   const buys = reader.fills().filter(({ side }) => side === 'buy')
@@ -37,7 +39,7 @@ function bought(journal: string): Record<string, number> {
   return Object.fromEntries(bounded.map((name) => [name, buys.filter(({ bot }) => bot === name).length]))
 }
 
-/** Returns for each bot the number of buys and the reason of the last refusal. */
+/** Returns for each bot its number of buys and the code of its last refusal. */
 function outcome(journal: string): Record<string, [buys: number, code: string | undefined]> {
   const reader = openReader(journal)
   try {
@@ -80,7 +82,7 @@ test(
       })
       expect(free?.[0]).toBeGreaterThan(2)
 
-      // On the next day the pause after a losing streak has ended, but the stop after a drawdown has not.
+      // On the next day, the pause after a losing streak has ended, but the stop after a drawdown continues.
       await recordPaperRun(journal, config, wishAt(13 * 3600), 'stop')
       expect(outcome(journal), where).toMatchObject({
         streak: [3, expect.anything()],

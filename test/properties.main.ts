@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-/** `npm run properties [-- --times 10] [FILES]`: runs the test files that use random cases, with new seeds and a
- *  multiple of the cases of `npm test`. */
+/**
+ * `npm run properties [-- --times 10] [FILES]`: runs the test files with random cases. It uses new seeds, and `--times`
+ * as many cases as `npm test`.
+ */
 const { values, positionals } = parseArgs({
   options: { times: { type: 'string', default: '10' } },
   allowPositionals: true,

@@ -15,7 +15,7 @@ export interface ChainChoice {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chain-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Tests that every chain stored in a file has to pass: it has a name, and another process can continue it. */
+/** Tests that every chain with a file must pass: the chain keeps its name, and another process can continue it. */
 export function chainContract(name: string, open: (choice: ChainChoice) => LedgerWorld): void {
   describe(name, () => {
     test('the same seed and entropy make the same chain; another seed or entropy makes a new one', () => {
@@ -70,7 +70,7 @@ export function chainContract(name: string, open: (choice: ChainChoice) => Ledge
       after.ledger.close()
     })
 
-    test('heights never decrease, after any pause and with any slot time', () => {
+    test('block heights never decrease, after any pause and with any Solana slot time', () => {
       const file = join(folder, `${name} heights.db`)
       const clock = new SimulatedClock(1_700_000_000_000)
       let last = { slot: 0, height: 0 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/base/machine.ts'
 
 export interface ClockWorld {
   readonly clock: Clock
-  /** The time from which delays are counted, ms. */
+  /** Present time, ms. Delays count from it. */
   now(): number
   /** Lets time pass. A real event loop is blocked during this time. */
   pass(ms: number): void

@@ -3,10 +3,10 @@ import { networkFee, tradeOf, walletChange } from '../../src/engine/accounting/f
 import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../../src/orders/ports.ts'
 
-/** A test case, in which one attempt ends in a known way. */
+/** A test case with one attempt, whose final outcome is known. */
 export interface ExecutorCase {
   readonly what: string
-  /** The kind of the attempt's final outcome. */
+  /** Kind of the final outcome of the attempt. */
   readonly ends: Outcome['kind']
   /** `resume` if an earlier process recorded the attempt and did not send it. */
   readonly call?: 'execute' | 'resume'
@@ -56,9 +56,9 @@ function isEnd(outcome: Outcome): boolean {
 
 function expectOneEnd(outcomes: readonly Outcome[], ends: Outcome['kind']): void {
   const kinds = outcomes.map(({ kind }) => kind)
-  expect(outcomes.filter(isEnd), `there is exactly one final outcome among ${kinds.join(', ')}`).toHaveLength(1)
+  expect(outcomes.filter(isEnd), `exactly one of the outcomes ${kinds.join(', ')} is final`).toHaveLength(1)
   const last = outcomes.at(-1) as Outcome
-  expect(isEnd(last), `the final outcome is the last of ${kinds.join(', ')}`).toBe(true)
+  expect(isEnd(last), `the last of the outcomes ${kinds.join(', ')} is final`).toBe(true)
   expect(last.kind).toBe(ends)
 }
 
@@ -71,7 +71,7 @@ function expectFills(outcomes: readonly Outcome[], attempt: Attempt): void {
     expect(fill.signature).not.toBe('')
     expect(fill.tokens > 0n, 'tokens changed hands').toBe(true)
     const { costs } = fill
-    expect(fill.walletLamports, 'the components of a fill add up to the change of the wallet').toBe(
+    expect(fill.walletLamports, 'the change of the wallet is the sum of the parts of a fill').toBe(
       walletChange(side, costs),
     )
     expect(fill.tradeLamports).toBe(tradeOf(side, costs))

@@ -95,7 +95,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('a record keeps its values when the object that was written changes later', async () => {
+    test('a record keeps its values if the written object changes later', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const changing = position(1)
@@ -107,7 +107,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('commits end in the order in which they were requested, each one after the writes before it', async () => {
+    test('commits complete in the order of their requests, each after the writes before it', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const ended: string[] = []
@@ -123,7 +123,7 @@ export function journalContract(
       expect(ended).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1} of ${index + 1}`))
     })
 
-    test('an input is stored together with its report and the fill in the report', async () => {
+    test('an input, its report and the fill in the report are stored together', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       journal.output(1, timeOf(1), 0, { kind: 'order', order: order(1) })
@@ -187,7 +187,7 @@ export function journalContract(
       expect(read.join('')).toBe('xayxbyxcyxdyxey')
     })
 
-    test('a mint number that is reused stands for the new mint at once, even in the same block', async () => {
+    test('after a mint number was reused, it stands for the new mint, even in the same block', async () => {
       const path = journalPath()
       const journal = await openAt(path)
       const mints = new Mints()
@@ -227,7 +227,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('the journal file is private, and a second writer is refused with the name of the first', async () => {
+    test('the journal file is private, and a second writer is refused with the process id of the first', async () => {
       const path = journalPath()
       await openAt(path)
       expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -238,7 +238,7 @@ export function journalContract(
       })
     })
 
-    test('without disk space the tape stops and this is reported, and orders are still written', async () => {
+    test('without disk space the tape stops with a report, and orders are still written', async () => {
       const path = journalPath()
       const told: string[] = []
       const space = { tapeBytes: Number.MAX_VALUE, entryBytes: 0, reserveBytes: 0 }
@@ -257,7 +257,7 @@ export function journalContract(
       reader.close()
     })
 
-    test('a commit that fails never ends, and its failure is reported once', async () => {
+    test('the callback of a commit that fails is never called, and the failure is reported once', async () => {
       const path = journalPath()
       const failures: Error[] = []
       const journal = await open(path, { space: NO_LIMITS, onFailure: (error) => failures.push(error) })

@@ -10,7 +10,7 @@ export interface LedgerWorld {
   readonly funds: number
   readonly stranger: string
   transfer(from: string, to: string, lamports: number): Transaction
-  /** Lets this number of slots pass. */
+  /** Lets this number of Solana slots pass. */
   advance(slots: number): void
 }
 
@@ -29,7 +29,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
     }
     afterEach(() => world.ledger.close())
 
-    test('the finalized slot is 32 slots behind, and heights count only blocks', () => {
+    test('the finalized slot is 32 slots behind the newest one, and block heights do not count empty slots', () => {
       const { ledger, advance } = start()
       advance(200)
       const heads = (['processed', 'confirmed', 'finalized'] as const).map((commitment) => ledger.head(commitment))
@@ -44,7 +44,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.blockTime(later.slot)).toBeGreaterThan(ledger.blockTime(processed.slot)!)
     })
 
-    test('a transaction lands within a few slots, with balances before and after', () => {
+    test('a transaction lands within a few Solana slots, and has its balances before and after', () => {
       const { ledger, advance, wallet, stranger, funds, transfer } = start()
       const signature = ledger.submit({ ...transfer(wallet, stranger, 2_000_000), priorityFeeLamports: 700 })
       expect(ledger.transaction(signature)).toBeUndefined()
@@ -95,7 +95,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(0)
     })
 
-    test('a transfer is visible at each commitment at its own time', () => {
+    test('a transfer is first visible at commitment processed, then confirmed, then finalized', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       const seen = { processed: 0, confirmed: 0, finalized: 0 }
@@ -179,7 +179,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
     })
 
-    test('a node that lags shows an earlier state of the chain', () => {
+    test('a node that is behind shows an earlier state of the chain', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const { slot } = ledger.head('processed')
       ledger.submit(transfer(wallet, stranger, 1_000_000), 1)

@@ -6,7 +6,7 @@ import { decodeTransaction } from '../../src/solana/transaction.ts'
 import type { BuilderParts, ExecutorParts, FeedParts, Venue } from '../../src/venues/venue.ts'
 import { buyAttempt } from '../support/attempts.ts'
 
-/** A venue that answers, and a market with one mint. */
+/** A venue with a market of one mint. The venue answers requests. */
 export interface VenueWorld {
   readonly venue: Venue
   /** A mint that can be bought. */
@@ -18,7 +18,7 @@ export interface VenueWorld {
   readonly builder: Omit<BuilderParts, 'check'>
   /** Sends one trade of `mint` on the feed. */
   trade(): void
-  /** Waits, and advances a simulated clock, until the condition holds. */
+  /** Waits until the condition is true. If the venue has a simulated clock, advances the clock. */
   until(condition: () => boolean): Promise<void>
   close(): Promise<void>
 }
@@ -68,7 +68,7 @@ export function venueContract(name: string, open: () => Promise<VenueWorld>): vo
       expect(inputs.at(-1)).toEqual({ kind: 'feed', status: 'live', confirmed: ['trades'] })
     })
 
-    test('every published plan is known by its name, and with an unknown name the present plan is kept', async () => {
+    test('every published plan is known by its name, and an unknown name does not change the present plan', async () => {
       const { venue } = await openWorld()
       for (const plan of venue.plans.published)
         expect(venue.plans.named(plan.name.toUpperCase())).toEqual({ plan, notice: '' })

@@ -6,8 +6,8 @@ const TOKENS = 30
 const STEP_MS = 100
 
 /**
- * Returns tokens that are launched one after the other, are traded at rising and falling prices, and then have no more
- * trades.
+ * Returns the market of tokens that are launched one after the other. Their prices rise and fall, and then their
+ * trading ends.
  */
 export function launchMarket(rows: number, seed: number, from: number): MarketRow[] {
   const random = seededRandom(seed)

@@ -1,5 +1,6 @@
-// Tests `--verify-causal` with strategies that use future prices on purpose, and counts how many it finds: `npm run
-// look-ahead -- --seeds 20`. Exits with 1 if it misses one, or if a shipped strategy raises a false alarm.
+// Tests `--verify-causal` with strategies that use future prices on purpose, and counts how many of them it finds: `npm
+// run look-ahead -- --seeds 20`. Exits with 1 if it misses one of them, or if it raises a false alarm about a shipped
+// strategy.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +66,7 @@ try {
       writeFileSync(file, source(seed, tape))
       const { divergence, outside } = await verify(tape, file, seed)
       if (divergence !== null || outside.length > 0) found.set(name, (found.get(name) ?? 0) + 1)
-      else missed.push(`${name}, seed ${seed}: not found`)
+      else missed.push(`${name}, seed ${seed}: the look-ahead was not found`)
     }
     for (const strategy of SHIPPED) {
       const result = await verify(tape, strategy, seed)

@@ -1,7 +1,10 @@
 import { Engine } from '../../src/engine/engine.ts'
 import type { Block } from '../../src/market/block.ts'
 
-/** The source of a strategy, by seed. `laterOf` returns the price that the strategy knows too early, or undefined. */
+/**
+ * A strategy with look-ahead: its source, by seed. `laterOf` returns the price that it knows too early; undefined if
+ * there is none.
+ */
 export interface Planted {
   readonly name: string
   source(seed: number, tape: TapeFiles): string
@@ -15,8 +18,8 @@ export interface TapeFiles {
 }
 
 /**
- * What a strategy does with a price that it knows too early: choose entries, avoid losing tokens, sell in time, or
- * write a note.
+ * Ways in which a strategy uses a price that it knows too early: it chooses entries, avoids losing tokens, sells in
+ * time, or writes a note.
  */
 const USES = [
   `if (later > trade.price * 1.01 && !token.position) bot.buy(token, { sol: 0.05, reason: 'it will rise' })`,
@@ -28,7 +31,10 @@ const USES = [
   `if (calls % 10 === 0 && later > trade.price) bot.note(trade.mint, 'it will rise')`,
 ]
 
-/** Returns the source of a strategy. `before` is code of the module, and `later` is the body of a function. */
+/**
+ * Returns the source of a strategy. `before` is code of the module; `later` is the body of the function that returns
+ * the later price.
+ */
 function strategy(name: string, seed: number, before: string, later: string): string {
   return `import { defineStrategy, z } from 'sluice'
 ${before}
@@ -49,7 +55,7 @@ export default defineStrategy({ name: '${name}-${seed}', about: '', params: z.ob
 
 const leak = globalThis as { leaked?: { block: Block; row: number } }
 
-/** Adds a defect to the engine: every strategy can read the block of rows that is being handled. */
+/** Adds a defect to the engine, which lets every strategy read the block of rows that is being handled. */
 export function leakBlocks(): void {
   const { rows } = Engine.prototype
   Engine.prototype.rows = function (this: Engine, firstSeq, block, from, to) {
@@ -60,10 +66,10 @@ export function leakBlocks(): void {
 
 const PRICES = `.trim().split('\\n').map((line) => JSON.parse(line)).filter((row) => row.type === 'trade').map((row) => row.price)`
 
-/** Returns a comment that allows the code after it to read the tape. */
+/** Returns a comment with which the strategy check of Sluice allows the code after it. */
 const allow = (name: string): string => `// sluice: allow ${name}, because the strategy must be caught while it runs\n`
 
-/** Ways to read a file, as code of the module that defines \`prices\`. */
+/** Ways in which a strategy can read the tape from a file. Each is code of a module that defines \`prices\`. */
 const WAYS: readonly ((tape: TapeFiles) => string)[] = [
   ({ ndjson }) =>
     `${allow('node:fs')}import { readFileSync } from 'node:fs'\nconst prices = readFileSync('${ndjson}', 'utf8')${PRICES}`,
@@ -87,7 +93,7 @@ for (const item of openTape(['${journal}']).market.items(new Mints())) if (item.
 const prices = new Database('${journal}', { readonly: true }).prepare('SELECT price FROM trades ORDER BY seq').pluck().all()`,
 ]
 
-/** Kinds of variables that keep their value from one run to the next. */
+/** Kinds of variables in a module that keep their values from one run to the next. */
 const MEMORIES: readonly (readonly [before: string, later: string])[] = [
   [
     `let before = []; let now = []`,
@@ -118,12 +124,12 @@ export const PLANTED: readonly Planted[] = [
       strategy('ahead', seed, '', `const { block, row } = globalThis.leaked; return block.price[row + 1]`),
   },
   {
-    name: 'the tape read from disk',
+    name: 'a strategy that reads the tape from the disk',
     source: (seed, tape) =>
       strategy('disk', seed, (WAYS[seed % WAYS.length] as (tape: TapeFiles) => string)(tape), 'return prices[calls]'),
   },
   {
-    name: 'memory kept in a module',
+    name: 'a strategy that keeps prices in its module',
     source: (seed) =>
       strategy('memory', seed, ...(MEMORIES[Math.floor(seed / USES.length) % MEMORIES.length] as [string, string])),
   },

@@ -5,9 +5,10 @@ import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The proof that an attempt did not execute: read the finalized height, then the wallet's lamports at a slot C, then
- * the signatures up to C. The attempt is dead if the height is above its last valid block, no signature is ours, and
- * the signatures explain the lamports. Signatures ("rows") are bits of a number: first ours, then those of strangers.
+ * The proof that an attempt did not execute. It reads the finalized height, then the wallet's lamports at a Solana slot
+ * C, then the signatures up to C. The attempt is dead if the height is above its last valid block, none of the
+ * signatures belongs to it, and the signatures explain the lamports. The signatures ("rows") are stored as the bits of
+ * a number: first those of Sluice's transactions, then those of strangers.
  */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
@@ -24,8 +25,8 @@ export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
 }
 
 /**
- * Starts a proof. Only a mutant (a model with a deliberate error) starts one before the finalized height has passed the
- * last valid block of an attempt.
+ * Starts a proof when the finalized height has passed the last valid block of an attempt. A mutant (a model with a
+ * deliberate error) may start it earlier.
  */
 function firstRead(scenario: Case, state: State, steps: Steps): void {
   const past = pastOf(scenario, state)
@@ -51,14 +52,14 @@ function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: 
   if (mutant !== 'listWithoutMinContextSlot') return
   for (let row = 0; shown >> row !== 0; row++)
     if ((shown >> row) & 1)
-      steps.chance(`the list is read from a node that is behind (row ${row + 1})`, (next) =>
+      steps.chance(`the list is read from a node that is behind and lacks transaction ${row + 1}`, (next) =>
         compare(scenario, next, past, shown & ~(1 << row), rows),
       )
 }
 
 /**
- * Compares the signatures with the change of lamports. If they agree, the proof is complete. Otherwise they are read
- * again, and repeated equal differences hold the order for the operator.
+ * Compares the signatures with the change of lamports. If they agree, the proof is complete. Otherwise all of them are
+ * read again. If they disagree repeatedly, the order is held for the operator.
  */
 function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
   const isEqual = list === balance || scenario.mutant === 'noConservation'
@@ -86,7 +87,9 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
   }
 }
 
-/** Returns whether an unbooked signature of this token and side exists, which may belong to this attempt. */
+/**
+ * Returns whether the list contains an unbooked signature of the same token and side, which may belong to this attempt.
+ */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(
     (transaction, row) =>
@@ -97,7 +100,7 @@ function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: nu
   )
 }
 
-/** Returns the attempts whose last valid block is known and whose execution was not seen. */
+/** Returns the attempts that have a known last valid block and no seen execution. */
 function boundAttempts({ mutant }: Case, state: State): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isForgotten = mutant === 'heldForEver' && state.journal.orders[attempt.order]!.state === 'held'
@@ -119,12 +122,14 @@ function rowsOf(scenario: Case, state: State): number {
   return landed.reduce((bits, { at }, row) => (at !== null && at <= height ? bits | (1 << row) : bits), 0)
 }
 
-/** The steps of the mutant absenceByNullStatus, for which an unknown status proves that an attempt did not execute. */
+/**
+ * The steps of the mutant absenceByNullStatus, which treats a null status as the proof that an attempt did not execute.
+ */
 function nullStatusSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, attempt] of state.journal.attempts.entries()) {
     const isHunted = attempt.state === 'unknown' || attempt.state === 'acked' || attempt.state === 'signed'
     if (isHunted && state.transactions[index]!.at === null)
-      steps.chance(`a null status of ${attemptName(index)}`, (next) =>
+      steps.chance(`the RPC returns null as the status of ${attemptName(index)}`, (next) =>
         endAttempt(scenario, next, index, 'absent', true),
       )
   }

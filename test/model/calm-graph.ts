@@ -1,30 +1,30 @@
-/** Maximum number of groups of duties, because the groups must fit into one number. */
+/** Maximum number of groups of duties. Each group is a bit of one number. */
 const MOST_GROUPS = 31
 
 /**
- * All states, with the steps between them that are no faults. Checks that every order is decided in the end. An
- * infinite run is fair if each duty (a step that must happen) that stays possible does happen. A fair run without a
- * decided state is a violation.
+ * All states and the steps between them, without the faults. The graph checks that every order is decided in the end. A
+ * duty is a step that must happen if it stays possible; an infinite run without such an omission is called fair. A fair
+ * run that reaches no decided state is a violation.
  */
 export class CalmGraph {
   readonly #targets: number[] = []
-  /** For each edge, the bit of its duty's group; 0 for a step that need not happen. */
+  /** For each edge, the bit of the group of its duty; 0 for a step that need not happen. */
   readonly #bits: number[] = []
-  /** First edge by state. */
+  /** For each state, the index of its first edge. */
   readonly #firsts: number[] = []
   readonly #decided: boolean[] = []
-  /** For each state, the bits of the duties that are possible. */
+  /** For each state, the bits of the duties that are possible in it. */
   readonly #possible: number[] = []
   readonly #groups = new Map<string, number>()
 
-  /** Begins the next state; states are added in the order of their numbers. */
+  /** Begins the next state. The states are added in the order of their numbers. */
   begin(isDecided: boolean): void {
     this.#firsts.push(this.#targets.length)
     this.#decided.push(isDecided)
     this.#possible.push(0)
   }
 
-  /** Adds a step from the state that was begun last. */
+  /** Adds a step from the last state that was begun. */
   add(target: number, group: string): void {
     const bit = group === '' ? 0 : this.#bitOf(group)
     this.#targets.push(target)
@@ -33,8 +33,8 @@ export class CalmGraph {
   }
 
   /**
-   * Returns the first state from which no decided state can be reached without faults, or from which a fair run can
-   * avoid all decided states; undefined if there is none.
+   * Returns the first state from which a decided state cannot be reached without faults, or from which a fair run can
+   * avoid all decided states; undefined if there is no such state.
    */
   neverDecided(): number | undefined {
     this.#firsts.push(this.#targets.length)
@@ -50,7 +50,7 @@ export class CalmGraph {
     return bit
   }
 
-  /** Searches backwards from the decided states. */
+  /** Searches backwards from the decided states, and returns a state that the search does not reach. */
   #withoutWayOut(): number | undefined {
     const { starts, sources } = this.#reversed()
     const hasWayOut = this.#decided.slice()
@@ -79,7 +79,10 @@ export class CalmGraph {
     return { starts, sources }
   }
 
-  /** Tarjan's strongly connected components of the undecided states, without recursion. */
+  /**
+   * Finds cycles with Tarjan's algorithm for strongly connected components, on the undecided states and without
+   * recursion.
+   */
   #onFairCycle(): number | undefined {
     const size = this.#decided.length
     const orders = new Int32Array(size)

@@ -3,8 +3,8 @@ import { isExecuted, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The steps of the chain: blocks are added and become final, forks replace the blocks that are not final, transactions
- * land or expire, and strangers use the wallet.
+ * The steps of the chain. Blocks are added and become final, and forks replace blocks that are not final. Transactions
+ * land or expire. Strangers use the wallet.
  */
 export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.head < MOST_UNFINALIZED) steps.duty('a block', '', (next) => next.head++)
@@ -17,8 +17,10 @@ export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   indexSteps(state, steps)
 }
 
-/** Returns the kind of order that made a transaction. An index beyond the attempts is a second transaction of the first
- *  attempt. */
+/**
+ * Returns the kind of the order to which a transaction belongs. The transaction after those of the attempts is a second
+ * transaction of the first attempt.
+ */
 function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   const order = state.journal.attempts[transaction]?.order ?? state.memory?.arming ?? 0
   return scenario.orders[order] as OrderKind
@@ -30,8 +32,8 @@ export function isSameSide(scenario: Case, state: State, one: number, other: num
 }
 
 /**
- * Makes a block final. Heights count from the finalized block. A final or expired transaction drops its other fields,
- * so that states with the same future are equal.
+ * Makes a block final. Heights count from the finalized block. The remaining fields of a final or expired transaction
+ * are reset, so that states with the same future are equal.
  */
 function finalize(next: State): void {
   next.head--
@@ -45,7 +47,9 @@ function finalize(next: State): void {
     if (attempt.bound !== null) attempt.bound = Math.max(0, attempt.bound - 1)
 }
 
-/** A transaction lands in the newest block, or in an older one that a fork replaces. */
+/**
+ * A transaction lands in the newest block. It may also land in an older block, which then replaces a block by a fork.
+ */
 function landingSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const { isOut, at, lastHeight } = state.transactions[index]!
   if (!isOut || at !== null) return
@@ -65,7 +69,7 @@ function landingSteps(scenario: Case, state: State, index: number, steps: Steps)
   }
 }
 
-/** Returns the tokens that the sale would sell now; undefined if the wallet has none, and the sale reverts. */
+/** Returns the tokens that the sale would sell now; undefined if the wallet has too few, so that the sale reverts. */
 function saleOf(scenario: Case, state: State, index: number): number | undefined {
   const kind = kindOf(scenario, state, index)
   if (kind === 'buy') return 0
@@ -83,7 +87,7 @@ function tokensOf(scenario: Case, state: State): number {
   return tokens
 }
 
-/** A dropped transaction may land again while it is valid. */
+/** A fork drops a transaction. The transaction may land again while it is valid. */
 function dropStep(state: State, index: number, steps: Steps): void {
   const { at } = state.transactions[index]!
   if (at === null || at === 0 || state.faults.forks === 0) return
@@ -102,19 +106,20 @@ function strangerSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.head > 0 && count('inflow') < (scenario.inflows ?? 0)) arrive('inflow')
   if (state.head > 0 && count('foreign') < (scenario.foreign ?? 0)) arrive('foreign')
   if (state.faults.tokenDust === 0) return
-  steps.fault('somebody sends tokens', (next) => {
+  steps.fault('a stranger sends tokens', (next) => {
     next.dust++
     next.faults.tokenDust--
   })
 }
 
-/** A node's list of the wallet's signatures loses the signature of a final transaction, and has it again later. */
+/** A node's list of the wallet's signatures loses a final transaction, and contains it again later. */
 function indexSteps(state: State, steps: Steps): void {
-  if (state.lostRow !== null) steps.duty('the index finds its row', '', (next) => (next.lostRow = null))
+  if (state.lostRow !== null)
+    steps.duty('the signature index lists the lost transaction again', '', (next) => (next.lostRow = null))
   if (state.faults.lostRows === 0 || state.lostRow !== null) return
   for (const [index, { at }] of state.transactions.entries()) {
     if (at !== 0) continue
-    steps.fault(`the index loses ${attemptName(index)}`, (next) => {
+    steps.fault(`the signature index loses ${attemptName(index)}`, (next) => {
       next.lostRow = index
       next.faults.lostRows--
     })

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { check, type Model, NEVER_DECIDED, type Step } from './checker.ts'
 
 /**
- * Returns a machine whose states are words. A step is written with its kind and its next state: `duty:b`, `chance:c`,
- * `fault:d`.
+ * Returns a machine whose states are words. Each step is written as its kind and its next state, for example `duty:b`,
+ * `chance:c` or `fault:d`.
  */
 function machine(steps: Readonly<Record<string, readonly string[]>>, broken: readonly string[] = []): Model<string> {
   return {
@@ -24,32 +24,32 @@ test('A machine that reaches a decided state is correct, and every state is coun
   expect(check(machine(steps))).toEqual({ states: 4, steps: 4 })
 })
 
-test('The trace to a broken state is the shortest one.', () => {
+test('The trace to a state that breaks a property is the shortest one.', () => {
   const steps = { start: ['chance:a', 'chance:b'], a: ['chance:c'], c: ['fault:bad'], b: ['fault:bad'] }
   expect(check(machine(steps, ['bad'])).violation).toEqual({ property: 'in bad', trace: ['to b', 'to bad'] })
 })
 
-test('A state that only a fault would leave is never decided.', () => {
+test('A state that only a fault can leave is never decided, which is a violation.', () => {
   const steps = { start: ['chance:decided', 'chance:stuck'], stuck: ['fault:decided'] }
   expect(check(machine(steps)).violation).toEqual({ property: NEVER_DECIDED, trace: ['to stuck'] })
 })
 
-test('An infinite cycle is a violation if no duty would end it.', () => {
+test('An infinite cycle is a violation if no duty leads out of it.', () => {
   const steps = { start: ['duty:turn'], turn: ['duty:start', 'chance:decided'] }
   expect(check(machine(steps)).violation?.property).toBe(NEVER_DECIDED)
 })
 
-test('An infinite cycle does not count as a violation if a duty stays possible in it and never happens.', () => {
+test('An infinite cycle is no violation if a duty stays possible in it, because that duty must happen.', () => {
   const steps = { start: ['duty:turn', 'duty:decided'], turn: ['duty:start', 'duty:decided'] }
   expect(check(machine(steps)).violation).toBeUndefined()
 })
 
-test('A duty that is only sometimes possible need not happen.', () => {
+test('A duty that is possible only sometimes in a cycle need not happen.', () => {
   const steps = { start: ['duty:turn', 'duty:decided'], turn: ['duty:start'] }
   expect(check(machine(steps)).violation?.property).toBe(NEVER_DECIDED)
 })
 
-test('A state after a fault must be decided without another fault.', () => {
+test('From a state after a fault, a decision must be reached without another fault.', () => {
   const steps = { start: ['duty:decided', 'fault:down'], down: ['duty:up'], up: ['duty:decided'] }
   expect(check(machine(steps)).violation).toBeUndefined()
 })

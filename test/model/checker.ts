@@ -1,14 +1,14 @@
 import { CalmGraph } from './calm-graph.ts'
 
 /**
- * The kind of a step. A fault or a chance need never happen. A duty happens if it stays possible. Decisions must not
- * need faults.
+ * The kind of a step. A fault or a chance need not happen. A duty must happen if it stays possible. Every order must be
+ * decided even if no further fault happens.
  */
 export type Kind = 'fault' | 'chance' | 'duty'
 
 export interface Step<State> {
   readonly name: string
-  /** Duties of one group count as one duty. */
+  /** Name of the duty's group. The duties of one group count as one duty. */
   readonly group: string
   readonly kind: Kind
   readonly next: State
@@ -19,15 +19,17 @@ export interface Model<State> {
   steps(state: State): readonly Step<State>[]
   /** States with the same key are equal. */
   key(state: State): string
-  /** Returns the name of a property that the state breaks. */
+  /** Returns the name of the property that the state breaks; undefined if it breaks none. */
   broken(state: State, steps: readonly Step<State>[]): string | undefined
-  /** Returns whether every order is decided and booked. Each state must lead to such a state without faults. */
+  /**
+   * Returns whether every order is decided and booked. From each state, such a state must be reached without faults.
+   */
   isDecided(state: State): boolean
 }
 
 export interface Violation {
   readonly property: string
-  /** Names of the steps of a shortest path. */
+  /** Names of the steps on a shortest path to the violation. */
   readonly trace: readonly string[]
 }
 
@@ -37,10 +39,12 @@ export interface Result {
   readonly violation?: Violation
 }
 
-export const NEVER_DECIDED = 'never decided'
+export const NEVER_DECIDED = 'an order was never decided'
 
-/** Visits every reachable state in breadth-first order, and then checks the runs without faults. Stops at the first
- *  violation. */
+/**
+ * Visits every reachable state in breadth-first order, then checks the runs without faults. Stops at the first
+ * violation.
+ */
 export function check<State>(model: Model<State>, mostStates = 5_000_000): Result {
   return new Search(model, mostStates).run()
 }
@@ -49,7 +53,7 @@ class Search<State> {
   readonly #model: Model<State>
   readonly #mostStates: number
   readonly #numbers = new Map<string, number>()
-  /** States that were found and not visited yet. Of a visited state, only the key is kept. */
+  /** The states, by number. A visited state is removed, so that only its key uses memory. */
   readonly #states: (State | undefined)[] = []
   readonly #parents: number[] = []
   readonly #names: string[] = []
@@ -72,7 +76,9 @@ class Search<State> {
     return stuck === undefined ? this.#result() : this.#result(NEVER_DECIDED, stuck)
   }
 
-  /** Adds the states that follow a state. Returns the property that the state violates; undefined if there is none. */
+  /**
+   * Adds the states that can follow a state. Returns the property that the state breaks; undefined if it breaks none.
+   */
   #expand(number: number): string | undefined {
     const state = this.#states[number] as State
     this.#states[number] = undefined

@@ -3,19 +3,19 @@ import { protocol } from './protocol.ts'
 import type { Scenario } from './scenario.ts'
 import type { State } from './state.ts'
 
-/** The moves and kinds of steps that occurred in the visited scenarios. */
+/** The moves of orders and attempts, and the steps, that occurred in the visited scenarios. */
 export class Coverage {
   /** `accepted > working`. */
   readonly orderMoves = new Set<string>()
   readonly attemptMoves = new Set<string>()
   readonly #groups = new Set<string>()
 
-  /** The names of the steps that occurred, with `it` in place of any attempt. */
+  /** The names of the steps that occurred. The number of an attempt is replaced by "the attempt". */
   get happenings(): Set<string> {
-    return new Set([...this.#groups].map((group) => group.replaceAll(/attempt \d/g, 'it')))
+    return new Set([...this.#groups].map((group) => group.replaceAll(/attempt \d/g, 'the attempt')))
   }
 
-  /** Returns the model of the protocol in a scenario, with its steps recorded. */
+  /** Returns the model of the protocol in a scenario. The model records the steps that occur. */
   of(scenario: Scenario): Model<State> {
     const model = protocol(scenario)
     return {

@@ -5,8 +5,8 @@ import { type AttemptRow, isExecuted, isFinal, isUndecided, orderOfRow, type Sta
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * Executions that Sluice sees on the chain: provisional at commitment `confirmed`, then final, or reversed by a fork.
- * An execution that was seen is proof. If none was seen, this proves nothing.
+ * Executions that Sluice sees on the chain. An execution is provisional at commitment `confirmed`, then final, or
+ * reversed by a fork. A seen execution is a proof; an execution that was not seen proves nothing.
  */
 export function evidenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
@@ -35,8 +35,8 @@ function isWatched(scenario: Case, state: State, index: number): boolean {
 }
 
 /**
- * Books an execution for its attempt, if the attempt is proved. An execution after the end of its attempt, or a second
- * one, raises an alarm.
+ * Books an execution for its attempt if it is proved which attempt made it. An execution after the end of its attempt,
+ * or a second execution, raises an alarm.
  */
 function adopt(scenario: Case, next: State, index: number, level: 'provisional' | 'final'): void {
   const { attempts, fills } = next.journal
@@ -58,8 +58,8 @@ function adopt(scenario: Case, next: State, index: number, level: 'provisional' 
 }
 
 /**
- * Returns the attempts that may have made a transaction with an unknown signature: they were sent, and have the same
- * side.
+ * Returns the attempts that may have made a transaction with an unknown signature. They were sent, and have the side of
+ * the transaction.
  */
 function candidates(scenario: Case, state: State, row: number, test: (attempt: AttemptRow) => boolean): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
@@ -74,8 +74,8 @@ function isThoughtDead({ state }: AttemptRow): boolean {
 }
 
 /**
- * With several open attempts of a full exit, the transaction proves the order but no attempt, because each attempt may
- * still execute.
+ * If a full exit has several open attempts, the transaction proves that the order executed. It does not prove which
+ * attempt executed, and each attempt may still execute.
  */
 function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly number[]): number | undefined {
   const first = open[0]
@@ -87,13 +87,13 @@ function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly
   return orders[order] === 'full exit' && out.length > 1 ? undefined : first
 }
 
-/** Whether another fill exists for an order that may execute only once. */
+/** Whether an order that may execute only once has another fill. */
 function isSecond({ orders }: Case, { journal }: State, order: number, index: number): boolean {
   const isOther = (fill: number) => fill !== index && orderOfRow(journal, fill) === order
   return orders[order] !== 'full exit' && journal.fills.some(({ seen }, fill) => seen !== 'none' && isOther(fill))
 }
 
-/** An alarm ends the orders that wait for a retry. */
+/** Raises an alarm. It ends the orders that wait for a retry. */
 function raiseAlarm({ mutant }: Case, next: State): void {
   const { orders, attempts } = next.journal
   if (mutant === 'lateFillWithoutAlarm') return
@@ -105,10 +105,10 @@ function raiseAlarm({ mutant }: Case, next: State): void {
   }
 }
 
-/** A provisional fill is no longer on the chain. Its attempt and its order are open again. */
+/** The transaction of a provisional fill is no longer on the chain. Its attempt and its order become open again. */
 function reversalStep(state: State, index: number, steps: Steps): void {
   if (state.journal.fills[index]!.seen !== 'provisional' || isExecuted(state.transactions[index]!)) return
-  steps.duty('reversed by a fork', `(${attemptName(index)})`, (next) => {
+  steps.duty('a fork has reversed the fill', `(${attemptName(index)})`, (next) => {
     const { attempts, fills } = next.journal
     fills[index]!.seen = 'none'
     const owner = attempts.find((attempt) => attempt.transaction === index)

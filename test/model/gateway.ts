@@ -5,8 +5,8 @@ import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The client: it accepts orders, commits, sends and reads answers, the engine takes reports, and the process may end at
- * any time.
+ * The client of the service: the gateway accepts orders, commits and sends them and reads answers, the engine takes
+ * reports, and the process may end at any time.
  */
 export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) {
@@ -33,7 +33,9 @@ export function memory(next: State): NonNullable<State['memory']> {
   return next.memory!
 }
 
-/** Moves an order to a state, with its report. The end of an order cancels an attempt that is not durable yet. */
+/**
+ * Changes the state of an order and reports it. If the order ends, its attempt that is not durable yet is cancelled.
+ */
 export function setOrder(next: State, order: number, to: OrderState): void {
   const row = next.journal.orders[order]!
   row.state = to
@@ -43,7 +45,7 @@ export function setOrder(next: State, order: number, to: OrderState): void {
   memory(next).lanes[order] = isOpen(row)
 }
 
-/** Moves an order after one of its attempts has ended without executing. */
+/** Changes the state of an order after one of its attempts has ended without an execution. */
 function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean): void {
   const row = next.journal.orders[order]!
   const own = next.journal.attempts.filter((attempt) => attempt.order === order)
@@ -55,9 +57,9 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
 }
 
 /**
- * Returns the height from which no transaction that was built by now can land; null while no height is known. The node
- * that reports the height lags by the largest permitted number of blocks. A height with a block time is at most as old
- * as the margin; a height without one has a larger margin (A8).
+ * Returns the height above which no transaction that was built until now can land; null while no height is known. The
+ * node's height is too old by the largest permitted number of blocks, so a margin is added. A height without a block
+ * time needs a larger margin (assumption A8).
  */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
@@ -87,14 +89,16 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
     return
   }
   steps.duty('sent', `(${attemptName(sending)})`, (next) => send(scenario, next, sending))
-  steps.chance(`no byte of ${attemptName(sending)} is written`, (next) => {
+  steps.chance(`no byte of ${attemptName(sending)} is sent`, (next) => {
     memory(next).sending = null
     if (scenario.executor === 'cloud') endAttempt(scenario, next, sending, 'unsent', true)
   })
 }
 
-/** The service builds a transaction, which cannot execute yet. It is verified, and signed if the order may still be
- *  sent. The signed bytes and their last valid block are durable before the bytes are sent. */
+/**
+ * The service builds a transaction, which cannot execute yet. The client verifies it, and signs it if the order may
+ * still be sent. The signed bytes and their last valid block are durable before the bytes are sent.
+ */
 function builtSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const name = attemptName(index)
   const { mutant } = scenario
@@ -130,8 +134,8 @@ function commit(scenario: Case, next: State, order: number, index: number): void
 }
 
 /**
- * Returns the last valid block of a transaction, computed from our node's height. Our node knows the blockhash, so its
- * height is at least that of the blockhash.
+ * Returns the last valid block of a transaction, computed from the height of our node. The node knows the blockhash, so
+ * its height is at least the height of the blockhash's block.
  */
 function ownBound({ mutant }: Case, next: State): number | null {
   const bound = next.head + VALIDITY
@@ -145,7 +149,7 @@ function send(scenario: Case, next: State, index: number): void {
   else handOut(next, index)
 }
 
-/** Sends the same bytes, repeatedly. */
+/** Sends the same signed bytes, possibly again. */
 export function handOut(next: State, index: number): void {
   const transaction = next.transactions[index]!
   if (transaction.lastHeight > 0) transaction.isOut = true
@@ -174,7 +178,7 @@ function answerSteps(scenario: Case, state: State, steps: Steps): void {
     if (post.answer !== 'none')
       steps.duty('answered', `(${name}: ${post.answer})`, (next) => hear(scenario, next, index))
     if (attempt.state === 'armed')
-      steps.chance(`the answer to ${name} times out, it is unknown`, (next) => doubt(scenario, next, index, false))
+      steps.chance(`${name} becomes unknown, because its answer is late`, (next) => doubt(scenario, next, index, false))
     steps.duty('the connection ends', `(${name})`, (next) => hangUp(scenario, next, index))
   }
 }
@@ -199,7 +203,7 @@ function hangUp(scenario: Case, next: State, index: number): void {
   if (next.journal.attempts[index]!.state === 'armed') doubt(scenario, next, index, true)
 }
 
-/** Marks an attempt that may or may not have executed. */
+/** Marks an attempt as unknown: it may or may not have executed. */
 function doubt(scenario: Case, next: State, index: number, isLost: boolean): void {
   const { mutant } = scenario
   const attempt = next.journal.attempts[index]!
@@ -213,7 +217,7 @@ function doubt(scenario: Case, next: State, index: number, isLost: boolean): voi
   if (mutant === 'reservationFreedAtUnknown') next.journal.orders[attempt.order]!.isReserved = false
 }
 
-/** The engine books the unbooked fills, or reverses the fill that a fork dropped. */
+/** The engine books the fills that are not booked yet, or takes back a fill that a fork reversed. */
 function take({ mutant }: Case, next: State, order: number): void {
   const row = next.journal.orders[order]!
   memory(next).inbox[order] = false
@@ -234,8 +238,8 @@ function kill({ executor }: Case, next: State): void {
 }
 
 /**
- * A new process looks up open attempts, never sends them again, and delivers again the reports that the engine had not
- * taken.
+ * Starts a new process. It looks for the outcome of open attempts and never sends them again. It delivers the reports
+ * again that the engine had not taken.
  */
 function start(scenario: Case, next: State): void {
   const { orders, attempts } = next.journal
@@ -254,14 +258,14 @@ function start(scenario: Case, next: State): void {
       (mutant === 'signedAgainOnRestart' && attempt.state === 'signed')
     if (isThoughtDead) endAttempt(scenario, next, index, 'unsent', true)
     else if (attempt.state === 'armed') attempt.state = 'unknown'
-    // An attempt that was built and not signed can never execute.
+    // An attempt that was built but not signed can never execute.
     else if (attempt.state === 'built') {
       if (mutant === 'builtGoesOnAfterRestart') next.memory.sending = index
       else endAttempt(scenario, next, index, 'unsent', true)
     }
     if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
   }
-  // The next attempt was not durable. The order therefore waits for an attempt again.
+  // If the next attempt of an order was not durable, the order waits for an attempt again.
   for (const [order, row] of orders.entries())
     if (row.state === 'working' && !attempts.some((attempt) => attempt.order === order && isUndecided(attempt)))
       row.state = 'accepted'

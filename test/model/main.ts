@@ -5,7 +5,10 @@ import { LARGE, SMALL } from './scenarios.ts'
 
 const MOST_STATES = 12_000_000
 
-/** `npm run model [small]`: checks the scenarios, then prints how each mutant is caught. */
+/**
+ * `npm run model [small]`: checks the scenarios, then prints for each mutant (a model with a deliberate error) how the
+ * checker detects it.
+ */
 function main(size: string | undefined): void {
   const began = performance.now()
   let states = 0
@@ -30,7 +33,9 @@ function main(size: string | undefined): void {
     )
   }
   if (caught < MUTANTS.length) process.exitCode = 1
-  console.log(`${count(states)} states explored in ${seconds(began)} s, ${caught} of ${MUTANTS.length} mutants caught`)
+  console.log(
+    `${count(states)} states explored in ${seconds(began)} s, ${caught} of ${MUTANTS.length} mutants detected`,
+  )
 }
 
 function lines(trace: readonly string[]): string {

@@ -6,13 +6,13 @@ import { protocol } from './protocol.ts'
 import type { Case } from './scenario.ts'
 import { LARGE } from './scenarios.ts'
 
-test.each(MUTANTS)('The mutant %s is caught.', (mutant, { breaks, in: scenario }) => {
+test.each(MUTANTS)('The checker detects the deliberate error %s.', (mutant, { breaks, in: scenario }) => {
   const { violation } = check(protocol({ ...scenario, mutant }))
   expect(violation?.property).toBe(breaks)
   expect(brokenBy({ ...scenario, mutant }, violation?.trace ?? [])).toBe(breaks)
 })
 
-test('Without its deliberate error, the protocol is correct in every scenario in which a mutant is caught.', () => {
+test('In every scenario that detects a deliberate error, the protocol without the error is correct.', () => {
   const scenarios = [...MUTANTS.map(([, mutant]) => mutant.in), ...Object.values(LARGE)]
   const others = scenarios.filter((scenario, index) => {
     const first = scenarios.findLastIndex((other) => isDeepStrictEqual(other, scenario))
@@ -22,7 +22,7 @@ test('Without its deliberate error, the protocol is correct in every scenario in
   for (const scenario of others) expect(check(protocol(scenario)).violation, JSON.stringify(scenario)).toBeUndefined()
 })
 
-/** Returns the property that is violated at the end of the trace. */
+/** Returns the property that is broken at the end of the trace. */
 function brokenBy(scenario: Case, trace: readonly string[]): string | undefined {
   const model = protocol(scenario)
   let state = model.initial()

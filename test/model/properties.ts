@@ -4,21 +4,24 @@ import { isExecuted, isOpen, isUndecided, type State } from './state.ts'
 
 type Property = (scenario: Case, state: State, steps: readonly Step<State>[]) => boolean
 
-/** The properties. A function returns true if a state violates its property. */
+/**
+ * The properties, by the sentence that is true if a state breaks them. Each function returns whether a state breaks its
+ * property.
+ */
 const BROKEN: Readonly<Record<string, Property>> = {
-  'sent before it was durable': (_, { posts, transactions, journal }) =>
+  'an attempt was sent before it was durable': (_, { posts, transactions, journal }) =>
     posts.some(
       ({ request }, index) =>
         (request !== 'none' && index >= journal.attempts.length) ||
         (transactions[index]!.isOut && journal.attempts[index]?.state === 'built'),
     ),
 
-  'executed twice': (scenario, state) =>
+  'an order executed twice': (scenario, state) =>
     holds(scenario, 'A2') &&
     holds(scenario, 'A7') &&
     scenario.orders.some((kind, order) => kind !== 'full exit' && executionsOf(state, order).length > 1),
 
-  'sold more than was held': (scenario, state) =>
+  'a full exit sold more than the wallet held': (scenario, state) =>
     scenario.orders.some((kind, order) => {
       if (kind !== 'full exit' || !isProofSound(scenario)) return false
       const refills = scenario.orders.slice(0, order).filter((earlier) => earlier === 'buy').length
@@ -27,10 +30,10 @@ const BROKEN: Readonly<Record<string, Property>> = {
       return sold > initialTokens(scenario) + state.dust + refills * LOT
     }),
 
-  'bought while a full exit was open': (scenario, state) =>
+  'a buy was accepted while a full exit was open': (scenario, state) =>
     isProofSound(scenario) && scenario.orders.some((_, order) => isBoughtInto(scenario, state, order)),
 
-  'declared dead but executed': (scenario, { journal, transactions }) =>
+  'an attempt was declared dead although it executed': (scenario, { journal, transactions }) =>
     holds(scenario, 'A1') &&
     journal.attempts.some(
       ({ state }, index) =>
@@ -39,43 +42,43 @@ const BROKEN: Readonly<Record<string, Property>> = {
         journal.fills[index]!.seen === 'none',
     ),
 
-  'ended while undecided': (_, { journal }) =>
+  'an order ended although an attempt was undecided': (_, { journal }) =>
     journal.attempts.some((attempt) => isUndecided(attempt) && journal.orders[attempt.order]!.state === 'ended'),
 
-  'lane not held exactly while undecided': (_, { journal, memory }) =>
+  'a lane was not held exactly while its order was open': (_, { journal, memory }) =>
     memory !== null && journal.orders.some((order, index) => memory.lanes[index] !== isOpen(order)),
 
-  'reservation not held exactly while undecided': (_, { journal }) =>
+  'a reservation was not held exactly while its order was open': (_, { journal }) =>
     journal.orders.some((order) => order.isHeard && order.isReserved !== isOpen(order)),
 
-  'two open orders in a lane': ({ orders }, { journal }) =>
+  'a lane had two open orders': ({ orders }, { journal }) =>
     orders.filter((kind, order) => kind === 'buy' && isOpen(journal.orders[order]!)).length > 1,
 
-  'fill booked twice': (_, { journal }) => journal.fills.some(({ booked }) => booked > 1),
+  'a fill was booked twice': (_, { journal }) => journal.fills.some(({ booked }) => booked > 1),
 
-  'held although nothing is wrong': (scenario, { journal }) =>
+  'an order was held although nothing was wrong': (scenario, { journal }) =>
     holds(scenario, 'A4') && journal.orders.some(({ state }) => state === 'held'),
 
-  'halted by an inflow': (_, { journal, strangers }) =>
+  'an inflow halted the buys': (_, { journal, strangers }) =>
     journal.isHalted && !strangers.some(({ kind }) => kind === 'foreign'),
 
-  'tried again after an alarm': (_, { journal, memory }) =>
+  'an order was tried again after an alarm': (_, { journal, memory }) =>
     journal.isAlarmed && memory !== null && memory.arming !== null && isRetry(journal, memory.arming),
 
-  'execution not booked': (_, state, steps) =>
+  'an execution was not booked': (_, state, steps) =>
     isQuiet(state, steps) &&
     state.transactions.some((one, index) => isExecuted(one) && state.journal.fills[index]!.booked !== 1),
 
-  'booked without an execution': (_, state, steps) =>
+  'a fill was booked without an execution': (_, state, steps) =>
     isQuiet(state, steps) &&
     state.transactions.some((one, index) => !isExecuted(one) && state.journal.fills[index]!.booked !== 0),
 
-  'executed twice without an alarm': ({ orders }, state, steps) =>
+  'an order executed twice without an alarm': ({ orders }, state, steps) =>
     isQuiet(state, steps) &&
     !state.journal.isAlarmed &&
     orders.some((kind, order) => kind !== 'full exit' && executionsOf(state, order).length > 1),
 
-  'foreign transaction without a halt': (_, state, steps) =>
+  'a foreign transaction did not halt the buys': (_, state, steps) =>
     isQuiet(state, steps) &&
     !state.journal.isHalted &&
     state.strangers.some(({ kind, at, isAccepted }) => kind === 'foreign' && at === 0 && !isAccepted),
@@ -87,7 +90,7 @@ export function brokenProperty(scenario: Case, state: State, steps: readonly Ste
   return PROPERTIES.find(([, isBroken]) => isBroken(scenario, state, steps))?.[0]
 }
 
-/** Returns whether no order is open and the books equal the chain. */
+/** Returns whether no order is open and the books agree with the chain. */
 export function isDecided({ journal, transactions, memory }: State): boolean {
   return (
     memory !== null &&
@@ -100,13 +103,16 @@ export function isDecided({ journal, transactions, memory }: State): boolean {
   )
 }
 
-/** Returns whether only new blocks and new requests can still make a step. */
+/** Returns whether nothing can happen any more except faults, new blocks and new requests. */
 function isQuiet(state: State, steps: readonly Step<State>[]): boolean {
   return state.memory !== null && !steps.some(({ group, kind }) => kind !== 'fault' && !IDLE.test(group))
 }
 const IDLE = /^a block|accept/
 
-/** Returns whether no attempt executes after it was proved dead or was refused. */
+/**
+ * Returns whether the scenario excludes executions of attempts that were proved dead or refused (assumptions A1 and
+ * A7).
+ */
 function isProofSound(scenario: Case): boolean {
   return holds(scenario, 'A1') && holds(scenario, 'A7')
 }
@@ -118,7 +124,8 @@ function executionsOf({ transactions, journal }: State, order: number): number[]
 }
 
 /**
- * Returns whether a buy was accepted after a full exit was sent or executed, while a sale of that exit may still land.
+ * Returns whether a buy was accepted after a full exit was sent or executed and while a sale of this exit may still
+ * land.
  */
 function isBoughtInto({ orders }: Case, { journal, posts, transactions }: State, exit: number): boolean {
   if (orders[exit] !== 'full exit') return false

@@ -13,7 +13,7 @@ test.each(Object.entries(QUICK))('The order protocol is correct in the scenario 
   expect(result.states).toBeGreaterThan(1_000)
 })
 
-test('Every kind of step occurs in these scenarios.', () => {
+test('Every kind of step of the model occurs in these scenarios.', () => {
   expect([...coverage.happenings].sort()).toEqual([...HAPPENINGS].sort())
 })
 
@@ -42,31 +42,51 @@ test('The model moves attempts only as orders/attempt.ts allows.', () => {
 })
 
 const HAPPENINGS = [
-  ...['a block', 'a block is final', 'a fork drops it', 'the index loses it', 'the index finds its row'],
-  ...['it executes on chain', 'it executes on chain in a block that a fork replaces'],
-  ...['it reverts on chain', 'it reverts on chain in a block that a fork replaces'],
+  ...[
+    'a block',
+    'a block is final',
+    'a fork drops the attempt',
+    'the signature index loses the attempt',
+    'the signature index lists the lost transaction again',
+  ],
+  ...['the attempt executes on chain', 'the attempt executes on chain in a block that a fork replaces'],
+  ...['the attempt reverts on chain', 'the attempt reverts on chain in a block that a fork replaces'],
   ...['an inflow lands', 'a foreign transaction lands', 'buys are halted', 'a person accepts the foreign transaction'],
   ...['the buy is accepted', 'the partial exit is accepted', 'the full exit is accepted'],
   ...[
     'armed in memory',
     'durable',
     'signed',
-    'it is refused before it is signed',
+    'the attempt is refused before it is signed',
     'built too late',
     'sent',
-    'no byte of it is written',
+    'no byte of the attempt is sent',
     'the buy is too old to be sent',
   ],
-  ...['sent again (it)', 'the request of it is lost', 'the service executes it', 'the service executes it once more'],
-  ...['the service executes it, and will again if it reverts', 'the service executes it with another transaction'],
-  ...['the service executes it after refusing it', 'the service refuses it'],
   ...[
-    'the service refuses it for its slippage',
+    'sent again (the attempt)',
+    'the request for the attempt is lost',
+    'the service executes the attempt',
+    'the service executes the attempt once more',
+  ],
+  ...[
+    'the service executes the attempt, and executes it again if it reverts',
+    'the service executes the attempt with another transaction',
+  ],
+  ...['the service executes the attempt after refusing it', 'the service refuses the attempt'],
+  ...[
+    'the service refuses the attempt for its slippage',
     'answered',
-    'the answer to it times out, it is unknown',
+    'the attempt becomes unknown, because its answer is late',
     'the connection ends',
   ],
-  ...['the late wait is over', 'the height is read', 'the balance is read', 'the list is read', 'reverted'],
-  ...['seen on chain', 'the feed shows it', 'reversed by a fork', 'the engine takes the report'],
+  ...[
+    'the wait for a late execution is over',
+    'the height is read',
+    'the balance is read',
+    'the list is read',
+    'reverted',
+  ],
+  ...['seen on chain', 'the feed shows the attempt', 'a fork has reversed the fill', 'the engine takes the report'],
   ...['the process is killed', 'the process starts'],
 ]

@@ -3,7 +3,7 @@ import { type Case, holds } from './scenario.ts'
 import { type AttemptRow, isFinal, isOpen, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The steps of resolver and audit. The steps for evidence and for absence have their own files. */
+/** The steps of the resolver and of the audit, except those for evidence and absence, which have their own files. */
 export function resolverSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (const [index, attempt] of state.journal.attempts.entries()) {
@@ -15,15 +15,16 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
 }
 
 /**
- * Reads the height after the wait for a late execution. The wait starts at the end of the connection or at a restart.
- * After the wait, the service builds no transaction any more (A1). With a signature the height is read at once.
+ * Computes the last valid block of a cloud attempt from the present height. If its signature is unknown, this happens
+ * after the wait for a late execution, which starts at the end of the connection or at a restart. After the wait, the
+ * service builds no further transaction (assumption A1). If the signature is known, there is no wait.
  */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario
   if ((attempt.state !== 'unknown' && attempt.state !== 'acked') || attempt.bound !== null) return
   if (state.posts[index]!.isOpen && mutant !== 'lateWaitFromSoftTimeout') return
   const isShort = mutant === 'noLateWait' || mutant === 'lateWaitFromSoftTimeout'
-  steps.duty('the late wait is over', `(${attemptName(index)})`, (next) => {
+  steps.duty('the wait for a late execution is over', `(${attemptName(index)})`, (next) => {
     const post = next.posts[index]!
     if (holds(scenario, 'A1') && !isShort) post.request = 'over'
     if (mutant === 'absenceByTimer') endAttempt(scenario, next, index, 'absent', false)
@@ -31,7 +32,10 @@ function waitStep(scenario: Case, state: State, index: number, attempt: AttemptR
   })
 }
 
-/** The transaction bytes of the local executor execute at most once, however often they are sent. */
+/**
+ * With the local executor, the same transaction bytes are sent again. They execute at most once, however often they are
+ * sent.
+ */
 function resendStep({ executor }: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { isOut, at, lastHeight } = state.transactions[index]!
   if (executor !== 'local' || attempt.state !== 'signed' || isOut || at !== null || lastHeight === 0) return
@@ -39,7 +43,10 @@ function resendStep({ executor }: Case, state: State, index: number, attempt: At
   steps.chance(`sent again (${attemptName(index)})`, (next) => handOut(next, index))
 }
 
-/** A final revert ends an attempt only if its signature is known: otherwise the service may still retry. */
+/**
+ * A final revert ends an attempt only if the attempt's signature is known, because otherwise the service may still
+ * retry.
+ */
 function revertedStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const isKnown = attempt.transaction !== null || scenario.mutant === 'revertWithoutSignatureEnds'
   if (!isUndecided(attempt) || !isKnown) return
@@ -50,8 +57,8 @@ function revertedStep(scenario: Case, state: State, index: number, attempt: Atte
 }
 
 /**
- * A transaction that the wallet signed and Sluice did not send halts buys until the operator accepts it. An inflow does
- * not.
+ * A transaction that the wallet signed without Sluice stops buys until the operator accepts it. A transfer to the
+ * wallet does not.
  */
 function classifyStep({ mutant }: Case, state: State, steps: Steps): void {
   const { isHalted, orders } = state.journal

@@ -1,7 +1,7 @@
 import { type Case, MOST_OPEN_EXITS } from './scenario.ts'
 import { isOpen, isUndecided, type State } from './state.ts'
 
-/** Returns whether the engine accepts the request. */
+/** Returns whether the engine accepts this order now. */
 export function mayAccept(scenario: Case, state: State, order: number): boolean {
   const { orders, isHalted } = state.journal
   if (orders[order]!.state !== 'none' || (order > 0 && orders[order - 1]!.state === 'none')) return false
@@ -13,8 +13,10 @@ export function mayAccept(scenario: Case, state: State, order: number): boolean 
   })
 }
 
-/** Returns whether an earlier buy of the mint has ended without a fill and the engine knows this. After a fill, the
- *  position prevents another buy. */
+/**
+ * Returns whether an earlier buy no longer occupies the lane: the buy has ended without a fill, and the engine has
+ * taken its report. After a fill, the position prevents another buy.
+ */
 function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   const { isReserved, isHeard, state: at } = state.journal.orders[other]!
   const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard
@@ -22,8 +24,8 @@ function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
 }
 
 /**
- * Returns whether no attempt of the order can execute any more, and its executions are final. Otherwise a fork could
- * move a sale to a place after the buy.
+ * Returns whether a full or partial exit is over for certain: none of its attempts can still execute, and all of its
+ * executions are final. If an execution were not final, a fork could move the sale to a block after the next buy.
  */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
@@ -40,8 +42,8 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
 }
 
 /**
- * Returns whether the next attempt of an order may be prepared: the first attempt, an attempt after a proof, or the
- * repetition of a full exit.
+ * Returns whether the next attempt of an order may be recorded for sending. It is the first attempt, an attempt after
+ * the proof that the previous one did not execute, or the repetition of a full exit.
  */
 export function mayArm(scenario: Case, state: State, order: number): boolean {
   const { arming, sending } = state.memory!
@@ -53,8 +55,8 @@ export function mayArm(scenario: Case, state: State, order: number): boolean {
 }
 
 /**
- * Returns whether an attempt may be repeated without proof, after 3 s without evidence. This is only allowed for orders
- * that the chain refuses to execute twice.
+ * Returns whether an order may be sent again without the proof that its earlier attempt did not execute. In reality
+ * this happens after 3 s without evidence. It is only allowed for full exits, which the chain refuses to execute twice.
  */
 function mayRepeat({ mutant, orders: kinds }: Case, state: State, order: number): boolean {
   const { attempts } = state.journal

@@ -3,8 +3,8 @@ import type { Post, State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The trading service and its network: a request is lost, executed or refused at any time, and its answer may be lost
- * as well.
+ * The trading service and its network. A request can be lost, executed or refused at any time, and its answer can be
+ * lost as well.
  */
 export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, { request, isOpen }] of state.posts.entries()) {
@@ -14,11 +14,11 @@ export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
         makeTransaction(next, index)
         answer(next, index, 'over', 'signature')
       })
-      steps.chance(`the request of ${name} is lost`, (next) => answer(next, index, 'over', 'none'))
+      steps.chance(`the request for ${name} is lost`, (next) => answer(next, index, 'over', 'none'))
       if (isOpen) refusalSteps(scenario, index, steps)
     }
     if (request === 'out' && scenario.persists === true && !isOpen)
-      steps.chance(`the service executes ${name}, and will again if it reverts`, (next) => {
+      steps.chance(`the service executes ${name}, and executes it again if it reverts`, (next) => {
         makeTransaction(next, index)
         next.posts[index]!.request = 'again'
       })
@@ -38,7 +38,7 @@ export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   secondExecutionStep(state, steps)
 }
 
-/** Builds a transaction on the newest block. It may land from now on. */
+/** Builds a transaction with the newest blockhash. From now on it may land, unless `isOut` is false. */
 export function makeTransaction(next: State, index: number, isOut = true): void {
   Object.assign(next.transactions[index]!, { lastHeight: next.head + VALIDITY, isOut })
 }

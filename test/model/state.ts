@@ -1,17 +1,23 @@
-/** The transaction of an attempt; both have the same index. Heights count from the finalized block, which is 0. */
+/**
+ * The transaction of an attempt. A transaction has the same index as its attempt. Heights count from the finalized
+ * block, which has height 0.
+ */
 export interface Transaction {
-  /** Last height in which it may land; 0 if it cannot land any more, or does not exist. */
+  /** Last height at which the transaction may land; 0 if it can no longer land or does not exist. */
   lastHeight: number
   /** Whether the transaction was sent to the network. */
   isOut: boolean
-  /** Height in which it landed; 0 if that block is finalized. */
+  /** Height at which the transaction landed; 0 if its block is finalized; null if it has not landed. */
   at: number | null
   isOk: boolean
-  /** Tokens that it sold. */
+  /** Number of tokens that the transaction sold. */
   sold: number
 }
 
-/** A transaction by others: an inflow that the wallet did not sign, or a transaction that it signed elsewhere. */
+/**
+ * A transaction of a third party: a transfer to the wallet, or a transaction that the third party signed with the
+ * wallet's key.
+ */
 export interface Stranger {
   kind: 'inflow' | 'foreign'
   at: number
@@ -19,8 +25,10 @@ export interface Stranger {
   isAccepted: boolean
 }
 
-/** The POST of an attempt at the service; `refused` only if the service may execute a refused attempt, `again` only if
- *  it may retry. */
+/**
+ * The request of an attempt at the service. `refused`: the service has refused it, but may still execute it. `again`:
+ * the service may execute it again.
+ */
 export interface Post {
   request: 'none' | 'out' | 'refused' | 'again' | 'over'
   answer: 'none' | 'signature' | 'again' | 'never'
@@ -57,15 +65,15 @@ export interface AttemptRow {
   /** Transaction of the attempt, once the signature is known; null before. */
   transaction: number | null
   /**
-   * The attempt's last valid block: the attempt is dead if the finalized height has reached it without an execution;
-   * null if unknown. It is not in the journal for a cloud attempt.
+   * The attempt's last valid block. If the finalized height has reached it without an execution, the attempt is dead.
+   * null if it is unknown. A cloud attempt has it only in memory, not in the journal.
    */
   bound: number | null
 }
 
 export interface FillRow {
   seen: 'none' | 'provisional' | 'final'
-  /** Number of times that the engine's position counts it. */
+  /** How many times the engine's books contain the fill. */
   booked: number
 }
 
@@ -74,28 +82,30 @@ export interface Journal {
   attempts: AttemptRow[]
   /** Index: transaction. */
   fills: FillRow[]
-  /** Whether an execution after a refusal or a proof of absence was seen. It raises an alarm and ends immediate
-   *  retries. */
+  /**
+   * Whether an attempt was seen to execute after it was refused or proved absent. Such an execution raises an alarm,
+   * which prevents immediate retries.
+   */
   isAlarmed: boolean
   /** Whether buys wait until a person accepts a foreign transaction. */
   isHalted: boolean
 }
 
-/** A proof of absence in progress: sets of transactions and attempts as bits. */
+/** A proof of absence that has begun. Its sets of transactions and attempts are stored as bits. */
 export interface Bracket {
   /** Number of reads so far. */
   reads: number
-  /** The attempts whose last valid block is below the finalized height. */
+  /** The attempts whose last valid block the finalized height has passed. */
   past: number
   /** The transactions that the wallet had at the second read. */
   rows: number
 }
 
-/** State in memory, lost with the process. */
+/** State in memory, which is lost when the process ends. */
 export interface Memory {
-  /** The order whose next attempt is recorded for sending, but not yet durable. */
+  /** Index of the order whose next attempt is recorded for sending, but is not durable yet. */
   arming: number | null
-  /** Durable attempt that is not sent yet. */
+  /** Index of the attempt that is durable but not sent yet. */
   sending: number | null
   /** For each order: whether the gateway keeps other orders out of the order's lane (account, mint and side). */
   lanes: boolean[]
@@ -116,13 +126,13 @@ export interface Faults {
 }
 
 export interface State {
-  /** Blocks above the finalized one. */
+  /** Number of blocks above the finalized one. */
   head: number
   transactions: Transaction[]
   strangers: Stranger[]
   /** Tokens sent by others. */
   dust: number
-  /** Transaction that the signature index has lost. */
+  /** Index of the transaction that the node's list of signatures has lost. */
   lostRow: number | null
   posts: Post[]
   journal: Journal
@@ -148,8 +158,8 @@ export function isFinal({ at }: Transaction): boolean {
 }
 
 /**
- * Returns the order to which a transaction is booked: the order of the attempt with its signature, otherwise of the
- * attempt that made the transaction.
+ * Returns the order in which a transaction is booked. It is the order of the attempt with this signature, or else of
+ * the attempt with this index.
  */
 export function orderOfRow({ attempts }: Journal, row: number): number {
   const owner = attempts.find((attempt) => attempt.transaction === row) ?? attempts[row]

@@ -1,7 +1,7 @@
 import type { Kind, Step } from './checker.ts'
 import { clone, type State } from './state.ts'
 
-/** Collects the possible steps of a state from all participants. */
+/** Collects the steps of all participants that are possible in a state. */
 export class Steps {
   readonly list: Step<State>[] = []
   readonly #state: State
@@ -19,7 +19,7 @@ export class Steps {
     this.#add('chance', name, name, change)
   }
 
-  /** Adds a step that happens if it stays possible. `subject` is the attempt or order that it concerns. */
+  /** Adds a step that must happen if it stays possible. `subject`: the attempt or order to which it applies. */
   duty(group: string, subject: string, change: (next: State) => void): void {
     this.#add('duty', group, subject === '' ? group : `${group} ${subject}`, change)
   }

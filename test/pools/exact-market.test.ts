@@ -5,13 +5,13 @@ import { CURVE_START, TOKEN_SUPPLY } from '../../src/solana/constants.ts'
 
 const SEED = 3
 
-describe(`a market of five minutes, seed ${SEED}`, () => {
+describe(`a simulated market of five minutes, seed ${SEED}`, () => {
   let market: ExactMarket
   beforeAll(() => {
     market = playMarket({ seed: SEED, minutes: 5 })
   })
 
-  test('if no own trade is added, every pool passes through exactly its recorded states', () => {
+  test('without a trade of our own, every pool passes through exactly its recorded states', () => {
     for (const pool of market.pools.values()) {
       const displaced = new DisplacedPool(pool, Number.NEGATIVE_INFINITY)
       const times = new Set(pool.events.map(({ time }) => time))
@@ -22,7 +22,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
     }
   })
 
-  test('every print that is not distorted by a router is the trade of its pool', () => {
+  test('every print equals the trade of its pool, unless a router distorts it', () => {
     const trades = [...market.pools.values()].flatMap(({ mint, events }) =>
       events.map(({ time, kind, after }) => `${mint} ${time} ${kind} ${after.virtualSol}`),
     )
@@ -59,7 +59,7 @@ describe(`a market of five minutes, seed ${SEED}`, () => {
       }
   })
 
-  test('no row is within a gap of the feed, and trading continues during the gap', () => {
+  test('the tape has no row within a gap of the feed, although trading continues during the gap', () => {
     for (const { from, to } of market.gaps) {
       expect(market.rows.filter(({ time }) => time > from && time < to)).toEqual([])
       const lost = [...market.pools.values()].flatMap(({ events }) =>

@@ -22,7 +22,7 @@ function solOf(pool: DisplacedPool): number {
   return Number(pool.reserves.virtualSol) / 1e9
 }
 
-test('a buy of 10 SOL plus its fee gets a tenth of the pool, less its own price impact', () => {
+test("a buy of 10 SOL plus its fee gets a tenth of the pool's tokens, minus its own price impact", () => {
   const pool = new DisplacedPool(poolOf(POOL), 0)
   const { sol, fee, tokens } = pool.buy(10_125_000_000n)
   expect(Number(sol) / 1e9).toBeCloseTo(10, 8)
@@ -35,32 +35,32 @@ test('our own buy stays in the pool while others trade', () => {
   const { tokens } = pool.buy(10_125_000_000n)
   pool.advance(1)
   expect(solOf(pool)).toBeCloseTo(120, 7)
-  // The pool has 120 SOL and 833,333.33 tokens, and receives 90,909.09 tokens.
+  // The pool has 120 SOL and 833,333.33 tokens. The sale adds 90,909.09 tokens.
   expect(Number(pool.sell(tokens)?.sol) / 1e9).toBeCloseTo(11.80328, 4)
 })
 
-test('a buy and an immediate sale lose both fees and nothing else', () => {
+test('an immediate sale after a buy loses both fees and nothing else', () => {
   const pool = new DisplacedPool(poolOf(POOL), 0)
   const { tokens } = pool.buy(10_125_000_000n)
   const { sol, fee } = pool.sell(tokens) ?? { sol: 0n, fee: 0n }
   expect(Number(sol - fee) / 1e9).toBeCloseTo(10 * 0.9875, 7)
 })
 
-test('after our buy, a recorded sale of another trader sells the same tokens, and gets the SOL of the changed pool', () => {
+test("after our buy, another trader's recorded sale sells the same number of tokens, and gets SOL at the changed price", () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'sell', time: 1, amount: 1_000_000n * TOKEN }]), 0)
   pool.buy(10_125_000_000n)
   pool.advance(1)
   expect(solOf(pool)).toBeCloseTo(110 * (909_090.909 / 1_909_090.909), 4)
 })
 
-test('events up to the time of landing come before an order, and later events do not', () => {
+test('an order that lands is executed after all events up to that time, and before later ones', () => {
   const buys = [5, 6, 7].map((time) => ({ kind: 'buy' as const, time, amount: 10n * SOL }))
   const pool = new DisplacedPool(poolOf(POOL, buys), 4)
   pool.advance(6)
   expect(solOf(pool)).toBeCloseTo(120, 7)
 })
 
-test('withdrawn liquidity does not change the price, and reduces the depth', () => {
+test('a withdrawal of liquidity reduces the depth of a pool, and does not change its price', () => {
   const pool = new DisplacedPool(poolOf(POOL, [{ kind: 'withdraw', time: 1, amount: 40n }]), 0)
   pool.advance(1)
   expect(pool.reserves).toMatchObject({ virtualSol: 4n * SOL, virtualTokens: 40_000n * TOKEN })

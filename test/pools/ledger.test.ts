@@ -42,10 +42,12 @@ function fill(side: 'buy' | 'sell', time: number, tokens: number, sol: number): 
 }
 
 const options = (place: EntryPlace = 'end') => ({ place, serviceFeePercent: 1, endsAt: 100_000 })
-/** 10 SOL go into the pool after 1 % for the service and 1.25 % on top for the venue. */
+/**
+ * SOL that a buyer pays so that 10 SOL enter the pool. The venue takes 1.25 % on top, and the service 1 % of the whole.
+ */
 const SPENT = 10.125 / 0.99
 
-test('a round trip through a pool without other trades costs both fees twice and its own price impact once', () => {
+test('a round trip in a pool without other trades costs both fees twice, and its own price impact once', () => {
   const fills = [fill('buy', 10_000, 90_000, SPENT), fill('sell', 20_000, 90_000, 9)]
   const {
     fills: [bought, sold],
@@ -58,11 +60,11 @@ test('a round trip through a pool without other trades costs both fees twice and
 })
 
 test.each([
-  // The buy landed in the slot from 9,600 to 10,000. Others buy 10 SOL at 9,700 and at 9,900.
+  // The buy lands in the Solana slot from 9,600 to 10,000 ms. Others buy 10 SOL at 9,700 ms and at 9,900 ms.
   ['start', 100],
   ['middle', 110],
   ['end', 120],
-] as const)('an order that lands at the %s of its slot trades with a pool of %i SOL', (place, solBefore) => {
+] as const)('an order that lands at the %s of its Solana slot trades with a pool of %i SOL', (place, solBefore) => {
   const { fills } = ledgerOf(poolOf([9_700, 9_900]), [fill('buy', 10_000, 1, SPENT)], options(place))
   const tokensBefore = 1e8 / solBefore
   expect(Number(fills[0]?.exactTokens) / 1e6).toBeCloseTo((10 * tokensBefore) / (solBefore + 10), 1)
@@ -80,13 +82,14 @@ test('a partial sale sells the same share of the exact balance', () => {
   expect(simulatedTokens).toBe(25_000_000_000n)
 })
 
-test('open positions count with a sale after all recorded trades', () => {
+test('an open position counts as if it were sold after all recorded trades', () => {
   const { exactValueLamports } = ledgerOf(poolOf([50_000]), [fill('buy', 10_000, 1, SPENT)], options())
-  // The pool has 120 SOL and 833,333.33 tokens, and receives 90,909.09 tokens; deducted are 1.25 % and 1 %.
+  // The pool has 120 SOL and 833,333.33 tokens. The sale adds 90,909.09 tokens, and fees of 1.25 % and 1 % are
+  // deducted.
   expect(exactValueLamports / 1e9).toBeCloseTo(11.80328 * 0.9875 * 0.99, 4)
 })
 
-test('a simulated sale of a honeypot brings nothing and no rent, and the tokens are worth nothing', () => {
+test('in a honeypot, a sale of the simulation brings neither SOL nor rent, and the tokens are worth nothing', () => {
   const fills = [fill('buy', 10_000, 90_000, SPENT), fill('sell', 20_000, 90_000, 9)]
   const {
     fills: [, sold],

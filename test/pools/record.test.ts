@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 import { modelCode } from '../../bench/pools/record.ts'
 import { EXACT_POOLS } from '../../src/backtest/report/exact-pools.ts'
 
-test('the recorded measurement is that of the present fill model; otherwise run npm run pools -- --record', () => {
+test('the recorded measurement belongs to the present fill model (if not, run `npm run pools -- --record`)', () => {
   expect(modelCode()).toBe(EXACT_POOLS.code)
 })
 
-test('the recorded measurement has at least 20 seeds and 15 bots', () => {
+test('the recorded measurement covers at least 20 seeds and 15 bots', () => {
   expect(EXACT_POOLS.seeds).toBeGreaterThanOrEqual(20)
   expect(EXACT_POOLS.bots).toBeGreaterThanOrEqual(15)
 })

@@ -5,7 +5,7 @@ import { lamports } from '../../src/base/units.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 
 const SOL = 1_000_000_000n
-/** 100 SOL against a million tokens; at 1,500 ms another trader buys 20 SOL. */
+/** A pool of 100 SOL and a million tokens. At 1,500 ms another trader buys for 20 SOL. */
 const START = { virtualSol: 100n * SOL, virtualTokens: 10n ** 12n, realTokens: 10n ** 12n, complete: true }
 const AFTER = { ...START, virtualSol: 120n * SOL, virtualTokens: (10n ** 12n * 100n) / 120n }
 const POOL: ExactPool = {
@@ -20,19 +20,19 @@ const REFUSED: Attempt = {
 }
 const TERMS = { holdMs: 1_000, serviceFeePercent: 0 }
 
-test('a refused buy that was within its slippage in the exact pool counts with its result: it would have lost both fees', () => {
+test('a refused buy that the exact pool would have filled counts with its result: it would have lost both fees', () => {
   const { refused, fillable, resultLamports } = refusedBuys(new Map([['m', POOL]]), [REFUSED], TERMS)
   expect({ refused, fillable }).toEqual({ refused: 1, fillable: 1 })
   expect(resultLamports / 1e9).toBeCloseTo(0.9875 / 1.0125 - 1, 6)
 })
 
-test('a buy that exceeds its slippage in the exact pool as well is refused rightly', () => {
-  // The price rose by 44 % between sending and landing.
+test('a buy that exceeds its slippage in the exact pool too was refused correctly', () => {
+  // The price rises by 44 % between the sending and the landing of the order.
   const rightly = refusedBuys(new Map([['m', POOL]]), [{ ...REFUSED, slippagePercent: 40 }], TERMS)
   expect(rightly).toEqual({ refused: 1, fillable: 0, resultLamports: 0 })
 })
 
-test('a refused buy of a honeypot counts with the loss of its whole amount', () => {
+test('a refused buy of a honeypot counts as if its whole amount had been lost', () => {
   const pools = new Map([['m', { ...POOL, isHoneypot: true }]])
   expect(refusedBuys(pools, [REFUSED], TERMS).resultLamports).toBe(-1e9)
 })

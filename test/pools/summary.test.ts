@@ -5,7 +5,7 @@ import { misses, roughMisses, summaryOf } from '../../bench/pools/summary.ts'
 
 const NONE = { refused: 0, fillable: 0, resultLamports: 0 }
 
-/** Returns runs of a bot with these differences of simulated and exact profit, SOL per seed, and 100 SOL traded. */
+/** Returns runs of one bot, each with 100 SOL traded. `differences`: simulated minus exact profit of each run, SOL. */
 function runsOf(bot: string, differences: readonly number[]): Comparison[] {
   return differences.map((difference, seed) => ({
     ...{ bot, seed, place: 'middle', fills: 10, tradedLamports: 100e9, ledgers: new Map(), refusals: NONE },
@@ -18,8 +18,8 @@ const spread = (middle: number): number[] => Array.from({ length: 20 }, (_, at) 
 test("the upper bound of a bot's mean difference is the end of the interval of Student's t-distribution over the seeds", () => {
   const [summary] = summaryOf(runsOf('a', spread(-0.3)))
   expect(summary?.differenceSol).toBeCloseTo(-0.3, 9)
-  // With 20 seeds (19 degrees of freedom), the interval ends 2.093 standard errors from the mean. The standard
-  // deviation of the seeds is sqrt(20 / 19).
+  // With 20 seeds (19 degrees of freedom), the interval ends 2.093 standard errors above the mean. The standard
+  // deviation of these differences is sqrt(20 / 19).
   expect(summary?.upperSol).toBeCloseTo(-0.3 + (2.093 * Math.sqrt(20 / 19)) / Math.sqrt(20), 3)
   expect(summary?.pessimismPercent).toBeCloseTo(0.3, 9)
 })
@@ -29,7 +29,7 @@ test('a bot misses the goal if its simulated profit may be above the exact one, 
   expect(misses(summaryOf(runsOf('a', spread(-0.6))))).toEqual([])
 })
 
-test('only the pessimism about the random bot is limited, to 3 %', () => {
+test('a simulated profit that is too low breaks the goal only for the bot with random entries, from 3 % on', () => {
   expect(misses(summaryOf(runsOf('random-entries', spread(-3.1))))).toEqual([
     'random-entries, middle of the slot: the model is too pessimistic by 3.10 % of the SOL traded; 3 % are allowed',
   ])

@@ -3,15 +3,15 @@ import { Journal } from './disk.ts'
 import { type Kind, scenarioOf } from './scenario.ts'
 import { type Figure, type Options, type Result, simulate } from './world.ts'
 
-/** The results of many seeds. */
+/** The results of many seeds. Each seed is one simulated run. */
 export interface Batch {
   readonly seeds: number
   readonly kinds: Record<Kind, number>
   readonly figures: Record<Figure, number>
   readonly failed: Pick<Result, 'scenario' | 'complaints' | 'tail'>[]
-  /** For each lost request that did not execute, the time until this was proved, ms. */
+  /** The time until the proof that a lost request did not execute, for each such request, ms. */
   readonly settledMs: readonly number[]
-  /** Hash of each run. */
+  /** For each seed, the hash of its trace. */
   readonly hashes: (readonly [seed: number, hash: string])[]
 }
 
@@ -41,7 +41,10 @@ function emptyBatch(): Batch {
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], settledMs: [], hashes: [] }
 }
 
-/** Which seeds a worker simulates: every `stride`-th seed from `first` on, below `end`, of one kind or of all. */
+/**
+ * The seeds that a worker simulates: every `stride`-th seed from `first` on, below `end`. They may be limited to one
+ * kind of scenario.
+ */
 export interface Share {
   readonly first: number
   readonly end: number
@@ -90,7 +93,7 @@ export function together(batches: readonly Batch[]): Batch {
   return { ...sum, seeds, settledMs: batches.flatMap(({ settledMs }) => settledMs) }
 }
 
-/** Returns one hash of all traces. Equal seeds give equal hashes. */
+/** Returns one hash over the traces of all seeds. If two batches simulate the same seeds, their hashes are equal. */
 export function digestOf({ hashes }: Batch): string {
   return createHash('sha256').update(JSON.stringify(hashes)).digest('hex').slice(0, 16)
 }

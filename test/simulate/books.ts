@@ -21,8 +21,8 @@ interface FillRow {
 }
 
 /**
- * Returns errors in the journal after every order was decided, and differences between journal and chain. `wallets` has
- * the public keys of the wallets.
+ * Returns errors in the journal and differences between journal and chain. It is called after every order was decided.
+ * `wallets` has the public keys of the wallets.
  */
 export function audit(
   db: Database,
@@ -51,15 +51,15 @@ export function audit(
 }
 
 /**
- * Checks that no transaction is refused because its builder rounds. If a builder charges more than the named fee, exits
- * are retried with another fee.
+ * Checks that no transaction is refused only because its builder rounds numbers. If a builder charges more than the
+ * order's fee, exits must be retried with another fee.
  */
 export function roundingComplaints(
   db: Database,
   { local: { rounding }, service }: Scenario,
   isForked: (attemptId: string) => boolean,
 ): string[] {
-  // A dishonest answer may have changed any amount.
+  // After a dishonest answer, any amount may be wrong, so nothing is checked.
   if (rounding === undefined || service.lies > 0) return []
   const attempts = db.prepare(`SELECT id, code FROM attempt WHERE code IN ('PRIORITY_FEE', 'AMOUNT_OVER')`)
   const refused = attempts.all() as { id: string; code: string }[]
@@ -70,10 +70,10 @@ export function roundingComplaints(
   return [
     ...refused
       .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
-      // A fork may have reversed the tokens from which the builder took a share.
+      // A fork may have reversed the buy whose tokens the builder used to compute the share.
       .filter(({ id, code }) => code !== 'AMOUNT_OVER' || !isForked(id))
       .map(({ id, code }) => `${id} is refused with ${code}, although its builder only rounds`),
-    ...given.map((id) => `${id} is given up for its fee`),
+    ...given.map((id) => `${id} ended because of its fee, although another fee could be tried`),
   ]
 }
 
@@ -83,8 +83,8 @@ interface Alarm {
 }
 
 /**
- * Compares the fills with the executions. If `alarms` reported an execution without a matching order as foreign, it
- * counts as known.
+ * Compares the fills with the executions. An execution that has no matching order, but that `alarms` reported as
+ * foreign, is no error.
  */
 function fillComplaints(
   fills: readonly FillRow[],
@@ -104,18 +104,18 @@ function fillComplaints(
     if (fill === undefined && isForeign) continue
     if (fill === undefined) complaints.push(`${post.attemptId} executed as ${signature}, but is not booked`)
     else if (fill.account !== post.account)
-      complaints.push(`${signature} of ${post.account} is booked in ${fill.account}`)
+      complaints.push(`${signature} of the account ${post.account} is booked in the account ${fill.account}`)
     else if (fill.final !== 1) complaints.push(`${signature} of ${post.attemptId} is booked, but not as final`)
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
-  // The trades of a second process may be booked as our own, because the chain does not distinguish them.
+  // A trade of a second process may be booked as our own, because the chain does not distinguish the two.
   for (const { signature } of accompanied) known.delete(signature)
-  for (const signature of known.keys()) complaints.push(`${signature} is booked, but has not executed`)
+  for (const signature of known.keys()) complaints.push(`${signature} is booked, but did not execute`)
   return complaints
 }
 
-/** Base units that a wallet received or spent. */
+/** Base units of a token that a wallet received (positive) or sold (negative). */
 function movedOf({ tokens }: LandedTransaction, wallet: string, mint?: string): bigint {
   const own = tokens.find((one) => one.owner === wallet && (mint === undefined || one.mint === mint))
   return (own?.post ?? 0n) - (own?.pre ?? 0n)
@@ -129,7 +129,8 @@ function lineOf(transaction: LandedTransaction, wallet: string): string {
 }
 
 /**
- * Compares the fills with the states of the orders. `mayHaveMore` is true if there may be more executions than orders.
+ * Compares the fills with the states of the orders. `mayHaveMore`: whether an order may have executed more often than
+ * ordered.
  */
 function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: boolean): string[] {
   const complaints: string[] = []
@@ -137,7 +138,8 @@ function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: b
   for (const { id, state } of orders.all() as { id: string; state: OrderState }[]) {
     const own = fills.filter(({ order_id }) => order_id === id)
     if (isOpen(state)) complaints.push(`${id} is still ${state} at the end`)
-    // Of two executions, a fork may reverse the one that filled the order. The other one has raised an alarm.
+    // If an order executed twice, a fork may reverse the execution that filled it. The other execution has then raised
+    // an alarm.
     const isExtra = mayHaveMore && own.length > 0
     if (state === 'filled' ? own.length === 0 : own.length > 0 && !isExtra)
       complaints.push(`${id} is ${state} with ${own.length} fills`)
@@ -150,7 +152,7 @@ function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: b
   return complaints
 }
 
-/** Checks that every execution beyond the orders raised an alarm. */
+/** Checks that each order with more than one execution raised an alarm for each execution after the first. */
 function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): string[] {
   const byOrder = new Map<string, Execution[]>()
   for (const execution of truth.successes(truth.posts)) {
@@ -162,15 +164,15 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   const late = alarms.filter(({ code }) => telling.has(code)).length + misattributed(db, truth)
   let extra = 0
   for (const executions of byOrder.values()) if (!executions[0]?.post.isFull) extra += executions.length - 1
-  if (late < extra) complaints.push(`${extra} surplus executions, but ${late} alarms`)
+  if (late < extra) complaints.push(`there are ${extra} more executions than orders, but only ${late} alarms`)
   const untaken = db.prepare('SELECT count(*) FROM report WHERE taken = 0').pluck().get()
-  if (untaken !== 0) complaints.push(`${untaken} reports were not taken by the engine`)
+  if (untaken !== 0) complaints.push(`the engine has not taken ${untaken} reports`)
   return complaints
 }
 
 /**
- * Checks that a second process that traded with the wallet was reported, unless all of its trades were assigned to open
- * orders.
+ * Checks that an alarm reported the second process that trades with the wallet. No alarm is needed if all of its trades
+ * were assigned to open orders.
  */
 function companyComplaints(
   { accompanied }: SimulatedChain,
@@ -186,20 +188,20 @@ function companyComplaints(
   return unheard.map(({ signature }) => `a second process made ${signature}, but no alarm reported it`)
 }
 
-/** Checks that no execution cost more than its reservation. */
+/** Checks that no execution cost more than the amount that its order reserved. */
 function spentComplaints(db: Database, truth: Truth): string[] {
   const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
   return truth.successes(truth.posts).flatMap(({ post, landed }) => {
     const use = landed?.accounts.find(({ address }) => address === walletIn(post.account))
     const spent = (use?.preLamports ?? 0) - (use?.postLamports ?? 0)
     const most = reserved.get(orderNumber({ id: post.orderId })) as number
-    return spent <= most ? [] : [`${post.attemptId} cost ${spent} lamports, ${most} were reserved`]
+    return spent <= most ? [] : [`${post.attemptId} cost ${spent} lamports, but only ${most} were reserved`]
   })
 }
 
 /**
- * Returns unbooked executions that were reported as foreign. They come from a dishonest service or from a second
- * process.
+ * Returns the executions that are not booked because they were reported as foreign. A dishonest service or a second
+ * process made them.
  */
 function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: SimulatedChain): LandedTransaction[] {
   const booked = new Set(fills.map(({ signature }) => signature))
@@ -208,8 +210,8 @@ function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: Sim
 }
 
 /**
- * Checks that the booked tokens equal the tokens of a wallet. Exceptions are tokens from strangers, who know only the
- * first wallet, and unbooked executions.
+ * Checks that a wallet holds the booked tokens. Unbooked executions, and tokens that strangers sent to the first
+ * wallet, are taken into account.
  */
 function heldComplaints(
   db: Database,
@@ -231,37 +233,42 @@ function heldComplaints(
     const went = moved.reduce((sum, one) => (one < 0n ? sum - one : sum), 0n)
     return booked <= held + went && held <= booked + came
       ? []
-      : [`${booked} of ${mint.slice(0, 4)} are booked, ${held} are in the wallet, ${given} came from strangers`]
+      : [
+          `${booked} tokens of ${mint.slice(0, 4)} are booked, but the wallet has ${held}, of which strangers sent ${given}`,
+        ]
   })
 }
 
-/** Checks that the audit and the ledger of a wallet equal its balance to the lamport. */
+/** Checks that the lamports of a wallet are the same in the audit, in the ledger and on the chain. */
 function lamportComplaints(db: Database, chain: SimulatedChain, wallet: string): string[] {
   const lamports = chain.lamportsOf(wallet)
   const own = `account LIKE '%|' || ?`
   const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet WHERE ${own}`).pluck().get(wallet)
   const posted = db.prepare(`SELECT sum(wallet) FROM posting WHERE ${own}`).pluck().get(wallet)
   return [
-    ...(audited === lamports ? [] : [`the audit has ${audited} lamports, the wallet ${wallet} has ${lamports}`]),
-    ...(posted === lamports ? [] : [`the ledger sums to ${posted} lamports, the wallet ${wallet} has ${lamports}`]),
+    ...(audited === lamports ? [] : [`the audit shows ${audited} lamports, but the wallet ${wallet} has ${lamports}`]),
+    ...(posted === lamports
+      ? []
+      : [`the postings of the ledger have the sum ${posted} lamports, but the wallet ${wallet} has ${lamports}`]),
   ]
 }
 
-/** Checks that the ledger explains every lamport at every audit, and that every posting balances. */
+/**
+ * Checks that every audit found the ledger complete to the lamport, and that the amounts of every posting have the sum
+ * 0.
+ */
 function balanceComplaints(db: Database): string[] {
   const remainders = db.prepare('SELECT slot, remainder_lamports AS rest FROM audits WHERE rest <> 0').all()
   const unbalanced = db.prepare('SELECT posting FROM ledger GROUP BY posting HAVING sum(lamports) <> 0').pluck().all()
   return [
     ...(remainders as { slot: number; rest: number }[]).map(
-      ({ slot, rest }) => `the ledger leaves ${rest} lamports unexplained at slot ${slot}`,
+      ({ slot, rest }) => `the ledger does not explain ${rest} lamports at Solana slot ${slot}`,
     ),
     ...unbalanced.map((posting) => `posting ${posting} does not balance`),
   ]
 }
 
-/**
- * Returns the number of executions that are booked for another order than their own, because the evidence fitted both.
- */
+/** Returns the number of executions that are booked for another order, because the evidence fitted both orders. */
 export function misattributed(db: Database, truth: Truth): number {
   const rows = db.prepare('SELECT signature, order_id FROM fill WHERE reversed = 0').all() as FillRow[]
   return rows.filter((row) => truth.executions.get(row.signature)?.post.orderId !== row.order_id).length

@@ -24,10 +24,10 @@ import type { Caller } from './service.ts'
 const HARD_LIMIT_MS = 60_000
 const PRIORITY_FEE_LAMPORTS = 100_000
 const UNIT_LIMIT = 200_000
-/** The longest time for which the verifier reads the chain before it refuses the size of a sale as too large. */
+/** Longest time for which the verifier reads the chain before it refuses a sale as too large. */
 const CHECK_MS = 2_000
 
-/** Forbidden actions of a builder. The signer must never sign the result, unless it still matches the order. */
+/** Dishonest transactions that the builder makes. The signer must refuse each of them that does not match the order. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
 
 export interface BuilderParts {
@@ -40,9 +40,9 @@ export interface BuilderParts {
   readonly isCalm: () => boolean
   readonly note: (what: string) => void
   readonly answered: () => void
-  /** Called when a request has arrived. */
+  /** Called when a request has arrived at the builder. */
   readonly arrives: () => void
-  /** Called when the refused key is accepted again. */
+  /** Called when the service accepts the API key again after it had refused the key. */
   readonly acceptKey: () => void
 }
 
@@ -52,18 +52,21 @@ interface Draft {
   readonly mint: string
   readonly lamports: bigint
   readonly tokens: bigint
-  /** The named priority fee, SOL. */
+  /** Priority fee that the request names, SOL. */
   readonly fee: number | undefined
 }
 
-/** The building part of the service: POST /transaction/buy and /transaction/sell, behind a faulty network. */
+/**
+ * The part of the service that builds transactions (POST /transaction/buy and /transaction/sell), behind a faulty
+ * network.
+ */
 export class SimulatedBuilder {
-  /** Number of forbidden acts that the builder has committed. */
+  /** Number of dishonest transactions that the builder has made. */
   lies = 0
   readonly #parts: BuilderParts
-  /** Built transactions, in order. */
+  /** Blockhashes of the built transactions, in the order in which they were built. */
   readonly #blockhashes: Blockhash[] = []
-  /** Times at which each attempt was built and answered. */
+  /** For each attempt, the times at which the builder built its transaction and at which the answer arrived. */
   readonly #times = new Map<string, { built: number; answered: number }>()
 
   constructor(parts: BuilderParts) {
@@ -82,7 +85,10 @@ export class SimulatedBuilder {
     return this.#blockhashes.find((one) => one.blockhash === blockhash)?.lastValidBlockHeight
   }
 
-  /** Returns whether an attempt was built before this moment and is still being verified. */
+  /**
+   * Returns whether the verifier may have been checking the attempt at the time `ms`: after it was built, and until
+   * shortly after its answer arrived.
+   */
   wasCheckedAt(attemptId: string, ms: number): boolean {
     const times = this.#times.get(attemptId)
     return times !== undefined && times.built <= ms && ms <= times.answered + CHECK_MS
@@ -147,7 +153,7 @@ export class SimulatedBuilder {
     return this.#built(draft, { ...(what === 'old' && first !== undefined && { blockhash: first }), offset })
   }
 
-  /** Returns the requested trade at the present price; undefined if the wallet has no tokens to sell. */
+  /** Returns the terms of the requested trade at the present price; undefined if the wallet has no tokens to sell. */
   #draft(side: Draft['side'], body: Record<string, unknown>): Draft | undefined {
     const { market, scenario } = this.#parts
     const fee = typeof body.priorityFee === 'number' ? body.priorityFee : undefined
@@ -215,7 +221,7 @@ export class SimulatedBuilder {
     const { mint, side, fee } = draft
     const { scenario, mutant } = this.#parts
     const opens = side === 'buy' && this.#held(mint) === undefined
-    // Makes each transaction unique.
+    // The number of compute units differs for each transaction, so that no two transactions are equal.
     const units = UNIT_LIMIT + this.#blockhashes.length
     const budget =
       fee === undefined || scenario.local.rounding === undefined
@@ -233,11 +239,11 @@ interface How {
   readonly more?: readonly Call[]
   readonly payer?: string
   readonly blockhash?: Blockhash
-  /** Number of blocks that the builder adds to the height that it returns. */
+  /** Number of blocks that the builder adds to the expiry height in its answer. */
   readonly offset?: number
 }
 
-/** Returns the price of a compute unit in micro-lamports, as a client in JavaScript computes it. */
+/** Returns the price of a compute unit in micro-lamports, computed in the same way as by a JavaScript client. */
 function priceOf(
   { side, fee, units }: { side: Draft['side']; fee: number; units: number },
   { fees, overcharges }: Rounding,
@@ -245,7 +251,8 @@ function priceOf(
 ): number {
   const price = Math[fees]((fee * 1e15) / units)
   if (overcharges && side === 'sell') return price + 50
-  // For the mutant that accepts only the exact fee, any rounding up counts as too much.
+  // The mutant (a deliberate error) accepts only the exact fee. It is simulated by a price that is too high if
+  // the fee was rounded up.
   const isAbove = Math.ceil((price * units) / 1e6) > Math.round(fee * 1e9)
   return isAbove && mutant === 'feeHeldExactly' ? price + 50 : price
 }
@@ -262,7 +269,7 @@ function tradeCall({ side, mint, lamports, tokens }: Draft): Call {
   return poolInstruction(WALLET, mint, { side, exact: side === 'buy' ? 'in' : 'out', lamports, tokens })
 }
 
-/** Returns a call that lets a stranger take the tokens of the wallet's account at any time. */
+/** Returns a call that gives a stranger the right to take the wallet's tokens at any time. */
 function approveCall(mint: string): Call {
   const data = Buffer.alloc(9)
   data[0] = 4

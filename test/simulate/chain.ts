@@ -15,10 +15,10 @@ import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts
 import type { Scenario } from './scenario.ts'
 import type { Truth } from './truth.ts'
 
-/** The answer that the clients of nodes report if a node cannot be reached. */
+/** The result that a node's client returns if the node cannot be reached. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
 const TIMEOUT_MS = 10_000
-/** The number of blocks of its lifetime that a transaction must have left so that it can land again after a fork. */
+/** After a fork, a transaction may land again only if it stays valid for at least this number of blocks. */
 const LEAST_LIFE = 20
 
 export interface ChainParts {
@@ -30,19 +30,22 @@ export interface ChainParts {
   readonly native: Native | undefined
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
-  /** Called before a node answers. */
+  /** Called before a node's answer reaches a process. */
   readonly answered: () => void
 }
 
-/** The chain with its nodes and the actions of strangers. */
+/** The chain, with its nodes, and with strangers who use it. */
 export class SimulatedChain {
   readonly ledger: TimedLedger
   truth!: Truth
   /** Tokens that strangers sent to the first wallet, by mint. */
   readonly gifts = new Map<string, bigint>()
-  /** Transactions of the wallet without an order. */
+  /** Signatures of the wallet's transactions that a person made without Sluice. */
   readonly byHand = new Set<string>()
-  /** Transactions of a second process, with slot and time of landing; undefined if they have not landed. */
+  /**
+   * Signatures of the transactions of a second process. Each has the landed transaction and the time at which it
+   * landed; undefined if it has not landed.
+   */
   readonly company = new Map<string, { landed: LandedTransaction; at: number } | undefined>()
   /** Times of forks. */
   readonly forkedAt: number[] = []
@@ -73,8 +76,8 @@ export class SimulatedChain {
   }
 
   /**
-   * Returns the nodes as a process reaches them. A process that has ended gets no answers. `leaves` is called before
-   * signed bytes (base64) are sent.
+   * Returns the nodes as a process reaches them. A process that has ended gets no answers. `leaves` is called with
+   * signed transaction bytes (base64) before they leave the process.
    */
   reach(isAlive: () => boolean, leaves: (bytes: string) => void): Pick<Rpcs, 'any' | 'each' | 'use'> {
     const each = this.#nodes.map(
@@ -96,7 +99,7 @@ export class SimulatedChain {
     return this.ledger.account(wallet, 'finalized')?.lamports ?? 0
   }
 
-  /** Called once a second. Draws the events of this second. */
+  /** Called once per second. Decides at random which events happen in this second. */
   tick(): void {
     const { draws, scenario } = this.#parts
     const { chain, rpc } = scenario
@@ -140,7 +143,7 @@ export class SimulatedChain {
       const latencyMs = 4 + draws.integer(60)
       const isSilent = draws.chance(silentShare)
       const isError = !isSilent && draws.chance(errorShare)
-      // A call without an answer may still have arrived.
+      // A send without an answer may still have reached the node.
       if (isSend && (isSilent || isError) && draws.chance(0.5))
         clock.after(latencyMs, () => void this.#answer(index, method, params))
       if (isSilent) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
@@ -161,7 +164,10 @@ export class SimulatedChain {
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
   }
 
-  /** Stops using a node for a time after a failure, and longer after each further failure, as its client does. */
+  /**
+   * For a mutant (a deliberate error): stops using a node for some time after an error about a slot, and longer after
+   * each consecutive one.
+   */
   #tire(index: number, answer: RpcResult): void {
     const isTired = !answer.ok && answer.code === -32_004
     const failures = isTired ? (this.#tired[index]?.failures ?? 0) + 1 : 0
@@ -173,7 +179,7 @@ export class SimulatedChain {
     return this.#parts.clock.now() < (this.#tired[index]?.until ?? 0)
   }
 
-  /** Returns the number of slots until sent bytes land; Infinity if the network loses them. */
+  /** Returns the number of Solana slots until signed bytes land; Infinity if the network loses them. */
   #landsAfter(): number {
     const { draws, scenario } = this.#parts
     if (this.#isWell) return 1 + draws.integer(4)

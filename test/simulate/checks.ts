@@ -8,7 +8,7 @@ import type { Leash } from './strategy.ts'
 import type { Post, Truth } from './truth.ts'
 
 export interface CheckParts {
-  /** Participants that may lie. */
+  /** Which participants may give wrong answers in this run. */
   readonly kind: Kind
   readonly truth: Truth
   readonly journal: Journal
@@ -16,7 +16,7 @@ export interface CheckParts {
   /** Public keys of the wallets. */
   readonly wallets: readonly string[]
   /**
-   * Returns the trades that a second process made with the same wallet; empty in runs with faults that may hide these
+   * Returns the trades that a second process made with the same wallet. Empty in runs whose faults may hide these
    * trades from the first process for longer than `SEEN_MS`.
    */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
@@ -25,15 +25,15 @@ export interface CheckParts {
 }
 
 /**
- * The maximum time until a landed transaction of another process is noticed. The transaction is confirmed within 1 s.
- * The process searches for it during the 5 s after its own transaction landed, which may be later. The rest is for a
- * slow disk.
+ * Maximum time until a process notices a transaction of another process that has landed. The transaction is confirmed
+ * within 1 s. The process searches for it until 5 s after its own transaction landed, which may be later. The remaining
+ * time is for a slow disk.
  */
 const SEEN_MS = 10_000
 
 /**
- * The rules that every run must follow. If the service or a node lies, rules that depend on its answers are not
- * checked.
+ * The rules that every run must follow. A rule that depends on the answers of the service or of a node is not checked
+ * in runs in which that participant may lie.
  */
 export class Checks {
   readonly #parts: CheckParts
@@ -47,7 +47,7 @@ export class Checks {
     this.#parts = parts
   }
 
-  /** Checks a request, or bytes with this signature, just before it leaves. */
+  /** Checks an attempt just before its request leaves the process, or its signed bytes with this signature. */
   sends(attempt: Attempt, signature = ''): void {
     const { truth, complain, journal } = this.#parts
     const { id, orderId, account, mint, side } = attempt
@@ -66,8 +66,8 @@ export class Checks {
   }
 
   /**
-   * Checks an attempt each time just before it is sent. No buy may be sent after a later full exit was accepted, after
-   * a halt, or while the disk lacks space.
+   * Checks an attempt just before it leaves the process, also if it is sent again. No buy may be sent after a later
+   * full exit was accepted, after a halt, or while the disk is short of space.
    */
   leaves({ id, orderId, account, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
@@ -87,8 +87,8 @@ export class Checks {
   }
 
   /**
-   * Called if a write failed because the disk is full and the reserve is used up. The reserve must have space for every
-   * exit.
+   * Called if a write failed because the disk is full and the reserve is used up. The reserve must be large enough for
+   * the records of every exit.
    */
   stuck({ mirror }: Process): void {
     for (const { order } of mirror.open)
@@ -103,7 +103,7 @@ export class Checks {
     this.#releasedAt = this.#parts.now()
   }
 
-  /** Checks the rules after every step. */
+  /** Checks the rules. It is called after every step of the run. */
   step(process: Process | undefined): void {
     const { truth, complain } = this.#parts
     if (truth.posts.length !== this.#posts) {
@@ -120,7 +120,7 @@ export class Checks {
     if (this.#isHonest) this.#held(process)
   }
 
-  /** Called after new blocks: open attempts may have been decided. */
+  /** Called after each new block, because the block may have decided open attempts. */
   settle(): void {
     this.#posts = -1
   }
@@ -142,8 +142,8 @@ export class Checks {
   }
 
   /**
-   * Checks that the reserved amount of each wallet equals the worst cost of its open orders. The first bots have
-   * different wallets.
+   * Checks that the reserved amount of each wallet equals the worst cost of its open orders. The bots are compared in
+   * the order of the wallets, one bot for each wallet.
    */
   #reserved({ mirror }: Process): void {
     const { leash, complain, wallets } = this.#parts
@@ -151,20 +151,21 @@ export class Checks {
       const own = mirror.open.filter(({ order }) => walletIn(order.account) === wallets[index])
       const open = own.reduce((sum, { order }) => sum + order.reserveLamports, 0)
       const reserved = Math.round(bot.wallet().reservedSol * 1e9)
-      if (reserved !== open) complain(`${reserved} lamports are reserved, the open orders may cost ${open}`)
+      if (reserved !== open) complain(`${reserved} lamports are reserved, but the open orders may cost ${open}`)
     }
   }
 
   /**
-   * Checks that the order of an attempt that may still execute, or be reversed, is open, or was filled by an execution
-   * that was seen.
+   * Checks the order of each attempt that may still execute or be reversed. The order must be open, or filled by an
+   * execution that was seen.
    */
   #held({ mirror }: Process): void {
     const { complain, journal } = this.#parts
     for (const { attemptId, orderId } of this.#alive) {
       const state = mirror.orders.get(orderId)?.state ?? journal.stateOf(orderId)
-      if (state === undefined) complain(`${attemptId} may execute, and its order is forgotten`)
-      else if (!isOpen(state) && state !== 'filled') complain(`${attemptId} may execute, and its order is ${state}`)
+      if (state === undefined) complain(`${attemptId} may still execute, but its order is not in the journal`)
+      else if (!isOpen(state) && state !== 'filled')
+        complain(`${attemptId} may still execute, but its order is ${state}`)
     }
   }
 }

@@ -8,13 +8,13 @@ import type { Plan } from '../../src/engine/settings.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'
 
-/** How late a request may still execute, in the configuration of a run. */
+/** The configured time for which a request may still execute after its connection has ended, ms. */
 export const LATE_MS = 30_000
 
 /** Names of the wallets of a run with two wallets. */
 const NAMES = ['main', 'side']
 
-/** Returns the bots that trade with one wallet, or with two in turn, as a configuration file would define them. */
+/** Returns a configuration like one of a file. Its bots trade with one wallet, or alternately with two. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const { rounding } = scenario.local
   const named = executor === 'local' && rounding !== undefined ? lamports(rounding.feeLamports) : null
@@ -62,7 +62,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    // No minimum balance is set, because it would also change the traces of the recorded seeds.
+    // The configuration sets no minimum balance, because that would change the recorded traces of the seeds.
     wallets: (scenario.wallets > 1 ? NAMES : ['']).map((name) => ({
       ...{ name, caps: { perTransaction: null, perHour: null, perDay: null } },
       limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },

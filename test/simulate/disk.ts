@@ -12,28 +12,29 @@ import type { Attempt } from '../../src/orders/attempt.ts'
 import { FilledDisk } from './filled-disk.ts'
 import type { Mutant } from './mutants.ts'
 
-/** The time after which writes become durable without a commit, as in the journal's thread. */
+/** Time after which writes become durable even without a commit, ms. The journal's thread uses the same time. */
 const FLUSH_MS = 200
-/** The interval at which the journal's thread checks the disk and tries a refused write again. */
+/** Interval at which the journal's thread checks the disk, and repeats a refused write, ms. */
 const TIDY_MS = 1_000
 const AGAIN_MS = 1_000
 /**
- * The reserve for all writes of one run on a full disk. The real reserve is larger: it has space for a thousand exits.
+ * Size of the reserve, bytes, in runs in which the disk becomes full. It suffices for all writes of one run. The real
+ * reserve is larger and suffices for a thousand exits.
  */
 const RESERVE_BYTES = 2 ** 20
 /** The states of the disk in which entries are stopped. */
 const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
-/** The reserve on a disk with enough space: one byte, so that the table exists. */
+/** Limits for runs with enough disk space. The reserve is one byte, so that its table exists. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
 /**
- * The journal's tables in SQLite. All runs use the same tables, because creating them costs more than a run. The
- * database is in memory, and the next process reads the records that the earlier one committed.
+ * The tables of the journal in an SQLite database in memory. All runs use the same tables, because creating tables
+ * takes longer than a run. A new process reads the records that the earlier process of the run has committed.
  */
 export class Journal {
   readonly db = new Database(':memory:')
   readonly disk: FilledDisk
-  /** For runs with enough disk space. */
+  /** The writer for runs with enough disk space. */
   readonly writer: Writer
   readonly #armed: Statement
   readonly #attempt: Statement
@@ -58,18 +59,18 @@ export class Journal {
       .pluck()
   }
 
-  /** For a run in which another program fills the disk. */
+  /** Returns a writer for a run in which another program fills the disk. */
   writerOnFilled(on: WriterEvents): Writer {
     const space = { ...SPACE_LIMITS, reserveBytes: RESERVE_BYTES }
     return new Writer(this.db, { space }, on, () => this.disk.freeBytes)
   }
 
-  /** The reader of a process that starts now. */
+  /** Returns a reader for a process that starts now. */
   reader(): JournalReader {
     return new JournalReader(this.db.name, this.db)
   }
 
-  /** Returns whether the file contains this attempt in a state in which it may execute, and its order. */
+  /** Returns whether the database contains the order, and this attempt in a state in which it may execute. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
   }
@@ -78,17 +79,20 @@ export class Journal {
     return this.#attempt.get(attemptId) === 1
   }
 
-  /** Whether the file contains an attempt with this signature. */
+  /** Returns whether the database contains the attempt with this signature. */
   hasSigned({ id }: Attempt, signature: string): boolean {
     return this.#signed.get(id) === signature
   }
 
-  /** State of an ended order in the file. */
+  /** Returns the recorded state of an order that has ended. */
   stateOf(orderId: string): OrderState | undefined {
     return this.#state.get(orderNumber({ id: orderId })) as OrderState | undefined
   }
 
-  /** Resets the tables. `compact`: without free pages, so that earlier runs do not affect the space on a full disk. */
+  /**
+   * Empties the tables. `compact`: also removes free pages, so that earlier runs do not change the free space of a full
+   * disk.
+   */
   empty(compact: boolean): void {
     this.disk.empty()
     this.db.transaction(() => {
@@ -97,7 +101,7 @@ export class Journal {
     if (compact) this.db.exec('VACUUM')
   }
 
-  /** For a mutant (a deliberate error): releases the reserve, and the other program takes this space. */
+  /** For a mutant (a deliberate error): releases the reserve of the journal. The other program then uses this space. */
   giveReserveBack(): void {
     this.db.exec('DELETE FROM reserve')
     this.db.exec('VACUUM')
@@ -128,22 +132,22 @@ export interface DiskParts {
   readonly isFilled: boolean
   /** Called when a write fails because the disk is full and the reserve is used up. */
   readonly stuck: () => void
-  /** Duration of the next flush, ms. */
+  /** Returns the duration of the next flush, ms. */
   readonly latencyMs: () => number
-  /** Called before and after a transaction: the process may end at either point. */
+  /** Called before and after each database transaction. The process may end at either point. */
   readonly before: () => 'goes' | 'fails'
   readonly after: () => 'goes' | 'fails'
   readonly mutant: Mutant | undefined
 }
 
 /**
- * The journal's writer on a real SQLite database, with the behaviour of its thread. All writes that wait at the end of
- * a flush become durable together, and their callbacks run later. Of a process that ends, only flushed records are
- * left.
+ * The journal's writer on a real SQLite database. It behaves like the writer's thread: at the end of a flush, all
+ * waiting writes become durable together, and their callbacks run later. If the process ends, only flushed records
+ * remain.
  */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
-  /** Whether the process was informed that the disk has too little space for entries. */
+  /** Whether the writer has told the process that the disk is too full for entries. */
   isShort = false
   readonly #parts: DiskParts
   readonly #writer: Writer
@@ -213,7 +217,7 @@ export class SimulatedDisk extends GatheringJournal {
     for (const then of waiting) if (!this.#isDead) then()
   }
 
-  /** Flushes all writes. Returns false on a full disk, where the flush is tried again later. */
+  /** Flushes all waiting writes. Returns false if the disk is full; the flush is then repeated later. */
   #write(): boolean {
     const { journal, mutant, clock, stuck } = this.#parts
     const batches = this.#handed.splice(0)
@@ -233,7 +237,7 @@ export class SimulatedDisk extends GatheringJournal {
     return !this.#isStuck
   }
 
-  /** Reports to the process after a delay, like a message of the journal's thread. */
+  /** Reports a change of the disk space to the process, after a delay like that of a message between threads. */
   #changed(report: SpaceReport): void {
     const { clock, journal, mutant } = this.#parts
     if (mutant === 'reserveGivenBack' && report.state === 'noEntries') journal.giveReserveBack()

@@ -4,9 +4,9 @@ import type { Database, Statement } from 'better-sqlite3'
 const ANY_PAGES = 4_294_967_294
 
 /**
- * The disk with the journal's database, and another program that fills the disk. SQLite refuses writes that would make
- * the database larger than the disk allows. The database is in memory and has no log. `test/journal/full-disk.test.ts`
- * fills a real file system.
+ * A disk with the journal's database and with another program that fills it. SQLite refuses writes with which the
+ * database would exceed the disk. The database is in memory and has no log; `test/journal/full-disk.test.ts` fills a
+ * real file system.
  */
 export class FilledDisk {
   readonly #db: Database
@@ -26,13 +26,13 @@ export class FilledDisk {
     return (this.#mostPages - this.#usedPages) * this.#pageBytes
   }
 
-  /** The other program writes until only `bytes` are free. */
+  /** The other program writes until only `leftBytes` bytes are free. */
   fillTo(leftBytes: number): void {
     this.#leftBytes = leftBytes
     this.takeFreed()
   }
 
-  /** The other program also takes the space that the database has released since. */
+  /** The other program also uses the space that the database has released. */
   takeFreed(): void {
     const mostPages = this.#usedPages + Math.floor(this.#leftBytes / this.#pageBytes)
     if (mostPages < this.#mostPages) this.#limit(mostPages)

@@ -16,7 +16,7 @@ import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { rentExemption } from '../../src/solana/constants.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Wallet, mints and other accounts on the chain. */
+/** Key of the first wallet; below it, mints and other accounts of the chain. */
 export const OWNER = secretOf(Buffer.alloc(32, 7))
 export const WALLET = walletAddress(Buffer.alloc(32, 7))
 /** The second wallet of a run with two wallets. */
@@ -30,19 +30,19 @@ export function walletsOf({ wallets }: Pick<Scenario, 'wallets'>): readonly stri
   return [WALLET, SECOND].slice(0, wallets)
 }
 
-/** Public key of the wallet of a live account. */
+/** Public key of the wallet to which a live account belongs. */
 export function walletIn(account: string): string {
   return account.slice(account.lastIndexOf('|') + 1)
 }
 
-/** A ledger on which the test sets after how many slots a transaction lands. */
+/** A ledger whose test sets the number of Solana slots until a transaction lands. */
 export type TimedLedger = Ledger & { landsAfter: number | undefined }
 
 export interface LedgerParts {
   readonly clock: Clock
   readonly scenario: Pick<Scenario, 'seed' | 'wallets'>
   readonly market: Market
-  /** Solana's runtime; without it, a small ledger that executes no bytes. */
+  /** Solana's runtime. undefined for a small ledger that does not execute transaction bytes. */
   readonly native: Native | undefined
 }
 
@@ -84,7 +84,7 @@ interface GiftData {
   readonly tokens: bigint
 }
 
-/** Tokens that a stranger sends. */
+/** A program with which strangers send tokens. */
 const giftProgram: Program<GiftData> = {
   plan: ({ mint }) => ({
     accounts: [{ address: tokenAccountAddress(WALLET, mint), writable: true }],

@@ -2,8 +2,8 @@ import type { Cancel, Clock } from '../../src/base/machine.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 
 /**
- * The event loop of one process. While it is blocked, no timer fires. After that, all timers that are due fire in any
- * order, even if their due times differ, as with Node's lists of timers.
+ * The event loop of one process. While it is blocked, no timer fires. Then all due timers fire, in any order even if
+ * their due times differ, as timers of Node with different delays do.
  */
 export class SimulatedLoop {
   readonly #clock: Clock

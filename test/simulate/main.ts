@@ -6,7 +6,7 @@ import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 /** The number of failed seeds whose traces are printed. */
 const SHOWN = 5
 
-/** Block times and clocks that apply to all seeds alike, so that the cost of each can be measured. */
+/** Block times and clocks that replace those of all seeds, so that the effect of each can be measured. */
 const TIMES: Readonly<Record<string, Times>> = {
   good: GOOD_TIMES,
   newest: { ...GOOD_TIMES, untold: 60, hasClock: false },
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
 }
 
-/** Formats the times from the end of lost requests to the proof that they did not execute. */
+/** Formats how long it took, after the end of lost requests, to prove that they did not execute. */
 function percentiles(settledMs: readonly number[]): string {
   const sorted = settledMs.toSorted((one, other) => one - other)
   const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1_000).toFixed(1)

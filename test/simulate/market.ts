@@ -13,7 +13,7 @@ const STEP = 0.01
 const JUMP = 0.25
 const JUMP_SHARE = 0.01
 
-/** Tokens with random prices, which sometimes jump by more than any slippage allows. */
+/** Tokens with prices that change at random, and that sometimes jump by more than any slippage limit. */
 export class WanderingMarket implements Market {
   readonly nextAt = undefined
   readonly #draws: Draws
@@ -32,7 +32,7 @@ export class WanderingMarket implements Market {
     }
   }
 
-  /** Makes a trade of another trader. Returns the price after it, SOL per token. */
+  /** Lets another trader make a trade. Returns the price after the trade, SOL per token. */
   wander(mint: string): number {
     const { curve } = this.#tokens.get(mint) as MarketToken
     const size = this.#draws.chance(JUMP_SHARE) ? JUMP : STEP

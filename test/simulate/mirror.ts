@@ -8,31 +8,31 @@ import { walletIn } from './ledger.ts'
 import { Standing } from './standing.ts'
 import { TimerWatch } from './timer-watch.ts'
 
-/** The state of a process, derived from the records that it writes into its journal. */
+/** The state of a process, computed only from the records that the process writes into its journal. */
 export class Mirror {
   readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
   readonly attempts = new Map<string, Attempt['state']>()
-  /** Locally signed attempts, by signature. */
+  /** Attempts that Sluice signed itself, by signature. */
   readonly signed = new Map<string, Attempt>()
-  /** Whether the engine was informed that the disk is short of space. */
+  /** Whether the engine has received the report that the disk is short of space. */
   isDiskLow = false
   /** Balance of each wallet at its last audit. */
   readonly audited = new Map<string, number>()
-  /** Signatures of foreign transactions that no person has accepted yet. */
+  /** Signatures of foreign transactions that the operator has not accepted yet. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
   readonly standing: Standing
   readonly timers = new TimerWatch((what) => this.complaints.push(what))
-  /** Written reports that the engine has not taken. */
+  /** Ids of the written reports that the engine has not taken yet. */
   readonly #untaken = new Set<number>()
   /** For each account, whether the process may buy. */
   readonly #gates = new Map<string, boolean>()
-  /** Accounts whose entries are halted until a person resumes. */
+  /** Accounts whose entries are halted until the operator resumes them. */
   readonly #halted = new Set<string>()
   readonly #note: (what: string) => void
   readonly #attempt: (attempt: Attempt) => void
 
-  /** `attempt` is called for each attempt that is written. */
+  /** `attempt` is called with each attempt that the process writes. */
   constructor(past: Recovered, note: (what: string) => void, attempt: (attempt: Attempt) => void) {
     const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
@@ -129,7 +129,7 @@ export class Mirror {
       this.complaints.push(`${id} is accepted although entries are halted`)
     for (const { order: held } of this.open)
       if (laneOf(held) === laneOf(order) && !sharesLane(order, held))
-        this.complaints.push(`${id} is accepted into the lane of ${held.id}`)
+        this.complaints.push(`${id} is accepted although its lane is held by ${held.id}`)
     this.orders.set(id, { order, state: 'accepted' })
     this.#note(`engine: ${id} ${side} ${size.kind} of ${mint.slice(0, 4)}`)
   }

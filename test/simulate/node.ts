@@ -18,13 +18,13 @@ import { sendMethods } from '../../src/sandbox/rpc/send.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 import type { Times } from './scenario.ts'
 
-/** The state of the chain at each slot, so that a node can show an earlier state. */
+/** The state of the chain at each past Solana slot, from which a node that is behind answers. */
 export class History {
   readonly #ledger: Ledger
   readonly #heights = new Map<number, number>()
   readonly #accounts = new Map<string, { slot: number; account: Account | undefined }[]>()
 
-  /** `watched` has the accounts that nodes serve. */
+  /** `watched`: addresses of the accounts whose past states are kept. */
   constructor(ledger: Ledger, watched: readonly string[]) {
     this.#ledger = ledger
     for (const address of watched) this.#accounts.set(address, [])
@@ -35,7 +35,7 @@ export class History {
     })
   }
 
-  /** Called when a fork has reversed everything from this slot on. */
+  /** Called when a fork has reversed all blocks from this Solana slot on. */
   rewind(from: number): void {
     for (const [address, versions] of this.#accounts)
       this.#accounts.set(
@@ -44,7 +44,7 @@ export class History {
       )
   }
 
-  /** Returns the newest recorded block at or below a slot; `otherwise` if there is none. */
+  /** Returns the newest recorded block at a Solana slot or before it; `otherwise` if there is none. */
   blockAt(slot: number, otherwise: Head): Head {
     for (let at = slot; at > slot - 20; at--) {
       const height = this.#heights.get(at)
@@ -71,16 +71,16 @@ export class History {
 
 /** The present faults of a node. */
 export interface NodeState {
-  /** The number of slots by which the node is behind the chain. */
+  /** Number of Solana slots by which the node is behind the chain. */
   lag: number
-  /** Slot at which the node has stopped following the chain; 0 if it follows. */
+  /** Solana slot at which the node stopped following the chain; 0 if it follows the chain. */
   standsAt: number
-  /** The share of calls that another machine at the same address answers without lag. */
+  /** Share of the calls that are answered by another machine at the same address, which is not behind. */
   freshShare: number
-  /** The share of calls that fail. */
+  /** Share of the calls that the node answers with an error. */
   errorShare: number
   silentShare: number
-  /** For a dishonest node: a transaction that it no longer lists, and the first slot of its history. */
+  /** For a dishonest node: the signature that it no longer lists, and the first Solana slot of its history. */
   lost: string
   firstSlot: number
 }
@@ -95,10 +95,12 @@ export const HEALTHY: NodeState = {
   firstSlot: 0,
 }
 
-/** Number of slots for which a ledger keeps accounts, in addition to slots that are not final. */
+/**
+ * Number of Solana slots for which the past states of accounts are kept, in addition to the slots that are not final.
+ */
 const LONGEST_LAG_SLOTS = 150
 
-/** The ledger as shown by a node that lags some slots behind. */
+/** The ledger as a node shows it that is some Solana slots behind. */
 class Behind implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number
@@ -205,7 +207,7 @@ class Behind implements Ledger {
   close(): void {}
 }
 
-/** Returns the immediate answer of a node: a value, or the number of an error. */
+/** Returns the function with which a node answers a call at once: with a value, or with an error code. */
 export function nodeOf(parts: NodeParts): Answer {
   const { ledger, history, times, state, isFresh } = parts
   let lag = 0
@@ -235,7 +237,10 @@ export function nodeOf(parts: NodeParts): Answer {
   }
 }
 
-/** Returns the largest lag that assumption A8 allows for a node without block times, unless the node has stopped. */
+/**
+ * Returns the largest number of Solana slots by which a node without block times may be behind under assumption A8. A
+ * node that has stopped following the chain has no such limit.
+ */
 function mostBehind({ untold, hasClock }: Times, standsAt: number): number {
   return untold === Number.POSITIVE_INFINITY && !hasClock && standsAt === 0 ? 150 : Number.POSITIVE_INFINITY
 }
@@ -247,7 +252,7 @@ export interface NodeParts {
   readonly history: History
   readonly times: Times
   readonly state: () => NodeState
-  /** Whether the machine that answers now has no lag. */
+  /** Returns whether the machine that answers this call is not behind. */
   readonly isFresh: () => boolean
 }
 

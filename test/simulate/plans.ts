@@ -5,7 +5,8 @@ import type { Scenario } from './scenario.ts'
 const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
 const MINUTE = 60_000
 /**
- * The longest time for which a request counts after it was sent: a minute until the connection is closed, and one more.
+ * Longest time for which a request counts after it was sent, ms: up to a minute until its connection is closed, and one
+ * minute more.
  */
 const LONGEST_HELD_MS = 2 * MINUTE
 const REACTION_MS = 2_000
@@ -22,20 +23,20 @@ interface PlansParts {
 }
 
 /**
- * The plan of the key as the service names it, and the number of requests that it allows. It is computed independently
- * of the limiter, to check the limiter.
+ * The plan that the service names for the API key, and the number of requests that it allows. This class computes it
+ * independently of the request limiter, which it checks.
  */
 export class Plans {
-  /** Plan that the service names at the next connection. */
+  /** Plan that the service will name at the next connection. */
   name = 'premium'
   readonly #parts: PlansParts
   readonly #share: number
   #perMinute = 0
-  /** Past plans and starts, with the requests that each allows in a window. */
+  /** Earlier plans: the time until which each of them applied, and its requests per minute. */
   readonly #past: { readonly until: number; readonly perMinute: number }[] = []
   readonly #starts: number[] = []
   /**
-   * The time from which each attempt counts as a request. If a process ends before it sends, the attempt still counts.
+   * For each attempt, the time from which it counts as a request. It also counts if the process ends before it is sent.
    */
   readonly #takenAt = new Map<string, number>()
   #strayUntil = 0
@@ -49,7 +50,7 @@ export class Plans {
     this.#share = parts.scenario.plans?.share ?? 0
   }
 
-  /** Called when a process has started without knowledge of earlier plans and refusals. */
+  /** Called when a process has started that does not know the earlier plans and refusals. */
   started(): void {
     const { now, isDurable } = this.#parts
     this.#starts.push(now())
@@ -59,7 +60,7 @@ export class Plans {
     this.#rate = 1
   }
 
-  /** Called when the service names the plan to the process. */
+  /** Called when the service tells the process its plan. */
   named(): void {
     const known = KNOWN[this.name.trim().toLowerCase()]
     if (known !== undefined) this.#follow(known)
@@ -79,12 +80,15 @@ export class Plans {
     return this.#parts.now() < this.#strayUntil
   }
 
-  /** Called when an attempt was written. It counts as a request from the moment at which it is recorded for sending. */
+  /**
+   * Called when the process has written an attempt. The attempt counts as a request from the moment at which it is
+   * recorded for sending.
+   */
   attempted({ id, state }: Attempt): void {
     if (state === 'armed') this.#takenAt.set(id, this.#parts.now())
   }
 
-  /** Called when the process received a 429. */
+  /** Called when the process has received a 429 answer. */
   refused(retryAfterSeconds: number): void {
     const now = this.#parts.now()
     this.#refusals.push(now)
@@ -95,8 +99,9 @@ export class Plans {
   }
 
   /**
-   * Returns the maximum number of requests in the present minute at the server: those of the largest plan within it,
-   * plus the share of exits if a process could not know the earlier plan.
+   * Returns the number of requests that the server may receive within a minute. It is the number of the largest plan in
+   * that time. If a process started without knowledge of the earlier plan, the share that is reserved for exits is
+   * added.
    */
   get most(): number {
     const since = this.#parts.now() - LONGEST_HELD_MS
@@ -106,8 +111,8 @@ export class Plans {
   }
 
   /**
-   * Called when an entry ended with LIMIT_WAIT. All requests that buys may use must be in use, or blocked
-   * after refusals.
+   * Called when an entry ended with LIMIT_WAIT. Then all requests that entries may use must be in use, or blocked after
+   * refusals.
    */
   gaveUp(orderId: string, rebootedAt: number): void {
     const { now, complain } = this.#parts

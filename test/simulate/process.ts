@@ -38,7 +38,7 @@ export interface Host {
   readonly time: Clock
   /** The offset of the wall clock from the true time, ms. */
   wallOffset(): number
-  /** Time and name of the boot. */
+  /** Time of the machine's boot, and the name of this boot. */
   readonly bootedAt: number
   readonly boot: string
 }
@@ -48,30 +48,31 @@ export interface ProcessParts {
   readonly config: Config
   readonly chain: SimulatedChain
   readonly service: SimulatedService
-  /** The parts for local signing; undefined if orders are sent through the service. */
+  /** The parts for local signing; undefined if the service signs the orders. */
   readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
   readonly disk: Omit<DiskParts, 'clock' | 'monotonicMs' | 'stuck'>
   /** Called if a write failed because the disk is full and the reserve is used up. */
   readonly stuck: (process: Process) => void
-  /** Whether the API key was used before, as its lock records. */
+  /** Whether the API key was already used, as the lock file of the key records. */
   readonly key: { isUsed: boolean }
   readonly seed: number
-  /** Called if the request limit had no room for an entry in time. */
+  /** Called if the request limiter had no free request for an entry in time. */
   readonly gaveUp: (orderId: string) => void
   /** Plan that the service names; undefined if it names none. */
   readonly planName: () => string | undefined
   readonly mutant: Mutant | undefined
-  /** Called before a request is sent. */
+  /** Called before a request leaves the process. */
   readonly sends: (attempt: Attempt, process: Process) => void
-  /** Called before signed bytes (base64) are sent. */
+  /** Called before signed transaction bytes (base64) leave the process. */
   readonly leaves: (bytes: string, process: Process) => void
-  /** Called for each written attempt. */
+  /** Called with each attempt that the process writes. */
   readonly attempted: (attempt: Attempt) => void
   readonly note: (what: string) => void
 }
 
 /**
- * A start of a live process, from the recovery of the journal to its end. It is connected as live/start-bots.ts does.
+ * One live process, from the recovery of the journal to its end. Its parts are connected in the same way as in
+ * live/start-bots.ts.
  */
 export class Process implements Caller {
   readonly disk: SimulatedDisk
@@ -186,7 +187,7 @@ export class Process implements Caller {
     return this.#isAlive
   }
 
-  /** Adds a trade to the feed, unless the feed is silent. */
+  /** Sends a row of the market to the process, unless its feed is silent. */
   row(mint: string, price: number, sol: number, isBuy: boolean, signature: string, trader: string): void {
     if (!this.isFeedLive) return
     const now = this.#clock.now()
@@ -198,7 +199,7 @@ export class Process implements Caller {
     for (let at = length - 1; at < length; ) at = this.#segment.runner.rows(this.#block, at, length)
   }
 
-  /** Gives a command of the operator. `wallet` is the only wallet that the command concerns. */
+  /** Gives an operator's command to the process. `wallet`: the only wallet to which the command applies. */
   command(
     command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string },
     wallet?: string,
@@ -212,7 +213,7 @@ export class Process implements Caller {
     runner.post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
   }
 
-  /** Makes the feed stale, or live again. */
+  /** Makes a live feed stale, and a stale feed live. */
   turnFeed(): void {
     const { runner } = this.#segment
     const now = this.#clock.now()
@@ -231,7 +232,7 @@ export class Process implements Caller {
     this.#loop.stall(ms)
   }
 
-  /** Called when the service names the plan, as at each connection. */
+  /** Called when the service tells the process its plan, which it does at each connection. */
   planNamed(): void {
     const { planName, mutant } = this.#parts
     const name = planName()
@@ -244,7 +245,7 @@ export class Process implements Caller {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
 
-  /** Ends the process as kill -9 does, without further effects. */
+  /** Ends the process at once, as kill -9 does. It has no further effects. */
   die(): void {
     if (!this.#isAlive) return
     this.#isAlive = false
@@ -264,7 +265,7 @@ export class Process implements Caller {
     return input.kind !== 'foreign' || this.#parts.mutant !== 'strangerUntold'
   }
 
-  /** For a mutant (a deliberate error): ends the stop of entries that an alarm caused. */
+  /** For a mutant (a deliberate error): allows entries again although an alarm has stopped them. */
   #resume(): void {
     const signatures = [...this.mirror.foreign]
     this.#clock.after(0, () => {
@@ -281,7 +282,7 @@ export class Process implements Caller {
     return { clock: { now: () => wall.now(), after }, monotonicMs, boot }
   }
 
-  /** Returns a journal that ignores every record once the process is dead. */
+  /** Returns a journal that ignores all records once the process has ended. */
   #guarded(disk: SimulatedDisk): Journal {
     return {
       rows: (...row) => this.#isAlive && disk.rows(...row),
@@ -318,7 +319,7 @@ export class Process implements Caller {
   }
 }
 
-/** For a mutant: each 429 halves the plan, and the plan does not recover. */
+/** For a mutant (a deliberate error): each 429 halves the request rate, and the rate does not recover. */
 function cutAgain({ limiter }: Trading): void {
   const throttled = limiter.throttled.bind(limiter)
   limiter.throttled = (slot, retryAfterMs) => {
@@ -327,7 +328,7 @@ function cutAgain({ limiter }: Trading): void {
   }
 }
 
-/** For a mutant: replaces the code of a refused fee by a code that is not retried. */
+/** For a mutant (a deliberate error): gives a refusal for a fee another code, which is not retried. */
 function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => void {
   return (outcome) => {
     const isFee = outcome.kind === 'refused' && outcome.code === 'PRIORITY_FEE'
@@ -335,7 +336,7 @@ function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => vo
   }
 }
 
-/** For a mutant: books a fill in the account of the other wallet. */
+/** For a mutant (a deliberate error): books a fill in the account of the other wallet. */
 function inOtherWallet(record: JournalRecord): JournalRecord {
   if (record.kind !== 'fill') return record
   const own = walletIn(record.fill.account)
@@ -343,7 +344,7 @@ function inOtherWallet(record: JournalRecord): JournalRecord {
   return { ...record, fill: { ...record.fill, account } }
 }
 
-/** Returns the recovered state, changed by the error of a mutant. */
+/** Returns the recovered state. A mutant (a deliberate error) changes it. */
 function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
   if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
   if (mutant === 'limiterForgets') return { ...found, slots: [] }

@@ -12,10 +12,10 @@ const answer = (status: number, body: string, headers = {}): Answered => ({ kind
 const refusal = (status: number, code: string, headers = {}): Answered =>
   answer(status, JSON.stringify({ error: { code, message: 'no' } }), headers)
 
-/** Refusals for which the order itself is not the cause. */
+/** Answers with refusals whose cause is not the order itself. */
 export const TOO_MANY = refusal(429, 'RATE_LIMIT')
 
-/** Answers of a service that has not executed the order and will not execute it. */
+/** Answers with which the service refuses an order that it has not executed and will not execute. */
 export const REFUSALS: readonly Answered[] = [
   refusal(400, 'SLIPPAGE_EXCEEDED'),
   refusal(400, 'SLIPPAGE_EXCEEDED'),

@@ -1,30 +1,32 @@
 import { draws } from '../../src/sandbox/draws.ts'
 
 /**
- * honest: RPCs answer truthfully, or late, or not at all, and the service executes a request at most once, soon enough,
- * and never after a refusal. service: the service breaks these rules. rpc: a node loses data.
+ * Which participants break the rules in a run. honest: none; an RPC may answer late or not at all, but never falsely,
+ * and the service executes a request at most once, in time, and never after a refusal. service: the service breaks
+ * these rules. rpc: a node loses data.
  */
 export type Kind = 'honest' | 'service' | 'rpc'
 
 /**
- * regular: a few timers. storm: timers fire more often than a bot is allowed. throws: the strategy throws in a timer.
+ * Timers that a bot sets. regular: a few timers; storm: more often than a bot is allowed; throws: the strategy throws
+ * in one of them.
  */
 export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
 
 /**
- * The parameters of a run, all drawn from its seed. A share is the part of the requests, calls or seconds in which a
- * fault occurs.
+ * The parameters of a run, which are all determined by its seed. A share is a part of the requests, of the calls or of
+ * the seconds, in which a fault happens.
  */
 export interface Scenario {
   readonly seed: number
   readonly kind: Kind
   readonly bots: number
-  /** The number of wallets with which the bots trade in turn. */
+  /** The number of wallets. With two, the bots use them alternately. */
   readonly wallets: 1 | 2
   readonly mints: number
   readonly requestsPerMinute: number
   readonly tradingMs: number
-  /** Duration of the faults. */
+  /** Time from the start of the run to the end of the faults, ms. */
   readonly faultyMs: number
   readonly network: { readonly lost: number; readonly slow: number }
   readonly service: { readonly odd: number; readonly refuses: number; readonly lands: number; readonly lies: number }
@@ -33,76 +35,86 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
-  /**
-   * The service names the plan at each connection, changes it at times, and answers 429 without a reason; undefined
-   * if the configuration names the plan.
-   */
+  /** How the service names and changes the plan of the API key; undefined if the configuration sets the plan. */
   readonly plans: NamedPlans | undefined
   /**
-   * Whether strategies request conditional orders and exits for them, and the share of seconds in which the feed
+   * Whether strategies request conditional orders and exits for them. `stale`: share of the seconds in which the feed
    * becomes stale.
    */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
   /** The share of seconds in which an operator gives a command. */
   readonly operator: number
   readonly times: Times
-  /** The share of buys that a second process with the same wallet repeats. */
+  /** The share of the buys that a second process with the same wallet also makes. */
   readonly company: number
-  /** With local signing: the share of sends that the network loses, and of seconds in which the signer ends. */
+  /**
+   * For local signing. `dropped`: share of the sends that the network loses. `signerDies`: share of the seconds in
+   * which the signer ends.
+   */
   readonly local: { readonly dropped: number; readonly signerDies: number; readonly rounding: Rounding | undefined }
-  /** The share of seconds in which the event loop of the process is blocked. */
+  /** The share of the seconds in which the event loop of the process is blocked. */
   readonly stalls: number
   /** The timers of one more bot, which never trades. */
   readonly timers: TimerUse
-  /** Another program fills the journal's disk; undefined if none does. */
+  /** How another program fills the disk of the journal; undefined if none does. */
   readonly diskRoom: DiskRoom | undefined
 }
 
-/** The requests per minute, and the shares of the seconds with a change of the plan and with 429s without a reason. */
+/**
+ * `share`: the configured part of the plan. `changes`: share of the seconds in which the service changes the plan.
+ * `strays`: share of the seconds in which 429 answers without a reason begin. `failsFirst`: whether a first start
+ * fails.
+ */
 export interface NamedPlans {
   readonly share: number
   readonly changes: number
   readonly strays: number
   readonly failsFirst: boolean
-  /** The service picks one of these names at each change. */
+  /** The service chooses one of these names at each change of the plan. */
   readonly names: readonly string[]
 }
 
-/** Times count from the start of the run. */
+/** How another program fills the disk. The times count from the start of the run, ms. */
 export interface DiskRoom {
   readonly steps: readonly { readonly atMs: number; readonly freeMib: number }[]
   /** Time at which the other program removes its files. */
   readonly endsMs: number
-  /** Share of the seconds before `endsMs` in which the operator gives a command. */
+  /** Share of the seconds until `endsMs` in which the operator gives a command. */
   readonly operator: number
 }
 
-/** How a builder rounds, and the priority fees of orders; undefined if the service chooses the fee. */
+/**
+ * How the builder rounds fees and amounts, and the priority fee of the orders. undefined if the service chooses the
+ * fee.
+ */
 export interface Rounding {
   readonly fees: 'round' | 'ceil' | 'floor'
   readonly amounts: 'round' | 'ceil' | 'floor'
-  /** The priority fee that orders name. */
+  /** The priority fee that the orders set. */
   readonly feeLamports: number
-  /** Whether the builder charges slightly more for a sale than the fee that the order names. */
+  /** Whether the builder charges slightly more for a sale than the order's priority fee. */
   readonly overcharges: boolean
 }
 
 /** Block times and clocks. */
 export interface Times {
-  /** Number of newest slots without block times; Infinity for all slots. */
+  /** Number of newest Solana slots without block times; Infinity if no slot has one. */
   readonly untold: number
   /** Whether nodes serve the chain's Clock account. */
   readonly hasClock: boolean
   /** Age of the time in the Clock account, ms. */
   readonly oldMs: number
-  /** Offset of the machine's clock from the chain's, ms; negative if it is behind. */
+  /** How far the machine's clock is ahead of the chain's, ms; negative if it is behind. */
   readonly aheadMs: number
 }
 
-/** plain: without conditional orders and without commands of an operator. */
+/** Which orders a run has. plain: no conditional orders, and no commands of an operator. */
 export type Orders = 'plain' | 'any'
 
-/** In a third of the runs there is at most one kind of fault, so that each kind also occurs alone. */
+/**
+ * Returns the scenario of a seed. A third of the scenarios has at most one kind of fault, so that each kind also occurs
+ * alone.
+ */
 export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const { chance, pick, between, integer } = draws(seed, 'scenario')
   const kind: Kind = chance(0.7) ? 'honest' : chance(0.6) ? 'service' : 'rpc'
@@ -111,7 +123,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
   const plans = orders === 'plain' ? undefined : plansOf(seed)
-  // A second process would stop the trading that tests a plan.
+  // A run that tests a plan has no second process, because that process would stop the trading.
   const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,
@@ -152,10 +164,10 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     : scenario
 }
 
-/** Enough buys, for a long enough time, to use up a small plan. */
+/** Buys that are frequent enough, for a long enough time, to use up a small plan. */
 const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
 
-/** Settings with which only buys use the plan, and nothing stops the buys. */
+/** Settings with which only buys use the plan, and nothing stops these buys. */
 const UNDISTURBED = {
   ...{ crashes: 0, operator: 0, diskRoom: undefined },
   disk: { fails: 0, slow: 0 },
@@ -176,7 +188,7 @@ const NO_FAULTS = {
   chain: { forks: 0, strangers: 0, byHand: 0 },
 } as const
 
-// These parameters are drawn from a separate generator, so that the other parameters of a seed stay the same.
+// The following parameters come from separate random generators, so that the other parameters of a seed do not change.
 
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
@@ -215,17 +227,17 @@ function plansOf(seed: number): Scenario['plans'] {
   return { share: 0.05, changes: between(0.1, 0.2), strays: 0, failsFirst, names: UNKNOWN_AND_PREMIUM }
 }
 
-/** Names of plans; two are unknown to the framework. */
+/** Names of plans. Sluice does not know two of them. */
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
 /**
- * With these names, a process must keep the larger plan when it receives an unknown name. 429s without a reason would
- * hide an error.
+ * These names test that a process keeps the larger plan when the service names an unknown plan. There are no 429
+ * answers without a reason, because they would hide an error.
  */
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
 /**
- * Returns how a second process uses the same wallet. Most of these runs have no other faults, because only then the
- * checks know to the second when the trades of the second process become visible.
+ * Returns how a second process uses the same wallet. Most of these runs have no other faults: only then do the checks
+ * know to the second when the second process's trades become visible.
  */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')
@@ -256,7 +268,10 @@ function timersOf(seed: number): TimerUse {
   return chance(0.4) ? pick(['regular', 'storm', 'throws'] as const) : 'none'
 }
 
-/** Below 512 MiB the market is not recorded, below 128 MiB entries stop. */
+/**
+ * Free space that the other program leaves, in steps. Below 512 MiB the market is not recorded; below 128 MiB entries
+ * stop.
+ */
 const STEPS_MIB = [400, 100, 12, 1, 0]
 
 function diskRoomOf(seed: number, tradingMs: number): Scenario['diskRoom'] {

@@ -21,9 +21,9 @@ const WINDOW_MS = 60_000
 export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
-  /** Random numbers for a second process with the same wallet. */
+  /** Random numbers for the second process with the same wallet. */
   readonly companyDraws: Draws
-  /** Called for each transaction of the second process. */
+  /** Called with the signature of each transaction of the second process. */
   readonly accompanied: (signature: string) => void
   readonly scenario: Scenario
   readonly ledger: TimedLedger
@@ -35,7 +35,7 @@ export interface ServiceParts {
   readonly note: (what: string) => void
   readonly complain: (what: string) => void
   readonly answered: () => void
-  /** Called when the refused key is accepted again. */
+  /** Called when the service accepts the API key again after it had refused the key. */
   readonly acceptKey: () => void
 }
 
@@ -50,13 +50,13 @@ interface Exchange {
   readonly post: Post
   readonly body: Record<string, unknown>
   readonly caller: Caller
-  /** Whether the service executes the request only after the end of the connection. */
+  /** Whether the service executes the request only after its connection has ended. */
   afterwards: boolean
   isOver: boolean
   readonly resolve: (result: HttpResult) => void
 }
 
-/** The service: the sandbox's trading desk behind a faulty network and a faulty HTTP server. */
+/** The trading service. It consists of the sandbox's trading desk, a faulty HTTP server and a faulty network. */
 export class SimulatedService {
   arrived = 0
   /** The number of forbidden actions of the service. */
@@ -87,7 +87,7 @@ export class SimulatedService {
     return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
   }
 
-  /** Called when the process and its connections have ended. */
+  /** Called when a process has ended and its connections are closed. */
   cut(caller: Caller): void {
     for (const exchange of this.#open) if (exchange.caller === caller) this.#over(exchange)
   }
@@ -118,7 +118,7 @@ export class SimulatedService {
     }
   }
 
-  /** Called when the whole request has arrived. It is handled even if the process has ended. */
+  /** Called when the whole request has arrived. The service handles it even if the process has ended meanwhile. */
   #arrive(exchange: Exchange, isAnswerLost: boolean): void {
     const { clock, draws, scenario, isCalm } = this.#parts
     this.arrives()
@@ -131,7 +131,7 @@ export class SimulatedService {
     )
   }
 
-  /** Checks that no minute has more requests than the plan allows. */
+  /** Counts a request, and checks that the requests of no minute exceed the plan. */
   arrives(): void {
     const { clock, scenario, complain, plans } = this.#parts
     const now = clock.now()
@@ -141,7 +141,7 @@ export class SimulatedService {
     this.arrived++
     const most = scenario.plans === undefined ? scenario.requestsPerMinute : plans.most
     if (arrivals.length > most)
-      complain(`${arrivals.length} requests within a minute at the server, ${most} are allowed`)
+      complain(`the server received ${arrivals.length} requests within a minute, but the plan allows ${most}`)
   }
 
   #replyTo(exchange: Exchange): Reply {
@@ -164,7 +164,7 @@ export class SimulatedService {
     return isSilent ? { kind: 'silence' } : { kind: 'answer', answer: draws.pick(ANSWERS) }
   }
 
-  /** Executes now, later, after the end of the connection, or never. */
+  /** Executes the request now, later, after the end of its connection, or never. */
   #executeSomeTime(exchange: Exchange): void {
     const { draws } = this.#parts
     const when = draws.pick(['now', 'later', 'afterwards', 'never'] as const)
@@ -173,9 +173,7 @@ export class SimulatedService {
     exchange.afterwards = when === 'afterwards'
   }
 
-  /**
-   * Executes a request after `ms`. `inTime` is true if this is before the latest time at which a request may execute.
-   */
+  /** Executes a request after `ms`. `inTime`: whether this is early enough under the service's rules. */
   #executeIn(exchange: Exchange, ms: number, inTime: boolean): void {
     const { clock } = this.#parts
     const { post } = exchange
@@ -242,7 +240,7 @@ export class SimulatedService {
     return result
   }
 
-  /** A second process trades on the same events, through the same service, and sells its tokens later. */
+  /** Lets the second process trade on the same event, through the same service. It sells its tokens later. */
   #accompany({ mint }: Post, body: Record<string, unknown>): void {
     const { clock, companyDraws, scenario, isCalm } = this.#parts
     if (isCalm() || !companyDraws.chance(scenario.company)) return
@@ -293,7 +291,7 @@ export class SimulatedService {
     return result
   }
 
-  /** Called when no answer can arrive any more. */
+  /** Called when the answer to a request can no longer arrive. */
   #over(exchange: Exchange): void {
     const { clock, draws } = this.#parts
     exchange.isOver = true

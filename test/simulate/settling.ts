@@ -4,13 +4,14 @@ import { LATE_MS } from './configuration.ts'
 import type { Truth } from './truth.ts'
 
 /**
- * The maximum time from the end of a request to the proof that it did not execute, with healthy nodes: the wait for a
- * late execution, 200 blocks, the blocks that are not final, and the audit's interval. An RPC without block times or
- * with old ones, and a wrong clock, add to it. Slots have 400 ms, and some are skipped.
+ * Maximum time from the end of a request to the proof that it did not execute, if the nodes are healthy. It is the sum
+ * of the wait for a late execution, 200 blocks, the blocks that are not final, and the audit's interval, plus a margin
+ * for an RPC without block times or with old ones, and for a wrong clock. Solana slots have 400 ms, and some have no
+ * block.
  */
 const MOST_MS = LATE_MS + 110_000 + 60_000
 
-/** Measures the time until lost requests are proved not to have executed. */
+/** Measures how long it takes to prove that lost requests did not execute. */
 export class Settling {
   /** The time that each proof took, ms. */
   readonly took: number[] = []
@@ -18,7 +19,7 @@ export class Settling {
   readonly #lost = new Set<string>()
   readonly #truth: Truth
   readonly #complain: (what: string) => void
-  /** The time since which this process has run and the nodes have been healthy. */
+  /** Time since which the present process has run and all nodes have been healthy. */
   calmSince: Millis = Number.POSITIVE_INFINITY
   startedAt: Millis = 0
 

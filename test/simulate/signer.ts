@@ -7,7 +7,7 @@ import type { Draws } from '../../src/sandbox/draws.ts'
 import { OWNER } from './ledger.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Policy for the simulated builder. */
+/** Policy that permits the transactions of the simulated builder. */
 export const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
@@ -22,7 +22,7 @@ export interface SignerParts {
   readonly answered: () => void
 }
 
-/** The process that holds the key. It is sometimes not running, or slow. */
+/** The simulated process that holds the key. At times it is slow or does not run. */
 export class SimulatedSigner {
   readonly #parts: SignerParts
   #isDown = false
@@ -31,7 +31,7 @@ export class SimulatedSigner {
     this.#parts = parts
   }
 
-  /** Called once a second. The signer may end or start again. */
+  /** Called once per second. The signer may end, or start again. */
   tick(): void {
     const { draws, scenario, note } = this.#parts
     const isDown = this.#isDown ? draws.chance(0.8) : draws.chance(scenario.local.signerDies)

@@ -9,11 +9,11 @@ import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 
 /**
- * The state that a process keeps: positions with their exits, and conditional orders. Timers count from this start,
- * because the engine sets each of them again.
+ * The positions with their exits, and the conditional orders, as a process has recorded them. Only timers of the
+ * present process count, because the engine sets each timer again at a start.
  */
 export class Standing {
-  /** Conditional orders restored from the previous process. */
+  /** Number of conditional orders that the process restored from the previous process. */
   readonly restored: number
   readonly #positions = new Map<string, Position>()
   readonly #conditionals = new Map<string, ConditionalOrder>()
@@ -34,7 +34,9 @@ export class Standing {
     else if (output.kind === 'conditional') this.#conditionals.set(output.order.id, output.order)
   }
 
-  /** Returns broken rules. `bots` are the objects that strategies receive from the engine. */
+  /**
+   * Returns texts about the rules that the state breaks. `bots`: the objects that strategies receive from the engine.
+   */
   complaints(open: readonly Order[], bots: readonly Bot[]): string[] {
     if (this.#isChecked) return []
     this.#isChecked = true
@@ -45,7 +47,7 @@ export class Standing {
     return [...lacking, ...bots.flatMap((bot) => [...this.#shownOrders(bot), ...this.#shownPositions(bot)])]
   }
 
-  /** Returns the positions that an exit will sell, now or at the end of their time. */
+  /** Returns the positions that an exit will sell, either now or when their maximum holding time ends. */
   get passing(): Position[] {
     return this.#held.filter(
       (position) =>
@@ -70,7 +72,7 @@ export class Standing {
         .sort()
         .join(),
     )
-    return said === seen ? [] : [`${bot.name}: the journal has ${said}, the engine has ${seen}`]
+    return said === seen ? [] : [`${bot.name}: the journal has ${said}, but the engine has ${seen}`]
   }
 
   #shownPositions(bot: Bot): string[] {
@@ -79,7 +81,9 @@ export class Standing {
       const shown = bot.position(mint)?.exits
       return isDeepStrictEqual(shown, exits)
         ? []
-        : [`${owner}: for ${mint} the journal has ${encodeJson(exits)}, the engine has ${encodeJson(shown)}`]
+        : [
+            `${owner}: the exits of ${mint} are ${encodeJson(exits)} in the journal, but ${encodeJson(shown)} in the engine`,
+          ]
     })
   }
 }

@@ -4,9 +4,12 @@ import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/e
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 
-/** Settings of the test's strategy, and the bots that it runs. The test reads the bots through this object. */
+/**
+ * Settings of the test's strategy, and its running bots. Through this object, the test controls the strategy and reads
+ * the bots.
+ */
 export interface Leash {
-  /** Returns whether the strategy must stop making decisions. After that, only exits close the positions. */
+  /** Returns whether the strategy must stop trading. From then on, only exits close the positions. */
   isCalm(): boolean
   /** Whether the strategy also requests conditional orders. */
   readonly waits: boolean
@@ -15,8 +18,8 @@ export interface Leash {
 }
 
 /**
- * At these shares of the prints the strategy places a conditional order, or does nothing, so that orders have time to
- * trigger.
+ * Shares of the prints at which the strategy places a conditional order (`ASKS`) or does nothing. The pauses give
+ * conditional orders time to trigger.
  */
 const ASKS = 0.15
 const RESTS = 0.6
@@ -50,7 +53,7 @@ export function restless(leash: Leash): Strategy {
   }
   const strategy = defineStrategy<unknown>({
     name: 'restless',
-    about: 'Whatever a strategy may do, by chance.',
+    about: 'Makes random requests that a strategy may make.',
     params: z.unknown(),
     keys: ['trades'],
     warmup: 20,
@@ -63,10 +66,10 @@ export function restless(leash: Leash): Strategy {
 }
 
 const STORM_TIMERS = 60
-/** The strategy with `throws` throws at this timer. */
+/** A strategy that must throw does so when this number of timers has fired. */
 const PATIENCE = 20
 
-/** Returns a strategy that never trades. The scenario determines its timers. */
+/** Returns a strategy that never trades. `use` determines its timers. */
 export function ticking(use: TimerUse): Strategy {
   const strategy = defineStrategy<unknown>({
     name: 'ticking',

@@ -1,11 +1,11 @@
 import type { Input, Output } from '../../src/engine/messages.ts'
 import type { Timer } from '../../src/engine/recovered-money.ts'
 
-/** How often a bot's timers may fire at once, and per second; see engine/bots/bot.ts. */
+/** Limits of a bot's timers: how many may fire at once, and how many per second; see engine/bots/bot.ts. */
 const AT_ONCE = 2_000
 const PER_SECOND = 100
 
-/** Checks the timers of strategies by the records that a process writes into its journal. */
+/** Checks the timers of strategies, based on the records that a process writes into its journal. */
 export class TimerWatch {
   firings = 0
   readonly #timers = new Map<number, { readonly timer: Timer; lastBeat: number }>()
@@ -29,7 +29,7 @@ export class TimerWatch {
     if (known === undefined) return
     const { bot, name, at, everyMs } = known.timer
     this.firings++
-    if (this.#ended.has(bot)) this.#complain(`timer ${name} of ${bot} fires although the bot only exits`)
+    if (this.#ended.has(bot)) this.#complain(`timer ${name} of ${bot} fires although the bot's strategy was stopped`)
     const fired = this.#fired.get(bot) ?? { since: time, count: 0 }
     this.#fired.set(bot, fired)
     fired.count++

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 
 const TAIL = 60
 
-/** The trace of a run: a hash of all lines, and the last lines. */
+/** The trace of a run. It keeps the last lines, and a hash of all lines. */
 export class Trace {
   readonly #hash = createHash('sha256')
   readonly #tail: string[] = []
   readonly #startedAt: number
   readonly #show: ((line: string) => void) | undefined
 
-  /** `show` receives every line. */
+  /** `show` is called with every line of the trace. */
   constructor(startedAt: number, show?: (line: string) => void) {
     this.#startedAt = startedAt
     this.#show = show
@@ -27,7 +27,7 @@ export class Trace {
     return this.#tail
   }
 
-  /** Returns the hash of all lines. It may be called once, at the end. */
+  /** Returns the hash of all lines. Call it only once, at the end. */
   digest(): string {
     return this.#hash.digest('hex').slice(0, 16)
   }

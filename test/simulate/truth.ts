@@ -13,9 +13,9 @@ export interface Post {
   readonly side: TradeSide
   readonly isFull: boolean
   readonly sentAt: number
-  /** The time after which no answer can arrive any more. */
+  /** Time from which no answer can arrive any more. */
   endedAt: number | undefined
-  /** Executions that the service will still make, independent of its answer. */
+  /** Number of executions that the service will still make, independently of its answer. */
   pending: number
   readonly executions: Execution[]
 }
@@ -25,11 +25,11 @@ export interface Execution {
   readonly signature: string
   readonly post: Post
   readonly madeAtHeight: number
-  /** Slot in which it has landed; undefined before that, and after a fork. */
+  /** The transaction after it has landed; undefined before, and after a fork has dropped it. */
   landed: LandedTransaction | undefined
 }
 
-/** The requests and executions as they really happened. Only the simulation knows them. */
+/** The requests and executions that really happened. Only the simulation knows them, not the simulated process. */
 export class Truth {
   readonly posts: Post[] = []
   readonly executions = new Map<string, Execution>()
@@ -46,7 +46,7 @@ export class Truth {
     return this.posts.at(-1) as Post
   }
 
-  /** Records an execution. `madeAtHeight` is the height of the block with its blockhash. */
+  /** Records an execution. `madeAtHeight`: height of the block whose blockhash the transaction uses. */
   executed(post: Post, signature: string, madeAtHeight = this.#ledger.head('confirmed').height): void {
     const execution = { signature, post, madeAtHeight, landed: undefined }
     post.executions.push(execution)
@@ -57,7 +57,7 @@ export class Truth {
     return this.posts.filter((post) => post.orderId === orderId)
   }
 
-  /** Returns whether the attempt may still execute, or its execution may still be reversed. */
+  /** Returns whether the attempt of a request may still execute, or its execution may still be reversed. */
   isAlive(post: Post): boolean {
     return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
   }
@@ -68,7 +68,10 @@ export class Truth {
     return final.height > madeAtHeight + BLOCKHASH_BLOCKS
   }
 
-  /** Returns the executions of these requests whose transactions have landed and succeeded on the present fork. */
+  /**
+   * Returns the executions of these requests whose transactions have landed and succeeded on the present fork of the
+   * chain.
+   */
   successes(posts: readonly Post[]): Execution[] {
     return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
   }

@@ -4,7 +4,7 @@ import { MINTS } from './market.ts'
 
 const WINDOW = { windowPrints: 5 } as const
 
-/** Every kind of exit, alone or with another exit that may affect it. */
+/** Every kind of exit, alone or together with another exit that can affect it. */
 const EXITS: readonly ExitRules[] = [
   { ...WINDOW, maxHoldSeconds: 10, stopLossPercent: 3 },
   { ...WINDOW, maxHoldSeconds: 30, trailingPercent: 2, trailingArmPercent: 2 },
@@ -29,7 +29,7 @@ const OPENING: readonly Act[] = [
     bot.bracket(token, { ...buyOf(bot), ...timeOf(bot), ...ends(bot, atPrice), atPrice })
   },
   (bot, token, price) => schedule(bot, token, price, {}),
-  // A request with two prices, of one token or of two.
+  // A request with two trigger prices, for one token or for two.
   (bot, token, price) => {
     const name = { oneCancelsOther: `one ${bot.now()}` }
     const other = MINTS.find((mint) => mint !== token.mint && bot.token(mint)?.price !== undefined) ?? token.mint

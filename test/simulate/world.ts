@@ -30,23 +30,23 @@ import { Truth } from './truth.ts'
 
 const START = 1_780_000_000_000
 const TICK_MS = 1_000
-/** Commands that an operator may give at any time. */
+/** Commands that the operator may give at any time. */
 const COMMANDS = ['halt', 'flatten', 'resume'] as const
 /** Commands that the operator may give while the disk is short. */
 const COMMANDS_ON_SHORT_DISK = ['resume', 'resume', 'flatten'] as const
 const ROW_MS = 200
-/** Interval between prints once the strategies buy no more. */
+/** Interval between prints after the strategies have stopped buying, ms. */
 const QUIET_ROW_MS = 2_000
 /**
- * The longest time after the faults until every order must be decided: the wait for a late execution, the time to the
- * last valid block, and 1,500 blocks of contradictory evidence.
+ * Maximum time from the end of the faults until every order is decided. It covers the wait for a late execution, the
+ * time to the last valid block, and 1,500 blocks with contradictory evidence.
  */
 const LONGEST_CALM_MS = 3_600_000
-/** The time for which a run continues after every order was decided. */
+/** Time for which a run continues after every order was decided, ms. */
 const AFTERWARDS_MS = 40_000
 /**
- * The same time if the service or a node lies. It is longer, because an exit that cannot be sold is retried only every
- * 192 s.
+ * The same time for runs in which the service or a node lies. It is longer, because an exit that cannot be sold is
+ * retried only every 192 s.
  */
 const LATE_AFTERWARDS_MS = 150_000
 
@@ -57,7 +57,7 @@ export interface Result {
   readonly complaints: readonly string[]
   readonly tail: readonly string[]
   readonly figures: Readonly<Record<Figure, number>>
-  /** For each lost request, the time from its end to the proof that it did not execute, ms. */
+  /** For each lost request that did not execute, the time from its end to the proof of this, ms. */
   readonly settledMs: readonly number[]
 }
 
@@ -89,17 +89,17 @@ export interface Options {
   /** Default: any. */
   readonly orders?: Orders | undefined
   readonly mutant?: Mutant
-  /** Replaces the seed's block times and clocks. */
+  /** If given, replaces the block times and clocks of the seed. */
   readonly times?: Times | undefined
   readonly show?: (line: string) => void
 }
 
-/** Runs a seed to its end. */
+/** Simulates the run of a seed from its start to its end. */
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
   const native = options.executor === 'local' ? await loadNative() : undefined
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
   const drawn = scenarioOf(seed, options.orders)
-  // The signer of the simulation has one key.
+  // The simulated signer has only one key, so a run with local signing has one wallet.
   const wallets = native === undefined ? drawn.wallets : 1
   const world = new World({ ...drawn, wallets, times: options.times ?? drawn.times }, journal, options, native)
   const repair = sabotage(options.mutant)
@@ -149,11 +149,11 @@ class World implements Host {
   readonly #plans: Plans
   #starts = 0
   #crashes = 0
-  /** The number of conditional orders that processes restored. */
+  /** Number of conditional orders that processes restored at their starts. */
   #restored = 0
   #commands = 0
   #stalls = 0
-  /** The number of firings of strategy timers in ended processes. */
+  /** Number of strategy timers that fired in processes that have ended. */
   #firings = 0
   #sellsOnShortDisk = 0
   #buysAfterShortDisk = 0
@@ -161,7 +161,7 @@ class World implements Host {
   #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
-  /** The number of effects until the process ends. */
+  /** Number of effects (writes and sends) until the process is ended. */
   #effectsLeft = Number.POSITIVE_INFINITY
 
   constructor(scenario: Scenario, journal: Journal, options: Options, native: Native | undefined) {
@@ -225,8 +225,8 @@ class World implements Host {
     const waits = scenario.conditionals.areAsked
     this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, waits, bots: [] }
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
-    // With local signing, a service that breaks the rules only returns wrong transactions, which the verifier refuses.
-    // The invariants of an honest service therefore apply.
+    // With local signing, a dishonest service can only return wrong transactions, which the verifier refuses. The rules
+    // for an honest service must therefore hold.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
     const isExact = scenario.company > 0 && scenario.rpc.ill + scenario.service.lands + scenario.network.lost === 0
     this.#checks = new Checks({
@@ -252,7 +252,7 @@ class World implements Host {
     this.#calm()
     const quietMs = kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS
     const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
-    if (!isOver) this.complain('an order or attempt is undecided')
+    if (!isOver) this.complain('an order or an attempt is still undecided at the end')
     await this.#process?.stop()
     const wallets = walletsOf(this.#scenario)
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, { kind, wallets }))
@@ -293,11 +293,12 @@ class World implements Host {
     }
   }
 
-  /** Takes steps until a time, or until the condition is true. Returns whether it is true. */
+  /** Advances the run until the time `end`, or until the condition is true. Returns whether the condition is true. */
   async #until(end: number, isTrue: () => boolean): Promise<boolean> {
     while (this.time.nextAt() <= end && this.#complaints.length === 0) {
       this.time.advanceTo(this.time.nextAt())
-      // Lets promises continue after an answer. With local signing, promises also wait for timers, so after every step.
+      // Lets promises continue after an answer. With local signing, promises also depend on timers, so this happens
+      // after every step.
       if (this.#hasAnswered || this.#local !== undefined) {
         this.#hasAnswered = false
         await setImmediate()
@@ -315,7 +316,7 @@ class World implements Host {
     if (!this.#complaints.includes(what)) this.#complaints.push(what)
   }
 
-  /** Returns whether every order has been decided for this long. */
+  /** Returns whether every order has been decided for at least this time. */
   #isQuietFor(ms: number): boolean {
     const now = this.time.now()
     if (!this.#isDecided()) this.#quietSince = now
@@ -329,7 +330,7 @@ class World implements Host {
     if (process.disk.isShort || process.mirror.isDiskLow) return false
     const { audited } = process.mirror
     if (wallets.some((wallet) => audited.get(wallet) !== this.#chain.lamportsOf(wallet))) return false
-    // After sales by the service or a second process, the remaining tokens may be too few to sell.
+    // If the service or a second process has sold tokens, too few may be left to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
     if (isOurs && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
@@ -400,26 +401,26 @@ class World implements Host {
       },
       note: (what) => this.trace.add(this.time.now(), what),
     })
-    // `#process` is undefined if the process ended while it started.
+    // `#process` is undefined if the process ended during its start.
     this.#restored += this.#process?.mirror.standing.restored ?? 0
   }
 
-  /** Called when signed bytes are sent, for the first time or again. */
+  /** Called when a process sends signed bytes, for the first time or again. */
   #leaves(text: string, process: Process): void {
     const decoded = decodeTransaction(Buffer.from(text, 'base64'))
     const signature = decoded.ok ? encodeBase58(decoded.transaction.signatures[0] as Uint8Array) : ''
     const attempt = process.mirror.signed.get(signature)
     if (attempt !== undefined) this.#checks.leaves(attempt, process)
     if (this.#truth.executions.has(signature)) return
-    // While a process starts, it sends the signed bytes of the earlier process again. `#process` is not set yet, and no
-    // crash is possible.
+    // During its start, a process sends the signed bytes of the earlier process again. `#process` is not set yet, so
+    // the process cannot be ended here.
     if (this.#process !== undefined && --this.#effectsLeft <= 0) {
       this.#crash()
       return
     }
     const last = decoded.ok ? this.#local?.builder.lastHeightOf(decoded.transaction.message.blockhash) : undefined
     if (attempt === undefined || last === undefined) {
-      this.complain(`${signature} is sent, but no record has it`)
+      this.complain(`${signature} is sent, but no record contains it`)
       return
     }
     this.#checks.sends(attempt, signature)
@@ -429,13 +430,13 @@ class World implements Host {
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
-  /** Ends the first start before its request limiter exists, as an RPC that cannot be reached does. */
+  /** Ends the first start before its request limiter exists. A real start ends in this way if no RPC can be reached. */
   #failStart(): void {
     if (this.#options.mutant === 'failedStartUsesKey') this.#key.isUsed = true
     this.trace.add(this.time.now(), 'process: a first start fails')
   }
 
-  /** Ends the process as kill -9 or a machine failure does; a new process starts later. */
+  /** Ends the process at once, as kill -9 or a failure of the machine does. A new process starts later. */
   #crash(): void {
     const process = this.#process
     if (process === undefined) return
@@ -484,7 +485,7 @@ class World implements Host {
     this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
   }
 
-  /** Another program fills the disk in steps, and later removes its files. */
+  /** Lets another program fill the disk in steps, and later remove its files. */
   #scheduleDisk(): void {
     const { steps, endsMs } = this.#scenario.diskRoom ?? { steps: [], endsMs: 0 }
     const { disk } = this.#journal
@@ -530,7 +531,7 @@ class World implements Host {
     this.#process?.row(mint, price, this.#draws.between(0.1, 2), this.#draws.chance(0.5), '', '')
   }
 
-  /** Prints our own trade on the feed, as usual. */
+  /** Shows our own trade on the feed after a delay; some trades are never shown. */
   #print({ mint, sol, tokens, side, signature, trader }: CurveTrade): void {
     if (this.#draws.chance(0.3)) return
     const price = Number(sol) / 1e9 / (Number(tokens) / 1e6)

@@ -36,20 +36,20 @@ describe('the liquidation value', () => {
     expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
   })
 
-  it('without a price, the value is undefined', () => {
+  it('the value of a position without a price is undefined', () => {
     expect(liquidationSol(held, undefined)).toBe(undefined)
     expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
   })
 
   it.each([
-    ['the last price', 1e-6, undefined, 0, 1e-6],
-    ['the last price, ten minutes old', 1e-6, undefined, 600_000, 1e-6],
-    ['no price', undefined, undefined, 0, undefined],
-    ['no price for more than ten minutes: the token counts as worthless', 1e-6, undefined, 600_001, 0],
-    ['no price at all for more than ten minutes: the token counts as worthless', undefined, undefined, 600_001, 0],
-    ['the price of its pool, which was read since its last print', 1e-6, 0.5e-6, 900_000, 0.5e-6],
-    ['the price of its pool, if there was no print since the start', undefined, 0.5e-6, 0, 0.5e-6],
-  ])('uses %s', (_name, price, pool, quietMs, by) => {
+    ['the last price of the token', 1e-6, undefined, 0, 1e-6],
+    ['a last price that is ten minutes old', 1e-6, undefined, 600_000, 1e-6],
+    ['no value if the token has no price', undefined, undefined, 0, undefined],
+    ['the value 0 if the last price is more than ten minutes old', 1e-6, undefined, 600_001, 0],
+    ['the value 0 if the token has had no price for more than ten minutes', undefined, undefined, 600_001, 0],
+    ['the price of the pool if the pool was read after the last print', 1e-6, 0.5e-6, 900_000, 0.5e-6],
+    ['the price of the pool if there was no print since the start', undefined, 0.5e-6, 0, 0.5e-6],
+  ])('the value of a position uses %s', (_name, price, pool, quietMs, by) => {
     const session = { now: quietMs, prices: { at: () => price }, hasMarks: false } as unknown as EngineState
     const watch = watching({ pool: pool === undefined ? undefined : { at: () => pool } })
     const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
@@ -57,10 +57,10 @@ describe('the liquidation value', () => {
   })
 
   it.each([
-    ['the robust price, if that is lower', 1e-6, 2e-6, 1e-6],
-    ['the price of the exits, if that is lower', 1e-6, 0.4e-6, 0.4e-6],
-    ['the robust price, if the exits have none', 1e-6, undefined, 1e-6],
-    ['no price, if there is no robust price, as after a gap', undefined, 1e-6, undefined],
+    ['the robust price if it is below the price of the exits', 1e-6, 2e-6, 1e-6],
+    ['the price of the exits if it is below the robust price', 1e-6, 0.4e-6, 0.4e-6],
+    ['the robust price if the exits have no price', 1e-6, undefined, 1e-6],
+    ['no price if there is no robust price, for example after a gap', undefined, 1e-6, undefined],
   ])(
     'with recorded marks the value uses %s, and deducts the fees of venue and service',
     (_name, price, ofExits, by) => {
@@ -81,7 +81,7 @@ describe('the liquidation value', () => {
 })
 
 describe('exposure', () => {
-  /** Bot `a` bought for 0.1 SOL at 1e-6, and the price has moved since. */
+  /** Bot `a` has bought tokens for 0.1 SOL at 1e-6 SOL per token. The price has since moved to `price`. */
   function holding(limits: object, price: number): Crew {
     const crew = new Crew({ limits })
     for (const mint of [MINT, MINT_2]) crew.rig.newToken(mint, 10, 'maker')
@@ -128,7 +128,7 @@ describe('a loss', () => {
         /[^;]*; 1 held token has no trades and counts as worthless every day until sold/,
       )
       expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
-      crew.rig.settle(1e-6, MINT) // still printed
+      crew.rig.settle(1e-6, MINT) // MINT has a print again
       expect(crew.bought('a', MINT_2, 0.01)).toBe('')
     },
   )
@@ -230,7 +230,7 @@ describe('a loss', () => {
     },
   )
 
-  it('a known loss is distinguished from an unknown one if a held token has no price', () => {
+  it('a refusal names the held tokens without a price, because the loss is then not known', () => {
     const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     crew.rig.input(gap)
@@ -246,7 +246,7 @@ describe('a loss', () => {
 describe('`resume`', () => {
   const limits = { maxDrawdownLamports: sol(0.15) }
 
-  it('a `resume` while a held token has no price allows no further loss', () => {
+  it('a `resume` forgives no loss of a held token without a price', () => {
     const crew = new Crew({ limits })
     expect([crew.bought('a', MINT, 0.1), crew.bought('a', MINT_2, 0.1)]).toEqual(['', ''])
     crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT, MINT_2] })
@@ -297,7 +297,7 @@ describe('`resume`', () => {
     expect(crew.bought('a', MINT_3, 0.14)).toBe('')
     crew.rig.settle(0.01e-6, MINT_3)
     crew.rig.settle(0.01e-6, MINT_2)
-    expect(crew.bought('a', MINT, 0.01)).toBe('DRAWDOWN_LIMIT') // 0.139 and 0.019 since then
+    expect(crew.bought('a', MINT, 0.01)).toBe('DRAWDOWN_LIMIT') // lost 0.139 and 0.019 SOL since the resume
   })
 })
 
