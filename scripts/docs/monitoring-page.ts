@@ -26,20 +26,21 @@ export function monitoringPage(): string {
 
 const INTRODUCTION = (): string => `# Monitoring with Prometheus
 
-The desk answers \`GET /metrics\` with ${Object.values(CATALOGUE).flat().length} metrics in the text format of Prometheus. They show the state that
-\`sluice status\` and [the desk](desk.md) show, from the same source. The answer is written in the desk's thread, so a scrape
-never delays a trade. \`npm run docs\` generates this page from the catalogue in \`src/desk/metrics/catalogue.ts\`.
+The desk answers \`GET /metrics\` with ${Object.values(CATALOGUE).flat().length} metrics in the text format of Prometheus. They show the same
+state as \`sluice status\` and [the desk](desk.md). The desk's thread writes the answer, so a request of Prometheus (a
+scrape) never delays a trade. \`npm run docs\` generates this page from the catalogue in
+\`src/desk/metrics/catalogue.ts\`.
 
 ## Set up
 
-Make a token. Sluice and Prometheus each need a file that only they can read:
+Make a token. Sluice and Prometheus each need a file with the token that only they can read:
 
 \`\`\`sh
 openssl rand -hex 32 > metrics-token && chmod 600 metrics-token
 sudo install -o prometheus -m 0400 metrics-token /etc/prometheus/sluice-token
 \`\`\`
 
-Name the token in the YAML, and name the port, so that it stays the same:
+Name the file of the token in the YAML. Also name the port, so that it does not change:
 
 \`\`\`yaml check
 service: sandbox
@@ -66,9 +67,9 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
   \`--no-desk\` there are no metrics either, and the start logs a warning.
 * The token is needed on loopback too, because every program of the machine can connect there. It opens only
   \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
-* A wrong token is refused (401, \`TOKEN_REQUIRED\`; 429, \`TOO_MANY\`, after five of them in a minute) and logged. Wrong
-  tokens never prevent scrapes with the right token. At most 20 of these scrapes may come at once, and two a second in
-  the long run.
+* A request with a wrong token is refused (401, \`TOKEN_REQUIRED\`; after five wrong tokens in a minute 429, \`TOO_MANY\`)
+  and logged. Wrong tokens never prevent scrapes with the right token. At most 20 scrapes with the right token may come
+  at once, and two a second in the long run.
 * The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
   Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
 * The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
@@ -87,9 +88,10 @@ const ALERTS = (): string => {
   )
   return `## Alerts
 
-[alerts.yml](monitoring/alerts.yml) has ${rows.length} rules. Prometheus evaluates them; an Alertmanager sends the messages. Bounds of
-money, time and memory that depend on your bots are marked with "adjust" in the file. \`npm run monitoring\` tests each
-rule with promtool, and evaluates the rules and the dashboard on a Prometheus that scrapes running bots.
+[alerts.yml](monitoring/alerts.yml) has ${rows.length} rules. Prometheus evaluates them; an Alertmanager sends the
+messages. Thresholds of money, time and memory that depend on your bots are marked with "adjust" in the file.
+\`npm run monitoring\` tests each rule with promtool, and evaluates the rules and the dashboard on a Prometheus that
+scrapes running bots.
 
 | alert | severity | condition | for | what to do |
 |---|---|---|---|---|
@@ -104,9 +106,9 @@ money, orders, feed and machine of one process or of several.
 
 const METRICS = `## Metrics
 
-Counters begin at zero with each start of the process. SOL, seconds and bytes are the units. A metric without a value
-at present has no series. Each value comes from the key of \`/api/view\` and \`sluice status --json\` in the last column.
-The values under the key \`process\` are measured every five seconds.
+Counters begin at zero with each start of the process. A metric without a value at present has no series. Each value
+comes from \`/api/view\` and \`sluice status --json\`; the last column names the key. The values under the key \`process\`
+are measured every five seconds.
 `
 
 function tableOf(section: string, metrics: readonly Metric[]): string[] {

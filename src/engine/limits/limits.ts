@@ -175,7 +175,7 @@ export const LIMITS = {
       .max(30 * 86_400),
   },
   maxLamportsPerHour: {
-    about: 'Most SOL that the buys of any 60 minutes may ask for.',
+    about: 'Most SOL that buys may request in any 60 minutes.',
     absent: 'no limit',
     ...{ key: 'maxSolPerHour', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per hour`,
@@ -189,7 +189,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerDay: {
-    about: 'Most SOL that buys may ask for since 00:00 UTC.',
+    about: 'Most SOL that buys may request since 00:00 UTC.',
     absent: 'no limit',
     ...{ key: 'maxSolPerDay', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per day`,
@@ -222,7 +222,8 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerCreator: {
-    about: 'Most SOL at risk in the tokens of one creator. All unknown creators count as one.',
+    about:
+      'Most SOL at risk in the tokens of one creator. All tokens of unknown creators count as tokens of one creator.',
     absent: 'no limit',
     ...{ key: 'maxSolPerCreator', unit: 'sol', schema: buySol, default: null, needsLaunches: true },
     text: (shown) => `${shown} SOL per creator`,
