@@ -20,6 +20,9 @@ import type { SourceValue } from './sources.ts'
 import { exitTimerOf } from './timers.ts'
 import { WalletReconciler } from './wallet-reconciler.ts'
 
+/** Number of rows whose memory is loaded in advance. With 4 or 16 rows instead of 8, runs took a tenth longer. */
+const ROWS_AHEAD = 8
+
 /** Runs the engine from one start input to the next. Passes each row and input to the parts of the engine that need
  *  it. */
 export class EngineRun {
@@ -78,7 +81,7 @@ export class EngineRun {
     let row = from
     let ahead = from
     do {
-      if (row === ahead) ahead = this.#router.lookAhead(block, row, to)
+      if (row === ahead) ahead = this.#lookAhead(state, block, row, to)
       const now = time[row] as number
       if (!(now >= state.now)) throw new Error(`invariant broken: time runs backwards from ${state.now} to ${now}`)
       state.seq = seqOfZero + row
@@ -102,7 +105,7 @@ export class EngineRun {
     let row = from
     let ahead = from
     do {
-      if (row === ahead) ahead = this.#router.lookAhead(block, row, to)
+      if (row === ahead) ahead = this.#lookAhead(state, block, row, to)
       const now = time[row] as number
       if (!(now >= state.now)) throw new Error(`invariant broken: time runs backwards from ${state.now} to ${now}`)
       state.seq = seqOfZero + row
@@ -124,6 +127,14 @@ export class EngineRun {
       }
     } while (row < to && outputs.length === 0 && !showsTrades)
     return row
+  }
+
+  /** Loads what the next rows need into the processor's cache. Returns the row at which to look ahead again. */
+  #lookAhead({ prices }: EngineState, block: Block, from: number, to: number): number {
+    const end = from + ROWS_AHEAD < to ? from + ROWS_AHEAD : to
+    prices.lookAhead(block, from, end)
+    this.#router.lookAhead(block, from, end)
+    return end
   }
 
   /** Passes on a row as `#dispatch` does, and then records whether its token is quiet. */

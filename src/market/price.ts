@@ -30,6 +30,9 @@ export class Prices {
   #words = new Uint32Array(this.#doubles.buffer)
   /** For each token, the number of its prints at the beginning of the day. */
   #countsThen = new Uint32Array(0)
+  /** Sum of the counts that the last `lookAhead` read. No code reads this field. It exists because the optimizer would
+   *  remove the reads if their result were unused. */
+  printsAhead = 0
 
   constructor(units: UnitSettings) {
     this.#proof = new UnitProof(units)
@@ -50,6 +53,15 @@ export class Prices {
     doubles[at + MEDIAN] = 0
     words[at * 2 + COUNT] = count + 1
     return true
+  }
+
+  /** Reads the number of prints of each row's token, which brings the token's prints into the processor's cache. Each
+   *  read may miss the cache; when the reads are done together, the misses overlap. */
+  lookAhead({ token }: Block, from: number, to: number): void {
+    const words = this.#words
+    let prints = 0
+    for (let row = from; row < to; row++) prints += words[(token[row] as number) * DOUBLES * 2 + COUNT] ?? 0
+    this.printsAhead = prints
   }
 
   /** Returns the robust price, SOL per token; undefined before three prints that are large enough, or if the unit of
