@@ -46,7 +46,7 @@ function filled(
 const ended = (state: Attempt['state']): Execution => ({ attempt: buyAttempt('mint', 0.1, { state }), fill: undefined })
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 
-test('measured parameters replace assumed ones', () => {
+test('the calibration replaces assumed parameters of the fill model by measured ones', () => {
   const costs = {
     tradeLamports: lamports(98_000_000),
     venueFeeLamports: lamports(980_000),
@@ -110,7 +110,7 @@ test('if measured orders had competition, the calibration counts this competitio
   expect(calibrated(DEFAULT_FILL_MODEL, { ...usual, landingFailurePercent: null }, mean).landingFailurePercent).toBe(3)
 })
 
-test('too few samples change nothing, and unread values do not count as zero', () => {
+test('the calibration changes no parameter with too few samples, and does not count unread values as zero', () => {
   const unread = { unknown: ['venueFee', 'serviceFee'] } as const
   const executions = [
     ...times(10, () => filled(1_000, 1, {}, unread)),
@@ -128,7 +128,7 @@ test('too few samples change nothing, and unread values do not count as zero', (
   expect(measure([])).toMatchObject({ fills: 0, decided: 0 })
 })
 
-test('a block time is the time rounded down to a second', () => {
+test('the calibration treats a block time as the time of the block rounded down to a second', () => {
   const whole = times(20, () => filled(999, 1)) // armed a millisecond after the full second
   expect(measure(whole).latencyMs).toEqual({ p50: 1_499, p95: 1_499 })
 })
@@ -175,7 +175,7 @@ test("a real fill is compared with the model's fill at the worst price of its sl
   expect(flattered).toBeCloseTo(-10, 4)
 })
 
-test('the comparison does not depend on how the tape is cut into blocks, and skips attempts without a price', () => {
+test('the calibration does not depend on how the tape is divided into blocks, and skips attempts without a price', () => {
   const executions = [
     filled(51, predicted(PRICE)),
     filled(1_501, 1e6),
@@ -193,7 +193,7 @@ test('the comparison does not depend on how the tape is cut into blocks, and ski
     expect(compare(executions, cuts)).toEqual(whole)
 })
 
-test('attempts during a gap are not compared, and after a gap there is no price until new prints', () => {
+test('the calibration skips attempts during a gap, and after a gap there is no price until new prints', () => {
   const early = filled(51, predicted(PRICE)) // T0 + 1 to T0 + 52
   const late = filled(500, predicted(PRICE * 1.04), { armedAt: T0 + 4_000 }) // prints 500, 600 and 700 ms before it
   const gap = (from: number, to: number, ...keys: string[]): Unheard => ({ from: T0 + from, to: T0 + to, keys })

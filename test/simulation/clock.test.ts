@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
-test('timers run in the order of their due times, then of their creation, each at its own time', () => {
+test('timers of the simulated clock run in the order of their due times, then of their creation, each at its own time', () => {
   const clock = new SimulatedClock(1000)
   const ran: string[] = []
   const note = (name: string) => () => ran.push(`${name}@${clock.now()}`)
@@ -16,7 +16,7 @@ test('timers run in the order of their due times, then of their creation, each a
   expect(clock.now()).toBe(1020)
 })
 
-test('a timer that is set inside a timer fires in the same call if it is due', () => {
+test('a simulated timer that another timer sets fires in the same call if it is due', () => {
   const clock = new SimulatedClock()
   const ran: number[] = []
   clock.after(5, () => {
@@ -33,22 +33,22 @@ test.each([
   [1.2, 2],
   [0, 0],
   [-7, 0],
-])('a delay of %d ms is rounded to %i', (ms, due) => {
+])('the simulated clock rounds a delay of %d ms to %i ms', (ms, due) => {
   const clock = new SimulatedClock()
   clock.after(ms, () => {})
   expect(clock.nextAt()).toBe(due)
 })
 
-test('an invalid delay is refused', () => {
+test('the simulated clock refuses an invalid delay', () => {
   const clock = new SimulatedClock(50)
   expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError)
   expect(() => clock.after(Number.POSITIVE_INFINITY, () => {})).toThrow(RangeError)
-  expect(() => clock.advanceTo(49)).toThrow('time cannot run backwards')
+  expect(() => clock.advanceTo(49)).toThrow('the time of the simulated clock cannot go back')
   expect(() => clock.advanceTo(Number.NaN)).toThrow(RangeError)
   expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('a cancelled timer does not run, and cancelling it again or after it ran has no effect', () => {
+test('a cancelled simulated timer does not run, and cancelling it again or after it ran has no effect', () => {
   const clock = new SimulatedClock()
   const ran: string[] = []
   const cancel = clock.after(1, () => ran.push('cancelled'))
@@ -63,7 +63,7 @@ test('a cancelled timer does not run, and cancelling it again or after it ran ha
   expect(ran).toEqual(['ran', 'next'])
 })
 
-test('a timer may cancel another timer with the same due time', () => {
+test('a simulated timer may cancel another timer with the same due time', () => {
   const clock = new SimulatedClock()
   let cancel = () => {}
   clock.after(1, () => cancel())
@@ -71,7 +71,7 @@ test('a timer may cancel another timer with the same due time', () => {
   clock.advanceTo(1)
 })
 
-test('for any sequence of set and cancel, the clock fires the same timers as a sorted list', () => {
+test('for any sequence of timers and cancellations, the simulated clock fires the same timers as a sorted list', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ ms: fc.nat(50), drop: fc.boolean() })), (timers) => {
       const clock = new SimulatedClock()

@@ -15,10 +15,10 @@ const FEES = { venueFeePercent: 1.25, serviceFeePercent: 0 }
 test.each([
   ['the quoted price', 1, 10, 34_181_265],
   ['a price 1 % higher', 1.01, 10, 33_852_000],
-  ['a price just inside the slippage', 1.09, 10, 31_418_000],
-  ['a price beyond the slippage', 1.11, 10, undefined],
-  ['a price beyond a narrow slippage', 1.02, 0.5, undefined],
-])('a buy of 1 SOL at %s', (_what, worst, slippage, tokens) => {
+  ['a price just within the slippage limit', 1.09, 10, 31_418_000],
+  ['a price beyond the slippage limit', 1.11, 10, undefined],
+  ['a price beyond a narrow slippage limit', 1.02, 0.5, undefined],
+])('the fill model fills or rejects a buy of 1 SOL at %s', (_what, worst, slippage, tokens) => {
   const swap = buy(solToLamports(1), slippage, at(worst), FEES)
   if (tokens === undefined) expect(swap).toBeUndefined()
   else expect(Number(swap?.tokens) / 1e6 / tokens).toBeCloseTo(1, 2)
@@ -28,15 +28,15 @@ test.each([
 test.each([
   ['the quoted price', 1, 10, 0.0272],
   ['a price 10 % lower', 0.9, 10, 0.0245],
-  ['a price beyond the slippage', 0.8, 10, undefined],
-  ['any price with a slippage of 100 %', 0.01, 100, 0.000275],
-])('a sale of a million tokens at %s', (_what, worst, slippage, sol) => {
+  ['a price beyond the slippage limit', 0.8, 10, undefined],
+  ['a very low price with a slippage limit of 100 %', 0.01, 100, 0.000275],
+])('the fill model fills or rejects a sale of a million tokens at %s', (_what, worst, slippage, sol) => {
   const swap = sell(1_000_000_000_000n, 6, slippage, at(worst), FEES)
   if (sol === undefined) expect(swap).toBeUndefined()
   else expect((swap?.tradeLamports ?? 0) / 1e9 / sol).toBeCloseTo(1, 1)
 })
 
-test('a round trip loses at least twice the fees of venue and service, and no buy costs more than its amount', () => {
+test('in the fill model, a round trip loses at least twice the fees of venue and service, and no buy costs more than its amount', () => {
   const price = fc.double({ min: 1e-12, max: 1, noNaN: true })
   fc.assert(
     fc.property(price, fc.integer({ min: 1_000_000, max: 100_000_000_000 }), (quoted, spend) => {
@@ -50,7 +50,7 @@ test('a round trip loses at least twice the fees of venue and service, and no bu
   )
 })
 
-test('latencies have the configured percentiles', () => {
+test('the latencies of the fill model have the configured percentiles', () => {
   const random = seededRandom(7)
   const drawn = Array.from({ length: 20_000 }, () => drawLatencyMs({ p50: 1_500, p95: 4_000 }, random)).sort(
     (a, b) => a - b,
@@ -66,24 +66,27 @@ test('latencies have the configured percentiles', () => {
 const USUAL = DEFAULT_FILL_MODEL.autoPriorityFeeLamports
 
 test.each([
-  ['without competition at the usual fee', null, 0, 3],
-  ['without competition at the usual fee, named', USUAL, 0, 3],
+  ['without competition and with the usual fee', null, 0, 3],
+  ['without competition and with a fee that equals the usual one', USUAL, 0, 3],
   ['with four prints per slot', null, 4, 6],
   ['with twelve prints per slot', null, 12, 12],
-  ['at a quarter of the fee', lamports(USUAL / 4), 0, 6],
-  ['at four times the fee', lamports(USUAL * 4), 4, 3],
-  ['at most 60 %', lamports(10_000), 100, 60],
-])('the loss rate %s: %s lamports, %d prints, %d %%', (_what, fee, prints, percent) => {
-  expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
-})
+  ['with a quarter of the usual fee', lamports(USUAL / 4), 0, 6],
+  ['with four times the usual fee', lamports(USUAL * 4), 4, 3],
+  ['with a tiny fee and much competition, at most 60 %', lamports(10_000), 100, 60],
+])(
+  'the fill model loses transactions %s (fee %s lamports, %d prints per slot) at a rate of %d %%',
+  (_what, fee, prints, percent) => {
+    expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
+  },
+)
 
-test('a loss rate of 100 % stays at any fee', () => {
+test('a configured loss rate of 100 % or 0 % is the same with any fee', () => {
   const model = { ...DEFAULT_FILL_MODEL, landingFailurePercent: 100 }
   expect(lossPercent(model, null, 0)).toBe(100)
   expect(lossPercent({ ...model, landingFailurePercent: 0 }, lamports(10_000), 50)).toBe(0)
 })
 
-test('a stress factor multiplies every fee and the latency of the model', () => {
+test('a stress factor multiplies every fee and the latency of the fill model', () => {
   const twice = stressed(DEFAULT_FILL_MODEL, 2)
   expect(twice).toMatchObject({ latencyMs: { p50: 3_000, p95: 8_000 }, venueFeePercent: 2.5, serviceFeePercent: 2 })
   expect(networkFee(null, twice)).toBe(2 * 505_000)

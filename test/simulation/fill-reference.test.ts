@@ -19,7 +19,7 @@ const ATTEMPTS = Number(process.env['FILL_ATTEMPTS'] ?? 20_000)
 const SEED = Number(process.env['FILL_SEED'] ?? 1)
 const START = 1_700_000_000_000
 const HELD = 10n ** 21n
-/** The largest permitted difference, because the model and the reference may round in another order. */
+/** The largest permitted difference. The fill model and the reference may round in different orders. */
 const BASE_UNIT = 1
 
 const RULES: readonly Rules[] = [
@@ -28,7 +28,7 @@ const RULES: readonly Rules[] = [
   { latencyMs: 4_000, slotMs: 800, venueFee: 0.003, serviceFee: 0 },
 ]
 
-test(`${ATTEMPTS} attempts end as the document about the fill model says (FILL_SEED=${SEED})`, () => {
+test(`${ATTEMPTS} attempts end as docs/fills.md describes (FILL_SEED=${SEED})`, () => {
   const counts = new Map<string, number>()
   let attempts = 0
   for (let seed = SEED * 10_000; attempts < ATTEMPTS; seed++) {
@@ -68,7 +68,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // After that, the reference plays the same events.
+  // Then the reference receives the same events.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))

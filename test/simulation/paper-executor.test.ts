@@ -16,7 +16,7 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const PRICE = 5e-8
 const AFTER_A_LOSS_MS = 81_000
-/** A fill model whose transactions land after exactly a second and a slot. */
+/** A fill model whose transactions land after exactly one second and one Solana slot. */
 const EXACT: FillModel = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1_000, p95: 1_000 }, landingFailurePercent: 0 }
 const LANDED_MS = 1_400
 const FINAL_MS = LANDED_MS + 12_800
@@ -31,12 +31,12 @@ class Paper {
 
   constructor(model: Partial<FillModel> = {}, seed = 1) {
     this.executor = new PaperExecutor(this.clock, this.market, { ...EXACT, ...model }, seed)
-    // The sales prove that the token can be sold.
+    // The two sales prove that the token can be sold.
     this.rows([1, 2].map(() => ({ kind: 'sell', time: START, mint: 'mint', price: PRICE })))
     this.print(PRICE, PRICE, PRICE)
   }
 
-  /** Prints trades of 1 SOL each, now. */
+  /** Adds trades of 1 SOL each to the market, at the time of the clock. */
   print(...prices: number[]): void {
     this.rows(prices.map((price) => ({ time: this.clock.now(), mint: 'mint', price })))
   }
@@ -98,11 +98,19 @@ const bought = (attempt: Attempt): ExecutorWorld => {
 executorContract('the paper executor', [
   { what: 'a buy fills', ends: 'filled', build: () => new Paper().world(buyAttempt('mint', 0.1)) },
   { what: 'a sale fills', ends: 'filled', build: () => bought(sellAttempt('mint')) },
-  { what: 'nothing to sell', ends: 'reverted', build: () => new Paper().world(sellAttempt('mint')) },
-  { what: 'a buy without a price', ends: 'refused', build: () => new Paper().world(buyAttempt('unseen', 0.1)) },
-  { what: 'a sale without a price', ends: 'unsent', build: () => new Paper().world(sellAttempt('unseen')) },
+  { what: 'a sale without tokens reverts', ends: 'reverted', build: () => new Paper().world(sellAttempt('mint')) },
   {
-    what: 'a price beyond the slippage',
+    what: 'a buy of a token without a price is refused',
+    ends: 'refused',
+    build: () => new Paper().world(buyAttempt('unseen', 0.1)),
+  },
+  {
+    what: 'a sale of a token without a price is not sent',
+    ends: 'unsent',
+    build: () => new Paper().world(sellAttempt('unseen')),
+  },
+  {
+    what: 'a buy reverts if the price exceeds its slippage limit',
     ends: 'reverted',
     build: () => {
       const paper = new Paper()
@@ -111,20 +119,25 @@ executorContract('the paper executor', [
     },
   },
   {
-    what: 'a transaction that never lands',
+    what: 'a transaction that never lands is absent',
     ends: 'absent',
     build: () => new Paper({ landingFailurePercent: 100 }).world(buyAttempt('mint', 0.1)),
   },
-  { what: 'a crash', ends: 'absent', call: 'resume', build: () => new Paper().world(buyAttempt('mint', 0.1)) },
   {
-    what: 'a crash after a revert',
+    what: 'an attempt is absent after a crash',
+    ends: 'absent',
+    call: 'resume',
+    build: () => new Paper().world(buyAttempt('mint', 0.1)),
+  },
+  {
+    what: 'an attempt stays reverted after a crash',
     ends: 'reverted',
     call: 'resume',
     build: () => new Paper().world(buyAttempt('mint', 0.1, { state: 'landed', code: 'SLIPPAGE_EXCEEDED' })),
   },
 ])
 
-test('a buy is acknowledged, filled when it lands, and final 32 slots later', () => {
+test('on paper, a buy is acknowledged, filled when it lands, and final 32 Solana slots later', () => {
   const paper = new Paper()
   paper.run(buyAttempt('mint', 0.1))
   paper.pass(LANDED_MS - 1)
@@ -145,7 +158,7 @@ test('a buy is acknowledged, filled when it lands, and final 32 slots later', ()
   })
 })
 
-test('a buy pays the trade, fees and the rent of a new account, and a full sale returns the rent', () => {
+test('on paper, a buy pays the trade, the fees and the rent of a new account, and a full sale returns the rent', () => {
   const paper = new Paper()
   const first = paper.land(buyAttempt('mint', 0.1))
   const again = paper.land(buyAttempt('mint', 0.1, { id: 'o2.1', priorityFeeLamports: lamports(20_000) }))
@@ -160,7 +173,7 @@ test('a buy pays the trade, fees and the rent of a new account, and a full sale 
   expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
 })
 
-test('an order is filled at the worst price of its slot, and a print that the next print contradicts does not count', () => {
+test('a paper order is filled at the worst price of its Solana slot, without prints that the next print contradicts', () => {
   const alone = new Paper().land(buyAttempt('mint', 0.1))
   const noisy = new Paper()
   noisy.run(buyAttempt('mint', 0.1))
@@ -192,7 +205,7 @@ test('an order is filled at the worst price of its slot, and a print that the ne
   expect(fillOf(later.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
 })
 
-test('a price beyond the slippage reverts the trade, which costs its fee', () => {
+test('a price beyond the slippage limit reverts a paper trade, which costs its fee', () => {
   const paper = new Paper()
   paper.run(buyAttempt('mint', 0.1, { price: PRICE }))
   paper.print(PRICE * 1.3, PRICE * 1.3, PRICE * 1.3)
@@ -204,7 +217,7 @@ test('a price beyond the slippage reverts the trade, which costs its fee', () =>
   ])
 })
 
-test('the slippage of an order is measured from the price at sending, not from the price of its decision', () => {
+test('the slippage of a paper order is measured from the price when it is sent, not from the price of its decision', () => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   const stale = sellAttempt('mint', { price: PRICE * 100, slippagePercent: 1 })
@@ -218,14 +231,14 @@ test.each([
   [{ kind: 'tokens', tokens: 1_000n, decimals: 6 }, 1_000n],
   [{ kind: 'tokens', tokens: 1_001n, decimals: 6 }, undefined],
   [{ kind: 'percent', percent: 0.01 }, undefined],
-] as const)('of 1000 base units, a sale of %o sells %s', (size, tokens) => {
+] as const)('on paper, a sale of %o sells %s of 1000 base units', (size, tokens) => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000n)], [])
   expect(paper.land(sellAttempt('mint', { size }))?.tokens).toBe(tokens)
   if (tokens === undefined) expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'reverted', code: 'REVERTED' })
 })
 
-test('if two full exits are sent at the same time, the second one has nothing to sell', () => {
+test('if two full exits are sent at the same time on paper, the second one has nothing to sell', () => {
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
   paper.run(sellAttempt('mint'))
@@ -236,7 +249,7 @@ test('if two full exits are sent at the same time, the second one has nothing to
   expect(ends[1]).toMatchObject({ kind: 'reverted', signature: 'paper-o1.2' })
 })
 
-test('a dead token is sold for nothing and is worth nothing', () => {
+test('on paper, a token without trades for ten minutes is worthless and is sold for 0 SOL', () => {
   const paper = new Paper()
   const held = holding(1_000_000_000n)
   paper.executor.restore([held], [])
@@ -252,21 +265,24 @@ test.each([
   { buys: 12, sales: [1, 1], sells: false },
   { buys: 12, sales: [1, 1, 1], sells: true },
   { buys: 12, sales: [1, 1, 0.001], sells: false },
-])('after $buys more buys and sales of $sales SOL, the token can be sold: $sells', ({ buys, sales, sells }) => {
-  const paper = new Paper()
-  const held = holding(1_000_000_000n)
-  paper.executor.restore([held], [])
-  const row = { time: START, mint: 'mint', price: PRICE }
-  // The market has two of the sales from the beginning.
-  paper.rows(sales.slice(2).map((sol) => ({ ...row, kind: 'sell', sol })))
-  paper.print(...Array.from({ length: buys - 1 }, () => PRICE))
-  expect(paper.executor.valueOf(held) > 0).toBe(sells)
-  const fill = paper.land(sellAttempt('mint'))
-  if (sells) expect(fill).toMatchObject({ tokens: 1_000_000_000n })
-  else expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
-})
+])(
+  'after two and $buys more buys, and sales of $sales SOL, a token on paper can be sold: $sells',
+  ({ buys, sales, sells }) => {
+    const paper = new Paper()
+    const held = holding(1_000_000_000n)
+    paper.executor.restore([held], [])
+    const row = { time: START, mint: 'mint', price: PRICE }
+    // The market already has the first two of the sales.
+    paper.rows(sales.slice(2).map((sol) => ({ ...row, kind: 'sell', sol })))
+    paper.print(...Array.from({ length: buys - 1 }, () => PRICE))
+    expect(paper.executor.valueOf(held) > 0).toBe(sells)
+    const fill = paper.land(sellAttempt('mint'))
+    if (sells) expect(fill).toMatchObject({ tokens: 1_000_000_000n })
+    else expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
+  },
+)
 
-test('a single sale does not prove that a token can be sold, and after few buys no proof is needed', () => {
+test('a single sale does not prove that a token can be sold, but after fewer than eight buys no proof is needed', () => {
   const token = (buys: number, sales: number) => {
     const paper = new Paper()
     paper.rows([
@@ -278,7 +294,7 @@ test('a single sale does not prove that a token can be sold, and after few buys 
   expect([token(7, 0), token(8, 0), token(8, 1), token(8, 2)]).toEqual([false, true, true, false])
 })
 
-test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) => {
+test.each(['sell', 'buy'] as const)('a large %s changes the price of paper orders at once', (side) => {
   const pool = Math.sqrt(32_190_000_000 * PRICE) // SOL in the pool of a price on the curve
   const after = (share: number) => {
     const paper = new Paper()
@@ -291,12 +307,12 @@ test.each(['sell', 'buy'] as const)('a large %s sets the price at once', (side) 
     const fill = paper.land(sellAttempt('mint', { slippagePercent: 100 }))
     return (fill?.tradeLamports ?? 0) / calm
   }
-  // The price changes by the square of the change of the pool's SOL. Earlier trades have moved it by some percent.
+  // The price changes with the square of the SOL in the pool. Earlier trades have moved the price by some percent.
   const left = (share: number): number => (1 + (side === 'sell' ? -share : share)) ** 2
   for (const share of [0.1, 0.4, 0.8]) expect(Math.abs(after(share) / left(share) - 1)).toBeLessThan(0.1)
 })
 
-test('an order in parts gets as much in total as the whole order, in both directions', () => {
+test('a paper order that is sent in parts gets as much in total as the whole order, for buys and sales', () => {
   const [whole, parts] = [new Paper(), new Paper()]
   const sumOf = (fills: (Fill | undefined)[], of: (fill: Fill) => number): number =>
     fills.reduce((sum, fill) => sum + of(fill as Fill), 0)
@@ -310,7 +326,7 @@ test('an order in parts gets as much in total as the whole order, in both direct
   expect(sumOf(tenth, ({ tradeLamports }) => tradeLamports) / (sold?.tradeLamports ?? 0)).toBeCloseTo(1, 6)
 })
 
-test('the price impact of our own trade halves once others have traded as much SOL as the pool has', () => {
+test('on paper, the price impact of our own trade halves when others have traded as many SOL as the pool has', () => {
   const tokensAfter = (prints: number) => {
     const paper = new Paper()
     const first = paper.land(buyAttempt('mint', 4))
@@ -323,7 +339,7 @@ test('the price impact of our own trade halves once others have traded as much S
   expect(none).toBeLessThan(0.001)
 })
 
-test('with the free model an order is filled at once at the last print, without impact or costs', () => {
+test('with the fill model `free`, an order is filled at once at the last print, without impact or costs', () => {
   const paper = new Paper(FREE_FILL_MODEL)
   paper.run(buyAttempt('mint', 5, { slippagePercent: 1 }))
   paper.pass(0)
@@ -335,7 +351,7 @@ test('with the free model an order is filled at once at the last print, without 
   expect(Math.abs((sold?.tradeLamports ?? 0) - 10_000_000_000)).toBeLessThanOrEqual(1) // rounded down
 })
 
-test('longer latency and more competition lose more transactions', () => {
+test('on paper, more transactions are lost with a longer latency and with more competition', () => {
   const lost = (prints: number) => {
     const paper = new Paper({ landingFailurePercent: 3 })
     const run = (order: number) => paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))
@@ -351,7 +367,7 @@ test('longer latency and more competition lose more transactions', () => {
   expect(busy).toBeLessThan(160)
 })
 
-test('a buy needs a known pool depth, and held tokens are always sold', () => {
+test('on paper, a buy needs a known pool depth, and held tokens can always be sold', () => {
   const dear = 1e-6 // above the curve's range
   const paper = new Paper()
   paper.executor.restore([holding(1_000_000_000n)], [])
@@ -365,28 +381,31 @@ test('a buy needs a known pool depth, and held tokens are always sold', () => {
 
 test.each([
   ['all trades', ['trades']],
-  ['the token alone', ['mint']],
-])('after a gap in %s no order is filled at older prices, and holdings keep their last value', (_what, keys) => {
-  const paper = new Paper()
-  paper.executor.restore([holding(1_000_000_000n)], [])
-  const before = paper.executor.valueOf(holding(1_000_000_000n))
-  paper.market.interrupted(['priceUpdates', 'other'])
-  expect(paper.market.price('mint')).toBe(PRICE)
-  paper.market.interrupted(keys)
-  paper.land(sellAttempt('mint'))
-  paper.land(buyAttempt('mint', 0.1))
-  expect(paper.outcomes).toMatchObject([
-    { kind: 'unsent', reason: 'the token has no robust price, at which a paper order is filled' },
-    { kind: 'refused', code: 'PRICE_UNKNOWN' },
-  ])
-  expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
-  expect(before).toBeGreaterThan(0)
-  paper.print(PRICE / 2, PRICE / 2, PRICE / 2)
-  const fill = paper.land(sellAttempt('mint', { id: 'o3.1' }))
-  expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
-})
+  ['only the trades of the token', ['mint']],
+])(
+  'after a gap in %s, no paper order is filled at older prices, and held tokens keep their last value',
+  (_what, keys) => {
+    const paper = new Paper()
+    paper.executor.restore([holding(1_000_000_000n)], [])
+    const before = paper.executor.valueOf(holding(1_000_000_000n))
+    paper.market.interrupted(['priceUpdates', 'other'])
+    expect(paper.market.price('mint')).toBe(PRICE)
+    paper.market.interrupted(keys)
+    paper.land(sellAttempt('mint'))
+    paper.land(buyAttempt('mint', 0.1))
+    expect(paper.outcomes).toMatchObject([
+      { kind: 'unsent', reason: 'the token has no robust price, at which a paper order is filled' },
+      { kind: 'refused', code: 'PRICE_UNKNOWN' },
+    ])
+    expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
+    expect(before).toBeGreaterThan(0)
+    paper.print(PRICE / 2, PRICE / 2, PRICE / 2)
+    const fill = paper.land(sellAttempt('mint', { id: 'o3.1' }))
+    expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
+  },
+)
 
-test('fills at an estimated pool depth are counted, with their extra proceeds at the upper quartile of the estimates', () => {
+test('paper fills at an estimated pool depth are counted, with their extra proceeds at the upper quartile of the estimates', () => {
   const paper = new Paper()
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.executor.depth).toMatchObject({
@@ -415,7 +434,7 @@ test('fills at an estimated pool depth are counted, with their extra proceeds at
   expect(unknown.executor.depth).toMatchObject({ curveFills: 0, assumedFills: 1, estimatedFills: 0 })
 })
 
-test('without a price a buy is refused, and a sale counts as not sent', () => {
+test('on paper, a buy without a price is refused, and a sale without a price counts as not sent', () => {
   const paper = new Paper()
   paper.land(buyAttempt('unseen', 0.1))
   paper.land(sellAttempt('unseen'))
@@ -425,14 +444,14 @@ test('without a price a buy is refused, and a sale counts as not sent', () => {
   ])
 })
 
-test('a price above every plausible pool is ignored', () => {
+test('the paper market ignores a price that no plausible pool could have', () => {
   const paper = new Paper()
   paper.print(1e6, 1e6, 1e6)
   paper.land(buyAttempt('mint', 0.1))
   expect(paper.outcomes).toMatchObject([{ kind: 'refused', code: 'PRICE_UNKNOWN' }])
 })
 
-test('a provisional fill of an earlier process becomes final', () => {
+test('a provisional paper fill of an earlier process becomes final', () => {
   const before = new Paper()
   before.run(buyAttempt('mint', 0.1))
   before.pass(LANDED_MS)
@@ -444,7 +463,7 @@ test('a provisional fill of an earlier process becomes final', () => {
   expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
 })
 
-test('a fill that landed and was not reported before the end of the process stays in the wallet and becomes final', () => {
+test('a paper fill that was not reported before the end of the process stays in the wallet and becomes final', () => {
   const before = new Paper()
   before.run(buyAttempt('mint', 0.1))
   before.pass(LANDED_MS)
@@ -457,7 +476,7 @@ test('a fill that landed and was not reported before the end of the process stay
   expect(after.land(sellAttempt('mint', { id: 'o2.1' }))?.tokens).toBe(fill.tokens)
 })
 
-test('the random outcome of an attempt depends on its seed and content, not on other attempts', () => {
+test('the random outcome of a paper attempt depends on the seed and its content, not on other attempts', () => {
   const landing = (seed: number, others: string[], id: string) => {
     const paper = new Paper(DEFAULT_FILL_MODEL, seed)
     for (const other of others) paper.run(buyAttempt('mint', 0.1, { id: other }))
@@ -473,7 +492,7 @@ test('the random outcome of an attempt depends on its seed and content, not on o
   expect(landing(1, [], 'o5.2')).not.toEqual(alone)
 })
 
-test('about three in a hundred transactions never land, which takes 80 s to prove', () => {
+test('on paper, about three in a hundred transactions never land, which takes 80 s to prove', () => {
   const paper = new Paper(DEFAULT_FILL_MODEL)
   for (let order = 1; order <= 3_000; order++)
     paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))

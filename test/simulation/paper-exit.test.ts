@@ -44,7 +44,7 @@ function sell(landingFailurePercent: number): ExecutionReport[] {
   return said
 }
 
-test('a slow full exit is repeated as in live trading, and the second attempt has nothing to sell and pays its fee', () => {
+test('a slow full exit on paper is repeated as in live trading, and the second attempt has nothing to sell but pays its fee', () => {
   const said = sell(0)
   const [attempt, second] = [said[0]?.attemptId, said.find(({ feeLamports }) => feeLamports !== undefined)]
   expect(said.map(({ state, fill, unproved }) => [state, fill?.attemptId, unproved])).toEqual([
@@ -57,7 +57,7 @@ test('a slow full exit is repeated as in live trading, and the second attempt ha
   expect(second).toMatchObject({ attemptId: attempt?.replace('.1', '.2'), reason: expect.stringContaining('REVERTED') })
 })
 
-test('a full exit that never lands has five attempts open until the first is proved absent', () => {
+test('a full exit on paper that never lands has five open attempts until the first one is proved absent', () => {
   const said = sell(100)
   expect(Math.max(...said.map(({ unproved = 0 }) => unproved))).toBe(5)
   expect(said.at(-1)?.state).toBe('working')

@@ -13,10 +13,10 @@ import { blockOf } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const ORDERS = 5
 
-/** A time longer than any attempt: the lifetime of a blockhash plus the maximum latency. */
+/** Longer than any attempt can last, which is the lifetime of a blockhash plus the maximum latency. */
 const LONGEST_MS = 600_000
 
-test('a paper attempt makes only allowed moves, however late the event loop is', () => {
+test('a paper attempt makes only allowed state changes, even if the event loop is very late', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1e6 }),

@@ -7,7 +7,7 @@ import { blockOf } from '../support/market-rows.ts'
 
 const NOON = 20_000 * DAY + DAY / 2
 
-test('a token without prints for two days is forgotten unless it is held or followed', () => {
+test('the paper market forgets a token without prints for two days unless it is held or followed', () => {
   const mints = new Mints()
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   const prints = (mint: string, day: number, price = 1e-7) =>
@@ -41,7 +41,7 @@ test('a token without prints for two days is forgotten unless it is held or foll
   expect(known()).toEqual(['held'])
 })
 
-test('a price that was read from a pool counts as long as the token is held, even if the token has no prints', () => {
+test('a price that was read from a pool is used as long as the token is held, even if the token has no prints', () => {
   const mints = new Mints()
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   let held = 'mint'

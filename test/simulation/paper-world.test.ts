@@ -17,9 +17,9 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
 test.each([
-  ['that the engine has not booked adds its tokens to the wallet', [], 'filled'],
-  ['that the engine has booked adds no tokens to the wallet', [1], 'reverted'],
-])('after a crash a fill of an earlier process %s', (_what, taken, sale) => {
+  ['adds its tokens to the wallet if the engine has not booked it', [], 'filled'],
+  ['adds no tokens to the wallet if the engine has booked it', [1], 'reverted'],
+])('after a crash, a paper fill of an earlier process %s', (_what, taken, sale) => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)
   const paper = { ...DEFAULT_FILL_MODEL, lamports: lamports(1e9), seed: 1 }
@@ -115,7 +115,7 @@ const trades = (from: number, count: number): MarketRow[] =>
     ...{ kind: at % 2 === 0 ? 'buy' : 'sell', time: START + from + at * 100, mint: MINT, price: 4e-8, sol: 0.5 },
   }))
 
-test('after a restart, the price impact of our fills of the last hour is known, less what others have traded since', () => {
+test('after a restart on paper, our fills of the last hour still have price impact, reduced by trades of others since', () => {
   const sale = sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1_000_000_000_000n as TokenAmount, decimals: 6 } })
   const before = [LAUNCH, ...trades(100, 10)]
   const between = trades(10_000, 40)
@@ -132,7 +132,7 @@ test('after a restart, the price impact of our fills of the last hour is known, 
   expect(Number(fresh)).toBeLessThan(Number(expected))
 })
 
-test('after a restart, the price impact of fills that are more than an hour old is forgotten', () => {
+test('after a restart on paper, our fills that are more than an hour old have no price impact', () => {
   const first = new Process()
   first.show([LAUNCH, ...trades(100, 10)])
   const fill = first.trade(buyAttempt(MINT, 5))

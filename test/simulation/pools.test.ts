@@ -24,7 +24,7 @@ class Pool {
     this.#sol = Math.sqrt(product * price)
   }
 
-  /** Makes a trade. A negative amount is a sale with these proceeds. */
+  /** Makes a trade of `sol` SOL. A negative amount is a sale with these proceeds. */
   trade(sol: number, wrong = 1): void {
     const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
     this.#sol += sol
@@ -78,7 +78,7 @@ test("one or two prints above the curve's range count as wrong, and three prove 
   expect(pool.pools.product(TOKEN)).toBeLessThanOrEqual(POOL_PRODUCT)
 })
 
-test('the estimated depth is at most that of a fresh migration, and small prints, or prints of both sides, do not change it', () => {
+test('the estimated depth of a pool is at most that of a fresh migration; small prints, or prints of both sides, do not change it', () => {
   const deep = new Pool(1e12, 1e-6)
   for (let n = 0; n < 8; n++) deep.trade(5)
   expect(deep.pools.product(TOKEN)).toBe(POOL_PRODUCT)
@@ -89,7 +89,7 @@ test('the estimated depth is at most that of a fresh migration, and small prints
   expect(small.pools.product(TOKEN)).toBe(POOL_PRODUCT)
 })
 
-test('with one wrong print in six the lower quartile is used, and the upper one is close to the truth', () => {
+test('with one wrong print in six, the lower quartile of the depth estimates is used, and the upper one is close to the truth', () => {
   const seed = 5
   const random = seededRandom(seed)
   const pool = new Pool(5e9, 1e-6)
@@ -113,7 +113,7 @@ test('with one wrong print in six the lower quartile is used, and the upper one 
   expect(at(highs, 0.5), `seed ${seed}`).toBeLessThan(1.5)
 })
 
-test('after a gap the estimate is forgotten, but the migration and the last price are not', () => {
+test('after a gap, the depth estimate of a pool is forgotten, but not the migration and the last price', () => {
   const pool = new Pool(5e9, 1e-6)
   for (let n = 0; n < 8; n++) pool.trade(1)
   const before = pool.pools.price(TOKEN) as number
@@ -131,7 +131,7 @@ test('after a gap the estimate is forgotten, but the migration and the last pric
   expect(pool.pools.price(TOKEN)).toBeDefined()
 })
 
-/** A batch of rows, or a call between two batches. */
+/** A step of the test: a batch of rows, or a call between two batches. */
 type Move =
   | { readonly kind: 'rows'; readonly seed: number; readonly count: number }
   | { readonly kind: 'forget'; readonly token: number }
@@ -176,7 +176,7 @@ function rowsOf(seed: number, count: number, from: number): LiveBlock {
   return block
 }
 
-/** Plays the moves. Asks for every token after each row (`always`), or only at the end. */
+/** Plays the moves. Queries every token after each row (`always`), or only at the end. */
 function played(moves: readonly Move[], always: boolean): unknown[] {
   const pools = new EstimatedPools()
   const told = (): unknown[] => MINTS.map((_, one) => toldOf(pools, one))
@@ -199,7 +199,7 @@ function played(moves: readonly Move[], always: boolean): unknown[] {
   return told()
 }
 
-test('a token whose pool is asked for late has the same state as one that is asked for after each row', () => {
+test('the estimate of a pool is the same whether it is queried after each row or only at the end', () => {
   fc.assert(
     fc.property(fc.array(aMove, { maxLength: 12 }), (moves) => {
       expect(played(moves, false)).toEqual(played(moves, true))

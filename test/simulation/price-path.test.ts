@@ -5,7 +5,7 @@ import { CURVE_PRODUCT, poolAround } from '../../src/solana/pool-depth.ts'
 
 const RULES = { product: CURVE_PRODUCT, isExact: true, explained: 1.25 }
 
-/** A price path over the trades of an exact pool without a fee. A negative amount is a sale. */
+/** A simulated constant-product pool without a fee. It gives the prints of its trades to the price path under test. */
 class Pool {
   readonly path: PricePath
   #sol: number
@@ -15,6 +15,7 @@ class Pool {
     this.#sol = Math.sqrt(CURVE_PRODUCT * price)
   }
 
+  /** Executes a trade, gives its print to the path, and returns its price. `net`: SOL paid in; negative for a sale. */
   trade(net: number): number {
     const mean = (this.#sol * (this.#sol + net)) / CURVE_PRODUCT
     this.#sol += net
@@ -29,7 +30,7 @@ class Pool {
 
 const trades = fc.array(fc.double({ min: -0.6, max: 2, noNaN: true }), { minLength: 2, maxLength: 30 })
 
-test('in an exact pool, a price path begins at the price after the last trade, with trades of any size', () => {
+test('if the depth of the pool is known exactly, a price path begins at the price after the last trade', () => {
   fc.assert(
     fc.property(trades, (shares) => {
       const pool = new Pool()
@@ -41,7 +42,7 @@ test('in an exact pool, a price path begins at the price after the last trade, w
   )
 })
 
-test('if the depth is estimated too low, the true price is between the lowest and the highest price of the path', () => {
+test('if the depth of the pool is estimated too low, the true price is between the lowest and the highest price of the path', () => {
   fc.assert(
     fc.property(trades, fc.double({ min: 0.1, max: 1, noNaN: true }), (shares, depth) => {
       const pool = new Pool({ ...RULES, product: CURVE_PRODUCT * depth, isExact: false })
@@ -56,7 +57,7 @@ test('if the depth is estimated too low, the true price is between the lowest an
   )
 })
 
-test('an unexplained print counts until a print that fits a trade of the pool, and three unexplained prints become the price', () => {
+test('a price path includes an unexplained print until a print fits the pool again; three unexplained prints become the price', () => {
   const pool = new Pool()
   const { path } = pool
   pool.trade(1)
@@ -71,7 +72,7 @@ test('an unexplained print counts until a print that fits a trade of the pool, a
   expect(path.high / calm).toBeCloseTo(0.1, 2)
 })
 
-test("the price range of an order's slot has the price at the beginning of the slot and the prices in the slot", () => {
+test('the price range in the Solana slot of an order has the price at the beginning of the slot and the prices in it', () => {
   const pool = new Pool()
   pool.trade(1)
   pool.path.begin()

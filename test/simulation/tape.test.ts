@@ -10,7 +10,7 @@ const rowsAt = (...times: number[]): TapeItem => {
   return { kind: 'rows', block, from: 0, to: times.length }
 }
 
-/** Records each row with its time. Rows at `stops` have outputs, which are carried out at once. */
+/** Returns a sink that records each row with its time. Rows at `stops` have outputs, which are carried out at once. */
 function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
   return {
     rows(block, from, to) {
@@ -39,7 +39,7 @@ test("timers due before or at a row's time fire before the row", () => {
   expect(log.join(', ')).toBe(expected)
 })
 
-test('a timer that a row sets fires between the following rows', () => {
+test('while a tape is played, a timer that a row sets fires between the following rows', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(1, 2, 3, 4, 5, 6)], clock)
@@ -48,7 +48,7 @@ test('a timer that a row sets fires between the following rows', () => {
   expect(log.join(', ')).toBe('row 1, row 2, row 3, timer, row 4, row 5, row 6')
 })
 
-test('rows are delivered in groups that are as long as possible without a timer in between', () => {
+test('a tape delivers rows in groups that are as long as possible without a timer in between', () => {
   const clock = new SimulatedClock(0)
   const runs: [number, number][] = []
   const tape = new TapeSource([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
@@ -68,7 +68,7 @@ test('rows are delivered in groups that are as long as possible without a timer 
   ])
 })
 
-test('other inputs are posted at their time, after the timers that are due by then', () => {
+test('a tape posts other inputs at their time, after the timers that are due by then', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const down: TapeItem = { kind: 'input', time: 15, input: { kind: 'feed', status: 'down', confirmed: [] } }
@@ -79,7 +79,7 @@ test('other inputs are posted at their time, after the timers that are due by th
   expect(log.join(', ')).toBe('row 10, timer, feed 15, row 15, row 20')
 })
 
-test('only the requested rows of a block are played', () => {
+test('a tape plays only the requested rows of a block', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([{ ...rowsAt(1, 2, 3, 4), from: 1, to: 3 } as TapeItem], clock)
@@ -88,7 +88,7 @@ test('only the requested rows of a block are played', () => {
   expect(log).toEqual(['row 2', 'row 3'])
 })
 
-test('open attempts end after the last row', () => {
+test('open attempts end after the last row of a tape', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(100)], clock)
@@ -97,7 +97,7 @@ test('open attempts end after the last row', () => {
   expect(log).toEqual(['row 100', 'timer'])
 })
 
-test('a stop takes effect between two groups of rows', async () => {
+test('a stop of a tape takes effect between two groups of rows', async () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
   const tape = new TapeSource([rowsAt(1, 2), rowsAt(3, 4)], clock)
@@ -112,12 +112,12 @@ test('an empty tape plays nothing', () => {
   expect(tape.run()).toBe(0)
 })
 
-test('an invalid tape or sink is refused', () => {
+test('playing refuses an invalid tape or sink', () => {
   const clock = new SimulatedClock(0)
   expect(() => new TapeSource([], clock).run()).toThrow('was not started')
   const backwards = new TapeSource([rowsAt(10), rowsAt(9)], clock)
   backwards.start(noting(clock, []))
-  expect(() => backwards.run()).toThrow('time cannot run backwards')
+  expect(() => backwards.run()).toThrow('the time of a tape cannot go back')
   const stuck = new TapeSource([rowsAt(200_000)], clock)
   stuck.start({ rows: (_block, from) => from, post: () => {} })
   expect(() => stuck.run()).toThrow('accepted no row')

@@ -11,7 +11,7 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const NAMES = Array.from({ length: 25 }, (_, at) => `mint ${at}`)
 const START = 20_000 * DAY
 
-/** A market, and the tokens that it follows. */
+/** A paper market, and the tokens that it follows. */
 class Watched {
   readonly mints = new Mints()
   readonly market = new PaperMarket(this.mints, { tradePrice: 'sol', tradeAmount: 'sol' })
@@ -27,7 +27,7 @@ class Watched {
     for (const block of this.ahead.splice(0, count)) this.market.observe(block, 0, block.length)
   }
 
-  /** Frees numbers of tokens between two blocks while some rows wait. */
+  /** Frees the numbers of unused tokens between two blocks, while some rows wait. */
   giveBack(): void {
     const waiting = new Set(this.ahead.flatMap(({ token }) => [...token]))
     this.mints.giveBack((token) => waiting.has(token))

@@ -18,12 +18,12 @@ export function addBars(rig: StrategyRig, width: Width, bars: readonly ShortBar[
   }
 }
 
-/** Returns the same bar several times. */
+/** Returns a list that contains the same bar several times. */
 export function bars(count: number, ...bar: ShortBar): ShortBar[] {
   return Array<ShortBar>(count).fill(bar)
 }
 
-/** Returns every order as one line. */
+/** Returns one line for each order that the strategy requested. */
 export function asked(rig: StrategyRig): string[] {
   return rig.orders.map(
     ({ side, sol, percent, reason }) => `${side} ${sol ?? (percent ? `${percent} %` : 'all')}: ${reason}`,

@@ -10,25 +10,25 @@ const BUY = 'buy 0.1: closed above 5 bars on 5.0 SOL, usual 1.0'
 
 test.each<[string, ShortBar[], string[]]>([
   ['a flat price', [...FLAT, [100, 5]], []],
-  ['a close above the bars on volume', [...FLAT, [110, 5]], [BUY]],
+  ['a close above the bars on high volume', [...FLAT, [110, 5]], [BUY]],
   ['a close above the bars on the usual volume', [...FLAT, [110, 1.9]], []],
-  ['a close above the bars on less than the least volume', [...bars(7, 100, 0.1), [110, 1.9]], []],
+  ['a close above the bars on less than the minimum volume', [...bars(7, 100, 0.1), [110, 1.9]], []],
   ['a close below the high of one of the bars', [...FLAT, [112, 1], [100, 1], [111, 9]], []],
   ['a breakout before there were enough bars', [...bars(3, 100, 1), [110, 5]], []],
   ['a second breakout while the position is open', [...FLAT, [110, 5], [120, 9]], [BUY]],
-])('%s', (_what, rows, orders) => {
+])('breakout sends the expected orders after %s', (_what, rows, orders) => {
   const rig = testStrategy(breakout, { params })
   addBars(rig, '15s', rows)
   expect(asked(rig)).toEqual(orders)
 })
 
-test('the trailing stop sells', () => {
+test('breakout sells by its trailing stop', () => {
   const rig = testStrategy(breakout, { params })
   addBars(rig, '15s', [...FLAT, [110, 5], ...bars(20, 150, 5), ...bars(20, 120, 5)])
   expect(asked(rig)[1]).toMatch(/^sell all: trailing stop: -\d+\.\d % from the high/)
 })
 
-test('a bar that the feed interrupted starts no buy', () => {
+test('breakout does not buy after a bar that a gap of the feed interrupted', () => {
   const asksAfter = (pause: (rig: StrategyRig) => void): string[] => {
     const rig = testStrategy(breakout, { params })
     addBars(rig, '15s', FLAT)
@@ -46,7 +46,7 @@ test('a bar that the feed interrupted starts no buy', () => {
  */
 const HOUR = join(import.meta.dirname, 'golden/hour.csv')
 
-test('the decisions in a recorded hour equal the golden file', async () => {
+test('the decisions of breakout in a recorded hour equal the golden file', async () => {
   const golden = join(import.meta.dirname, 'golden/breakout.jsonl')
   expect(await matchGolden(breakout, { tape: HOUR, golden })).toBeGreaterThan(1)
   const other = { tape: HOUR, golden, params: { volumeFactor: 4 }, update: false }

@@ -18,7 +18,7 @@ const asked = (rig: StrategyRig): string[] =>
   )
 const BUY = 'buy 0.1: copies L, who bought for 2.00 SOL'
 
-test('a buy of a leader is copied in parts', () => {
+test('copy-trader copies a buy of a leader in parts', () => {
   const rig = testStrategy(copyTrader, { params })
   copy(rig, MINT)
   rig.advance(10)
@@ -26,7 +26,7 @@ test('a buy of a leader is copied in parts', () => {
   expect(asked(rig)).toEqual([BUY, BUY])
 })
 
-test('a part of the copy is left out while the price is above the price of the first part', () => {
+test('copy-trader leaves out a part of the copy while the price is above that of the first part', () => {
   const rig = testStrategy(copyTrader, { params, exits: 'none' })
   copy(rig, MINT)
   rig.settle(1.2 * PRICE)
@@ -36,10 +36,10 @@ test('a part of the copy is left out while the price is above the price of the f
 })
 
 test.each<[string, object]>([
-  ['another trader', { trader: 'other' }],
+  ['a buy of another trader', { trader: 'other' }],
   ['a small buy', { sol: 0.5 }],
   ['a sale', { side: 'sell' }],
-])('the strategy does not copy %s', (_what, more) => {
+])('copy-trader does not copy %s', (_what, more) => {
   const rig = testStrategy(copyTrader, { params })
   rig.settle(PRICE)
   rig.trade({ price: PRICE, sol: 2, side: 'buy', trader: LEADER, ...more })
@@ -47,7 +47,7 @@ test.each<[string, object]>([
   expect(rig.orders).toEqual([])
 })
 
-test('the copy is sold in parts while the price rises, and a sale of the leader sells the rest', () => {
+test('copy-trader sells the copy in parts while the price rises, and the rest after a sale of the leader', () => {
   const rig = testStrategy(copyTrader, { params })
   copy(rig, MINT)
   rig.settle(1.5 * PRICE)
@@ -60,7 +60,7 @@ test('the copy is sold in parts while the price rises, and a sale of the leader 
   ])
 })
 
-test('a leader whose copies make a loss is no longer copied, also after a restart', () => {
+test('copy-trader stops copying a leader whose copies make a loss, also after a restart', () => {
   const rig = testStrategy(copyTrader, { params })
   copy(rig, MINT)
   rig.settle(PRICE / 2)

@@ -3,7 +3,7 @@ import { MINT, OTHER_MINT, type StrategyRig, testStrategy } from '../../src/test
 import dipBuyer from '../../strategies/dip-buyer.ts'
 
 const params = { dropPercent: 25, sizeSol: 0.1 }
-/** The unit of the prices below, far below the price at which a token leaves its curve. */
+/** The unit of the prices in this test. It is far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 
 function settle(rig: StrategyRig, ...prices: number[]): void {
@@ -15,24 +15,24 @@ const asked = (rig: StrategyRig): string[] => rig.orders.map(({ side, sol, reaso
 const BUY = 'buy 0.1: fell 25.1 %'
 
 test.each<[string, object, number[], string[]]>([
-  ['a fall by less than the drop', params, [100, 75.1], []],
-  ['a fall by the drop', params, [100, 74.9], [BUY]],
+  ['a fall by less than `dropPercent`', params, [100, 75.1], []],
+  ['a fall by more than `dropPercent`', params, [100, 74.9], [BUY]],
   ['a slow fall from an older high', params, [80, 100, 95, 85, 74], ['buy 0.1: fell 26.0 %']],
-  ['a rise', params, [50, 60, 100], []],
-  ['the defaults', {}, [100, 86, 84], ['buy 0.05: fell 16.0 %']],
-])('%s', (_what, given, prices, requests) => {
+  ['a price that rises', params, [50, 60, 100], []],
+  ['a fall of 16 % with the default params', {}, [100, 86, 84], ['buy 0.05: fell 16.0 %']],
+])('dip-buyer sends the expected orders after %s', (_what, given, prices, requests) => {
   const rig = testStrategy(dipBuyer, { params: given })
   settle(rig, ...prices)
   expect(asked(rig)).toEqual(requests)
 })
 
-test('the strategy does not buy before there is a robust price', () => {
+test('dip-buyer does not buy before there is a robust price', () => {
   const rig = testStrategy(dipBuyer, { params })
   for (const price of [100, 50, 50]) rig.trade({ price: price * UNIT })
   expect(rig.orders).toEqual([])
 })
 
-test('the strategy buys a fall across a gap in the feed', () => {
+test('dip-buyer buys after a fall across a gap of the feed', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   rig.gap(5)
@@ -40,21 +40,21 @@ test('the strategy buys a fall across a gap in the feed', () => {
   expect(asked(rig)).toEqual([BUY])
 })
 
-test('outliers, which the robust price ignores, cause no buy', () => {
+test('dip-buyer does not buy after outliers, which the robust price ignores', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   for (const price of [10, 100, 10, 100, 100]) rig.trade({ price: price * UNIT })
   expect(rig.orders).toEqual([])
 })
 
-test('a further fall during the first buy causes no second buy', () => {
+test('dip-buyer does not buy twice if the price falls further during the first buy', () => {
   const rig = testStrategy(dipBuyer, { params, latencySeconds: 60 })
   settle(rig, 100, 74.9, 50, 25, 12)
   expect(rig.position()?.state).toBe('opening')
   expect(asked(rig)).toEqual([BUY])
 })
 
-test('a held token is not bought, and after its sale the next fall is measured from the last buy', () => {
+test('dip-buyer does not buy a held token, and after its sale measures the next fall from the last buy', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100, 74.9)
   rig.advance(5)
@@ -69,7 +69,7 @@ test('a held token is not bought, and after its sale the next fall is measured f
   expect(rig.orders).toHaveLength(3)
 })
 
-test('each token has its own high', () => {
+test('for dip-buyer, each token has its own high', () => {
   const rig = testStrategy(dipBuyer, { params })
   settle(rig, 100)
   rig.settle(80 * UNIT, { mint: OTHER_MINT })
@@ -77,7 +77,7 @@ test('each token has its own high', () => {
   expect(rig.orders).toMatchObject([{ mint: OTHER_MINT, sol: 0.1, reason: 'fell 25.1 %' }])
 })
 
-test('a refused buy is not repeated before the token falls again', () => {
+test('dip-buyer does not repeat a refused buy before the token falls again', () => {
   const rig = testStrategy(dipBuyer, { params, paper: { balanceSol: 0.05 } })
   settle(rig, 100, 74.9, 70, 60)
   expect(rig.refusals).toMatchObject([{ code: 'BALANCE_LOW' }])

@@ -25,7 +25,7 @@ const prints =
   }
 const priced = prints(1, 1, 1)
 
-/** The result of a test: buys, notes by mint, and the mints that are still watched or held. */
+/** The result of the strategy: its buys, its notes by mint, and the mints that are still watched or held. */
 interface Outcome {
   readonly bought?: readonly string[]
   readonly notes?: readonly [mint: string, why: string][]
@@ -45,19 +45,24 @@ const WATCHED: Outcome = { watches: [MINT] }
 const noted = (why: string, mint = MINT): Outcome => ({ notes: [[mint, why]] })
 
 test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
-  ['the first robust price', {}, [launch(), priced], BOUGHT],
-  ['prints before there is a robust price', {}, [launch(), prints(1, 1)], WATCHED],
-  ['a second price', {}, [launch(), priced, priced], BOUGHT],
-  ['a token nobody announced', {}, [priced], {}],
-  ['too old when it is announced', {}, [launch({ ageSeconds: 30.1 }), priced], noted('30.1 s old, 30 s at most')],
+  ['buys a new token at its first robust price', {}, [launch(), priced], BOUGHT],
+  ['waits for a robust price', {}, [launch(), prints(1, 1)], WATCHED],
+  ['buys a token only once', {}, [launch(), priced, priced], BOUGHT],
+  ['does not buy a token that was not announced', {}, [priced], {}],
   [
-    'too old when it has a price',
+    'does not buy a token that is too old when it is announced',
+    {},
+    [launch({ ageSeconds: 30.1 }), priced],
+    noted('30.1 s old, 30 s at most'),
+  ],
+  [
+    'does not buy a token that is too old when it has a price',
     { maxAgeSeconds: 5 },
     [launch(), prints(1, 1, 3.1, 1)],
     noted('first robust price after 5 s'),
   ],
   [
-    'no price in time: given up at the next launch',
+    'gives up a token without a price in time at the next launch',
     { maxAgeSeconds: 5 },
     [
       launch(),
@@ -68,30 +73,35 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('no robust price within 5 s'), watches: [OTHER_MINT, THIRD_MINT] },
   ],
   [
-    'a timestamp in the future does not make a token count as younger',
+    'does not treat a token with a future timestamp as younger',
     { maxAgeSeconds: 5 },
     [launch({ ageSeconds: -89 }), prints(1, 1, 3.1)],
     noted('first robust price after 5 s'),
   ],
-  ['USDC as a mint', {}, [launch({ mint: USDC })], noted('its mint is a currency', USDC)],
-  ['wSOL as a mint', {}, [launch({ mint: WSOL })], noted('its mint is a currency', WSOL)],
-  ['little liquidity', { minLiquidity: 32 }, [launch()], noted('liquidity 31 is below 32')],
-  ['much liquidity', { maxLiquidity: 30.5 }, [launch()], noted('liquidity 31 is above 30.5')],
-  ['no liquidity named', {}, [launch({ initialLiquidity: NaN })], noted('liquidity NaN is below 1')],
+  ['does not buy USDC', {}, [launch({ mint: USDC })], noted('its mint is a currency', USDC)],
+  ['does not buy wrapped SOL', {}, [launch({ mint: WSOL })], noted('its mint is a currency', WSOL)],
+  ['does not buy a token with little liquidity', { minLiquidity: 32 }, [launch()], noted('liquidity 31 is below 32')],
+  ['does not buy a token with much liquidity', { maxLiquidity: 30.5 }, [launch()], noted('liquidity 31 is above 30.5')],
   [
-    'a creator seen before',
+    'does not buy a token of unknown liquidity',
+    {},
+    [launch({ initialLiquidity: NaN })],
+    noted('liquidity NaN is below 1'),
+  ],
+  [
+    'does not buy a second launch of a creator',
     {},
     [launch({ creator: 'X' }), launch({ mint: OTHER_MINT, creator: 'X' }), launch({ mint: THIRD_MINT, creator: 'Y' })],
     { ...noted('launch 2 of its creator', OTHER_MINT), watches: [MINT, THIRD_MINT] },
   ],
   [
-    'creators that are not named',
+    'treats unknown creators as different',
     {},
     [launch({ creator: '' }), launch({ mint: OTHER_MINT, creator: '' })],
     { watches: [MINT, OTHER_MINT] },
   ],
   [
-    'a name pattern',
+    'buys only tokens that match the name pattern',
     { namePattern: 'cat|^dog$' },
     [
       launch({ name: 'Fat CAT' }),
@@ -101,24 +111,24 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('neither name nor symbol match', THIRD_MINT), watches: [MINT, OTHER_MINT] },
   ],
   [
-    'a token that is announced twice, and was too old the first time',
+    'counts the age of a token from its first announcement',
     { maxAgeSeconds: 5, maxLaunchesPerCreator: 5 },
     [launch(), launch({ afterSeconds: 4 }), prints(0.4, 0.4, 0.4)],
     noted('first robust price after 5 s'),
   ],
   [
-    'already holding',
+    'does not buy a token that it holds',
     { maxLaunchesPerCreator: 5 },
     [launch(), priced, launch()],
     { ...BOUGHT, ...noted('already held') },
   ],
-])('%s', (_what, params, rows, expected) => {
+])('launch-sniper %s', (_what, params, rows, expected) => {
   const rig = testStrategy(launchSniper, { params })
   for (const row of rows) row(rig)
   expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [], ...expected })
 })
 
-test('a refused buy is not repeated, and its mint is no longer watched', () => {
+test('launch-sniper does not repeat a refused buy, and no longer watches its mint', () => {
   const poor: StrategyTestOptions = { paper: { balanceSol: 0.01 } }
   const rig = testStrategy(launchSniper, poor)
   launch()(rig)
@@ -128,6 +138,6 @@ test('a refused buy is not repeated, and its mint is no longer watched', () => {
   expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [] })
 })
 
-test('an invalid pattern is refused with the configuration', () => {
+test('the params of launch-sniper refuse an invalid name pattern', () => {
   expect(launchSniper.params.safeParse({ namePattern: '(' }).error?.issues[0]?.message).toBe('not a regular expression')
 })

@@ -3,7 +3,7 @@ import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import momentum from '../../strategies/momentum.ts'
 
 const params = { fast: 2, slow: 25, sampleSeconds: 1, minSlopePercent: 1, minVolumeSol: 0.5, sizeSol: 0.1 }
-/** The unit of the prices below, far below the price at which a token leaves its curve. */
+/** The unit of the prices in this test. It is far below the price at which a token leaves its curve. */
 const UNIT = 1e-9
 const GAP = 'gap'
 
@@ -12,7 +12,7 @@ const GAP = 'gap'
  * price from the third print on.
  */
 const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
-/** Enough samples for the slow average. */
+/** A flat price with enough samples for the slow average. */
 const FLAT = prints(35, 100)
 
 function show(rig: StrategyRig, rows: readonly (number | typeof GAP)[]): void {
@@ -34,24 +34,36 @@ const SLOW = { latencySeconds: 30 }
 
 test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
   ['a flat price', {}, {}, FLAT, []],
-  ['crossing up', {}, {}, UP, [BUY]],
-  ['a price that rises further: one position', {}, {}, [...UP, ...prints(5, 120), ...prints(5, 130)], [BUY]],
-  ['crossing up before the slow average is whole', {}, {}, [...prints(12, 100), ...prints(6, 110)], []],
+  ['a crossing of the averages upwards', {}, {}, UP, [BUY]],
+  ['a price that rises further after the buy', {}, {}, [...UP, ...prints(5, 120), ...prints(5, 130)], [BUY]],
+  [
+    'a crossing upwards before the slow average has enough samples',
+    {},
+    {},
+    [...prints(12, 100), ...prints(6, 110)],
+    [],
+  ],
   ['a slope below the minimum', { minSlopePercent: 10 }, {}, UP, []],
   ['volume below the minimum', { minVolumeSol: 2 }, {}, UP, []],
-  ['crossing down without a position', {}, {}, [...FLAT, ...prints(10, 80)], []],
-  ['crossing down', {}, {}, [...UP, ...prints(10, 110), ...prints(10, 95)], [BUY, SELL]],
-  ['crossing up again while the first buy is under way', {}, SLOW, [...UP, ...prints(8, 95), ...prints(8, 115)], [BUY]],
-  ['crossing down while the buy is under way: not sold before it is open', {}, SLOW, [...UP, ...prints(25, 95)], [BUY]],
-  ['crossing down while the buy is under way: sold once it is open', {}, SLOW, [...UP, ...prints(35, 95)], [BUY, SELL]],
-  ['crossing up after a gap: the averages go on', {}, {}, [...FLAT, GAP, 110, 110, 110], [BUY]],
-])('%s', (_what, more, options, rows, requests) => {
+  ['a crossing downwards without a position', {}, {}, [...FLAT, ...prints(10, 80)], []],
+  ['a crossing upwards and then downwards', {}, {}, [...UP, ...prints(10, 110), ...prints(10, 95)], [BUY, SELL]],
+  [
+    'a second crossing upwards before the first buy is filled',
+    {},
+    SLOW,
+    [...UP, ...prints(8, 95), ...prints(8, 115)],
+    [BUY],
+  ],
+  ['a crossing downwards before the buy is filled', {}, SLOW, [...UP, ...prints(25, 95)], [BUY]],
+  ['a crossing downwards before the buy is filled, and the fill', {}, SLOW, [...UP, ...prints(35, 95)], [BUY, SELL]],
+  ['a crossing upwards after a gap, over which the averages continue', {}, {}, [...FLAT, GAP, 110, 110, 110], [BUY]],
+])('momentum sends the expected orders after %s', (_what, more, options, rows, requests) => {
   const rig = testStrategy(momentum, { params: { ...params, ...more }, ...options })
   show(rig, rows)
   expect(asked(rig)).toEqual(requests)
 })
 
-test('all prints within a sample period are one sample with their total volume', () => {
+test('for momentum, all prints within a sample period are one sample with their total volume', () => {
   const burst = (sampleSeconds: number): string[] => {
     const rig = testStrategy(momentum, { params: { ...params, sampleSeconds } })
     show(rig, prints(12, 100))
@@ -68,7 +80,7 @@ test('all prints within a sample period are one sample with their total volume',
   expect(asked(rig)).toEqual([BUY.replace('1.00', '4.00')])
 })
 
-test('the ranges of the parameters never overlap', () => {
+test('the ranges of the params of momentum never overlap', () => {
   const { fast, slow } = momentum.params.parse({})
   expect(fast).toBeLessThan(slow)
   expect(momentum.params.safeParse({ fast: 25 }).success).toBe(false)

@@ -4,7 +4,7 @@ const keep = z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['
 
 /**
  * A strategy for tests, with the bars that its params declare. It writes a note for each bar. At every few trades it
- * notes its lists of bars and its indicators, and at timers its lists.
+ * writes a note with its lists of bars and its indicators, and at timers a note with its lists of bars.
  */
 export default defineStrategy({
   name: 'bar-teller',
@@ -12,11 +12,11 @@ export default defineStrategy({
   params: z.object({
     bars: z.record(z.string(), keep),
     window: z.number().default(3),
-    /** Notes its lists of bars and its indicators at every n-th trade. */
+    /** The strategy writes a note with its lists of bars and its indicators at every n-th trade. */
     readsEvery: z.number().default(5),
-    /** Buys at every n-th bar; 0: never. */
+    /** The strategy buys at every n-th bar; never if 0. */
     buysEvery: z.number().default(0),
-    /** Seconds between two timers; 0: none. */
+    /** Seconds between two timers; no timers if 0. */
     everySeconds: z.number().default(0),
   }),
   keys: ['trades'],

@@ -9,16 +9,16 @@ export interface IssuedCertificate {
 }
 
 export interface CertificateFacts {
-  /** A name or an address of IPv4. */
+  /** The host name or IPv4 address of the certificate. */
   readonly host: string
   readonly from: Millis
   readonly to: Millis
-  /** The length of an RSA key; absent for a key of an elliptic curve. */
+  /** The length of the RSA key in bits; absent if the key is an elliptic-curve key. */
   readonly rsaBits?: number
 }
 
-// The tests need no program for this: Node creates keys and signatures, and the rest is a fixed structure of DER
-// (RFC 5280, section 4.1).
+// The tests need no external program to issue certificates. Node creates the keys and signatures, and the rest is a
+// fixed structure in DER (RFC 5280, section 4.1).
 
 /** Issues a certificate. */
 export function issue({ host, from, to, rsaBits }: CertificateFacts): IssuedCertificate {

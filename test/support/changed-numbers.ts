@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-// Changes the numbers of a configuration.
+// Changes numbers of a configuration at random, for property tests.
 
 export type Path = readonly (string | number)[]
 

@@ -52,7 +52,7 @@ function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
   })).tree
 }
 
-/** Returns whether a tree reads a bar at all. */
+/** Returns whether a tree reads a figure or an indicator of a bar. */
 const reads = (tree: Tree): boolean => /figure|value/.test(JSON.stringify(tree))
 
 /**

@@ -31,7 +31,7 @@ import type { Tree } from './condition-tree.ts'
 const FUNCTIONS = { above, below, crosses, crossesAbove, crossesBelow, all, any, not, plus, minus, times, over }
 
 /**
- * Returns the number of bars in a row with a rising close. This indicator is defined by the strategy, not by Sluice.
+ * Returns an indicator that the strategy defines itself: the number of successive bars with a rising close.
  */
 const rising = (width: Width): Indicator<number> => ({
   width,
@@ -72,7 +72,7 @@ function built(tree: Tree, named: Named): Operand | Condition | number {
 class ByHand {
   readonly #last = new Map<string, number | undefined>()
 
-  /** `path` is the place of the tree in the conditions. */
+  /** Tests a tree. `path` is the place of the tree in the conditions. */
   test(tree: Tree, token: Token<undefined, never>, path: string): boolean | undefined {
     const [kind, ...parts] = tree as [string, ...Tree[]]
     if (kind === 'all' || kind === 'any') {
@@ -126,15 +126,15 @@ function widthsIn(tree: Tree): string[] {
  */
 export default defineStrategy({
   name: 'condition-teller',
-  about: 'Writes a note where its conditions are true.',
+  about: 'Writes a note for each bar at which one of its conditions is true.',
   params: z.object({
     bars: z.record(z.string(), z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])),
     window: z.number().default(3),
     conditions: z.record(z.string(), z.any()),
     byHand: z.boolean().default(false),
-    /** Buys at every n-th true condition; 0: never. */
+    /** The strategy buys at every n-th true condition; never if 0. */
     buysEvery: z.number().default(0),
-    /** Whether it notes anything. */
+    /** Whether the strategy writes notes. */
     notes: z.boolean().default(true),
     /** Whether the strategy has a handler of trades, which does nothing. */
     handlesTrades: z.boolean().default(false),

@@ -7,7 +7,7 @@ import { type Order, orderNumber } from '../../src/engine/order.ts'
 /** The journal's record of one conditional order. */
 interface Story {
   readonly said: ConditionalOrder[]
-  /** The orders that the conditional order caused. */
+  /** The ids of the orders that the conditional order caused. */
   readonly orders: Set<string>
   /** Whether an operator's `flatten` ended the order: its open order may still buy, and the tokens are sold. */
   isFlattened: boolean
@@ -72,7 +72,9 @@ export function conditionalComplaints(db: Database, executions: ((orderId: strin
 function lifeComplaints(id: string, { said }: Story): string[] {
   const end = said.findIndex(({ state }) => isOver(state))
   if (end >= 0 && end < said.length - 1)
-    return [`${id} was ${said[end]?.state}, and then ${said.slice(end + 1).map(({ state }) => state)}`]
+    return [
+      `${id} ended in the state ${said[end]?.state}, but later had the states ${said.slice(end + 1).map(({ state }) => state)}`,
+    ]
   return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins in the state ${said[0]?.state}`]
 }
 
@@ -85,7 +87,7 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const [row] = rows
   return rows.length === 1 && row?.state === state && (row.open === 0) === isOver(state)
     ? []
-    : [`the last output has ${id} as ${state}, the journal has ${JSON.stringify(rows)}`]
+    : [`${id} is ${state} in its last output, but its rows in the journal are ${JSON.stringify(rows)}`]
 }
 
 /** Checks that a limit order buys at most once, that a schedule buys at most as often as configured, and that an
@@ -106,14 +108,14 @@ function buyComplaints(
   return [
     ...(bought > most ? [`${id} bought ${bought} times: ${[...orders]}`] : []),
     ...(first.when.kind === 'every' && orders.size > most
-      ? [`${id} sent ${orders.size} orders, ${most} are configured`]
+      ? [`${id} sent ${orders.size} orders, but only ${most} are configured`]
       : []),
     ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) && !isFlattened
       ? [`${id} bought, but its state is ${state}`]
       : []),
     ...sizes
       .filter((size) => size !== solToLamports(sol))
-      .map((size) => `${id} must buy for ${sol} SOL, its order has ${size} lamports`),
+      .map((size) => `${id} must buy for ${sol} SOL, but its order has ${size} lamports`),
   ]
 }
 

@@ -14,7 +14,7 @@ interface Wish {
   scaleIn?: boolean
 }
 
-/** Bots of one wallet (a crew) that act on the test's commands. */
+/** Bots of one wallet that send requests when the test calls a method. */
 export class Crew {
   readonly rig: EngineRig
   readonly recorded = new RecordedMoney()

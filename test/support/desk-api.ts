@@ -8,7 +8,7 @@ export type Query = Readonly<Record<string, string>>
 type Endpoint = keyof Answers
 export type List = 'orders' | 'fills' | 'round-trips' | 'positions' | 'log'
 
-/** The desk's API for a journal, closed at the end of the test file. */
+/** The desk's API for a journal. It is closed at the end of the test file. */
 export class ApiRig {
   readonly reader: JournalReader
   readonly #api: Api

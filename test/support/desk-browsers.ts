@@ -23,7 +23,7 @@ export class Browsers {
     this.#parts = parts
   }
 
-  /** Number of streams that are open now. */
+  /** The number of streams that are open now. */
   get open(): number {
     return this.#open.size
   }
@@ -43,7 +43,8 @@ export class Browsers {
     const { origin, cookie, reading } = this.#parts
     return new Promise((resolve, reject) => {
       const sent = request(`${origin}/events`, { headers: { cookie }, agent: false }, (answer) => {
-        if (answer.statusCode !== 200) return reject(new Error(`/events was answered with ${answer.statusCode}`))
+        if (answer.statusCode !== 200)
+          return reject(new Error(`the desk answered /events with the status ${answer.statusCode}`))
         this.#open.set(browser, answer)
         answer.on('error', () => {}).once('close', () => this.#closed(browser))
         if (browser < reading) this.#read(browser, answer)
@@ -85,7 +86,7 @@ export function loginOf(link: string): Promise<string> {
       answer.resume()
       const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? []
       if (answer.statusCode === 303) resolve(cookie)
-      else reject(new Error(`the login was answered with ${answer.statusCode}`))
+      else reject(new Error(`the desk answered the login with the status ${answer.statusCode}`))
     })
     sent.on('error', reject).end(`link=${searchParams.get('link')}`)
   })

@@ -53,15 +53,15 @@ export class DeskRig {
     return this.said.flatMap((one) => (one.kind === 'log' ? [`${one.text} ${JSON.stringify(one.fields)}`] : []))
   }
 
-  /** Returns the secret of a new link. */
+  /** Returns the secret of a new login link. */
   link(readOnly = false, name = ''): string {
     this.desk.take({ kind: 'link', id: this.said.length, readOnly, name })
     const made = this.said.at(-1)
-    if (made?.kind !== 'link') throw new Error('the desk made no link')
+    if (made?.kind !== 'link') throw new Error('the desk made no login link')
     return made.url.split('link=')[1] as string
   }
 
-  /** Logs in with a new link. Returns the cookie. */
+  /** Logs in with a new login link. Returns the cookie of the session. */
   async login(readOnly = false, name = ''): Promise<string> {
     const { headers } = await this.postLogin(this.link(readOnly, name))
     return ([headers['set-cookie']].flat()[0] ?? '').split(';')[0] as string
@@ -72,7 +72,7 @@ export class DeskRig {
     return this.ask({ method: 'POST', path: '/login', headers: { ...type, ...headers }, body: `link=${link}` })
   }
 
-  /** Sends a request without any change. `fetch` would refuse or change some of its headers. */
+  /** Sends a request with exactly these headers. `fetch` would refuse or change some headers. */
   ask({ method = 'GET', path = '/', headers = {}, body }: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` }

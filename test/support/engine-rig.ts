@@ -131,7 +131,7 @@ export class EngineRig {
     return [1, 2, 3, 4, 5].flatMap(() => this.trade(price, { mint }))
   }
 
-  /** Warms the strategies up with five prints. */
+  /** Gives five prints to the strategies as their warm-up. */
   warm(price: number, mint = MINT): void {
     const numbers = { price, amount: 1, size: 1 / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
     for (let print = 0; print < 5; print++) {
@@ -140,7 +140,7 @@ export class EngineRig {
     }
   }
 
-  /** Continues in an empty block if this one is full. */
+  /** Continues in an empty block if the present block is full. */
   nextBlock(): void {
     this.block = new LiveBlock(this.mints.list)
   }

@@ -38,7 +38,7 @@ const puppet = defineStrategy({
   keys: ['trades'],
   start: (_params, bot) => ({
     onTrade(trade, token) {
-      const reason = 'the print says so'
+      const reason = 'the print encodes this request'
       const wish = trade.slippage
       if (wish === 1) bot.buy(token, { sol: 0.05 + trade.priorityFee, reason })
       if (wish === 2) bot.buy(token, { sol: 0.05, reason, scaleIn: true, exits: { stopLossPercent: 10 } })
@@ -109,7 +109,7 @@ export class EngineWorld {
   #block = new LiveBlock(this.mints.list, 64)
   readonly #bots: readonly BotSettings[]
   readonly #limits: ReadonlyMap<string, LimitReference>
-  /** What the transactions on the chain changed in each wallet. */
+  /** The lamports of each wallet, as the transactions on the chain changed them. */
   readonly #wallets: Map<string, number>
   readonly #executed = new Map<string, Fill>()
   readonly #reopened = new Set<string>()
@@ -212,7 +212,7 @@ export class EngineWorld {
     return fillOf(order, price, this.now, { final, signature, ...(tokens !== undefined && { tokens }) })
   }
 
-  /** Keeps the state of the chain, from which the limits must compute the same values. */
+  /** Updates the state of the chain after a report. The limits must compute the same values from their own data. */
   #learn(report: ExecutionReport): void {
     const { orderId, fill, reversed, feeLamports } = report
     const order = this.recorded.orders.get(orderId)?.order
@@ -242,7 +242,7 @@ export class EngineWorld {
     const held = new Map(this.recorded.positions)
     for (const output of drained) {
       const text = encodeJson(output)
-      expect(decodeJson(text), 'every output is plain JSON').toEqual(output)
+      expect(decodeJson(text), 'every output must be plain JSON').toEqual(output)
       this.outputs.push(output)
       this.texts.push(text)
       if (output.kind === 'order') this.#judge(output.order, held)
@@ -256,7 +256,7 @@ export class EngineWorld {
 
   #judge(order: Order, held: RecordedMoney['positions']): void {
     if (order.side === 'sell') return
-    expect(this.#halted, 'nothing is bought after a halt').toBe(false)
+    expect(this.#halted, 'no buy may be requested after a halt').toBe(false)
     const own = [...held.values()].filter(({ bot, state }) => bot === order.bot && state !== 'closed')
     const positions = own.map(({ mint, costLamports }) => ({ mint, cost: costLamports }))
     expect(this.#limits.get(order.bot)?.objection(order, positions)).toBe('')
@@ -267,10 +267,10 @@ export class EngineWorld {
     const lanes = open
       .filter(({ order }) => !this.#reopened.has(order.id))
       .map(({ order }) => `${laneOf(order)} ${isFullExit(order)}`)
-    expect(new Set(lanes).size, 'a lane has one open order, or a partial sale and a full exit').toBe(lanes.length)
+    expect(new Set(lanes).size, 'a lane may have one open order, or a partial sale and a full exit').toBe(lanes.length)
     const money = this.recorded.money()
     for (const { account, lamports: balance } of money.accounts)
-      expect(balance, `the wallet of ${account}`).toBe(this.#wallets.get(account))
+      expect(balance, `the lamports in the wallet of ${account}`).toBe(this.#wallets.get(account))
     const timers = new Set([...this.recorded.timers.values()].map(({ bot, name }) => `${bot} ${name}`))
     for (const position of this.recorded.positions.values()) {
       const { bot, mint, state, tokens, costLamports, averagePrice, account } = position
@@ -278,12 +278,13 @@ export class EngineWorld {
         open.some(({ order }) => order.account === account && order.mint === mint && order.side === side)
       expect(
         tokens >= 0n && costLamports >= 0 && Number.isFinite(averagePrice),
-        `a sound ${encodeJson(position)}`,
+        `the position must have valid amounts: ${encodeJson(position)}`,
       ).toBe(true)
       const follows = tokens > 0n ? (has('sell') ? 'closing' : 'open') : has('buy') ? 'opening' : 'closed'
       if (state !== 'closed') expect(state, `${bot} ${mint}`).toBe(follows)
       if (state === 'closed') expect(tokens).toBe(0n)
-      if (state !== 'closed') expect(this.#wanted.has(mint), 'the mint of an open position is subscribed').toBe(true)
+      if (state !== 'closed')
+        expect(this.#wanted.has(mint), 'the mint of an open position must be subscribed').toBe(true)
       const sent = open.map(({ order }) => order)
       expect(exitComplaints(position, sent, (owner, name) => timers.has(`${owner} ${name}`))).toEqual([])
     }

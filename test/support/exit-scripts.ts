@@ -9,7 +9,7 @@ export function anExit(more: Partial<Order> = {}): Order {
   return anOrder({ mint: MINT, repeatMs: 3_000, slippagePercents: LADDER, ...more })
 }
 
-/** Submits a full exit. The scripts are the outcomes of its attempts, and the last script is repeated. */
+/** Submits a full exit. Each script has the outcomes of one attempt; further attempts use the last script. */
 export function run(exit: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []

@@ -26,7 +26,7 @@ export class FileJournal extends GatheringJournal {
     this.#writer.flush()
   }
 
-  /** Writes all records, and merges all blocks that can be merged. */
+  /** Writes all records to the file, and merges all blocks that can be merged. */
   tidy(): void {
     this.flush()
     for (let step = 0; step < 64; step++) this.#writer.tidy()

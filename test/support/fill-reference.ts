@@ -1,6 +1,7 @@
-// The fill model of docs/fills.md, written only from that page. It computes each order from the list of prints.
+// A second implementation of the fill model, written only from docs/fills.md. It computes each order from the list of
+// prints.
 
-/** A trade, with or without a size. `sol` is positive. */
+/** A trade of another trader, with or without a size. `sol` is positive. */
 export interface Trade {
   readonly time: number
   readonly side: 'buy' | 'sell'
@@ -77,9 +78,9 @@ const SLIPPED: Expected = { kind: 'reverted', code: 'SLIPPAGE_EXCEEDED' }
 const NO_IMPACT: Impact = { bought: 0, sold: 0, volume: 0, depth: 1 }
 
 class Token {
-  /** The prints after the last gap. */
+  /** The prints since the last gap. */
   prints: Print[] = []
-  /** The prints after the last gap and after the last reading of the pool. */
+  /** The prints since the last gap and since the last reading of the pool. */
   #unread: Print[] = []
   #reading: number | undefined
   #isRead = false
@@ -142,7 +143,7 @@ class Token {
     return { product: estimates.length < 3 ? without : Math.min(quarter, FRESH_POOL), isExact: false }
   }
 
-  /** Returns the newest estimates of the depth, at most nine. */
+  /** Returns the newest estimates of the pool's depth, at most nine. */
   estimates(): number[] {
     const found: number[] = []
     for (let at = this.prints.length - 1; at > 0 && found.length < 9; at--) {
@@ -262,7 +263,7 @@ export class FillReference {
   }
 }
 
-/** Returns the amount that `paid` buys in a constant-product pool if it is paid into the side with `own`. */
+/** Returns the amount of the `other` side that `paid` buys in a constant-product pool with `own` on the paid side. */
 function boughtIn(own: number, other: number, paid: number): number {
   return (paid * other) / (own + paid)
 }

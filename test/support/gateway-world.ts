@@ -88,9 +88,9 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
  */
 export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
-  /** Executed attempts, in order. */
+  /** The executed attempts, in order. */
   readonly executed: Attempt[] = []
-  /** Attempts that have not ended. */
+  /** The attempts that have not ended. */
   readonly out = new Map<string, Attempt>()
   /**
    * The reports that the engine received, in order. After a crash, these are the reports that it had received before.
@@ -98,7 +98,7 @@ export class GatewayWorld {
   heard: ExecutionReport[] = []
   /** Returns the script of an attempt. `number` counts the attempts of its order from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []
-  /** What the engine does when it receives a report. */
+  /** The reaction of the engine to a report. */
   onReport: (report: ExecutionReport) => void = () => {}
   commitMs = 0
   commits = 0
@@ -107,7 +107,7 @@ export class GatewayWorld {
   readonly #slots: number
   #rows: Row[] = []
   #durable = 0
-  /** The length of the journal at each commit. A crash cuts the journal off at one of them. */
+  /** The number of rows of the journal at each commit. A crash cuts the journal off at one of the commits. */
   #commits: number[] = []
   #life = 0
   #resumedAt = 0
@@ -138,7 +138,7 @@ export class GatewayWorld {
     this.clock.after(ms, () => life === this.#life && run())
   }
 
-  /** The last journaled record of each attempt. */
+  /** The last record of each attempt in the journal. */
   get attempts(): Attempt[] {
     const rows = this.#rows.flatMap((row) => (row.kind === 'attempt' ? [row.attempt] : []))
     return [...new Map(rows.map((attempt) => [attempt.id, attempt])).values()]
@@ -199,7 +199,7 @@ export class GatewayWorld {
   #start(past: readonly Slot[] | 'fresh', nextReport = 1): void {
     const life = this.#life
     const { clock } = this
-    // The timers and commits of a process end with it.
+    // The timers and commits of a process end with the process.
     const ours: Clock = {
       now: () => clock.now(),
       after: (ms, run) => clock.after(ms, () => life === this.#life && run()),
@@ -261,8 +261,8 @@ export class GatewayWorld {
   }
 
   /**
-   * Checks before an execution that the order, the attempt and its place in the request limit are durable, and that
-   * each attempt executes once. Only a full exit may be repeated without proof. A mint that an open full exit may still
+   * Checks before an execution that the order, the attempt and its request slot are durable, and that each attempt
+   * executes once. Only a full exit may be repeated without proof. A mint that an open full exit may still
    * sell must not be bought.
    */
   #checkExecution(attempt: Attempt): void {
@@ -276,7 +276,7 @@ export class GatewayWorld {
     const isWritten = durable.some((row) => row.kind === 'attempt' && row.attempt.id === attempt.id)
     const isAccepted = durable.some((row) => row.kind === 'order' && row.order.id === attempt.orderId)
     if (!isWritten || !isAccepted) throw new Error(`${attempt.id} executes before its commit`)
-    if (durable.filter(({ kind }) => kind === 'slot').length === 0) throw new Error(`${attempt.id} has no slot`)
+    if (durable.filter(({ kind }) => kind === 'slot').length === 0) throw new Error(`${attempt.id} has no request slot`)
     if (this.executed.some(({ id }) => id === attempt.id)) throw new Error(`${attempt.id} executes twice`)
   }
 
@@ -285,7 +285,8 @@ export class GatewayWorld {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
-    // A negative number: this world did not execute the attempt. It was recorded for a fill whose attempt is unknown.
+    // A negative number means that this world did not execute the attempt. The gateway recorded the attempt for a fill
+    // whose attempt is unknown.
     if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]]
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end
@@ -296,9 +297,10 @@ export class GatewayWorld {
       : absent
   }
 
-  /** Checks the moves of orders, as the engine does. */
+  /** Receives a report, and checks the state change of its order, as the engine does. */
   #hear(input: Input): void {
-    if (input.kind !== 'report') throw new Error(`the gateway posts ${input.kind}`)
+    if (input.kind !== 'report')
+      throw new Error(`the gateway posts an input of the kind ${input.kind}, but may post only reports`)
     const { orderId, state } = input.report
     const before = this.heard.findLast((report) => report.orderId === orderId)?.state ?? 'accepted'
     if (before !== state && !ORDER_MOVES[before].includes(state)) throw new Error(`${orderId}: ${before} -> ${state}`)
@@ -321,7 +323,7 @@ export class GatewayWorld {
     this.#trust()
   }
 
-  /** Halts entries, also over restarts, or ends the halt. */
+  /** Halts entries, or ends the halt. A halt survives restarts. */
   halt(isHalted = true): void {
     this.#isHalted = isHalted
     this.#trust()

@@ -21,10 +21,10 @@ export function exitComplaints(
   return [
     ...(isStepDue && !goesOn && sales.length === 0 ? [lacks('and no order or timer sells the part that is due')] : []),
     ...(exits.maxHoldSeconds !== undefined && !hasTimer(bot, `hold:${mint}`)
-      ? [lacks('and has no timer for its maximum time')]
+      ? [lacks('and has no timer for its maximum holding time')]
       : []),
     ...(quietLimits(exits).length > 0 && !hasTimer(bot, `quiet:${mint}`)
-      ? [lacks('and has no timer that checks for a quiet token')]
+      ? [lacks('and has no timer that checks whether the token is quiet')]
       : []),
     ...(pollSeconds(exits) !== undefined && !hasTimer(bot, `poll:${mint}`)
       ? [lacks('and has no timer that reads its pool')]

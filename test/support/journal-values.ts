@@ -10,14 +10,14 @@ import { Mints } from '../../src/market/mints.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
 import { encodeBase58 } from '../../src/solana/base58.ts'
 
-/** Sample values for journals. */
+/** Sample values that tests write to journals. */
 
 export const ACCOUNT = 'live|host|genesis|wallet'
 
-/** No reserve file and no check of the disk, so that a full disk of the test machine changes nothing. */
+/** Limits of disk space that are all 0, so that a full disk of the test machine has no effect. */
 export const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** A failure of the journal fails the test. */
+/** Options of a journal whose failure makes the test fail. */
 export const JOURNAL_OPTIONS = {
   space: NO_LIMITS,
   onFailure: (error: Error) => {
@@ -25,14 +25,14 @@ export const JOURNAL_OPTIONS = {
   },
 }
 
-/** Returns a base58 key derived from a number; with `bytes` 64, a signature. */
+/** Returns a base58 key that is derived from a number; a signature if `bytes` is 64. */
 export function keyOf(number: number, bytes = 32): string {
   const raw = new Uint8Array(bytes).fill(7)
   new DataView(raw.buffer).setUint32(bytes - 4, number)
   return encodeBase58(raw)
 }
 
-/** Returns trades, 10 ms apart, from row number `from` on. Row n has mint n modulo 3. */
+/** Returns a block of trades, 10 ms apart, from row number `from` on. Row n has mint n modulo 3. */
 export function trades(count: number, from = 0, mints = new Mints()): LiveBlock {
   const block = new LiveBlock(mints.list, count)
   for (let n = from; n < from + count; n++) {

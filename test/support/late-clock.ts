@@ -7,8 +7,8 @@ interface Timer {
 }
 
 /**
- * A clock on an event loop that was blocked: timers that are overdue fire in any order. Node has one list of timers for
- * each duration, and fires one list after the other.
+ * A clock on an event loop that can be blocked. Overdue timers then fire in any order, because Node has one list of
+ * timers for each duration, and fires one list after the other.
  */
 export class LateClock implements Clock {
   readonly #timers = new Set<Timer>()

@@ -7,7 +7,7 @@ import type { WalletTransaction } from '../../src/orders/audit-records.ts'
 import type { Journal } from '../../src/orders/ports.ts'
 import { fill, keyOf } from './journal-values.ts'
 
-/** An event in the history of a wallet. */
+/** An event in the random history of a wallet. */
 export type Happening =
   | {
       readonly kind: 'trade'
@@ -16,7 +16,8 @@ export type Happening =
       readonly tokens: number
       readonly parts: readonly number[]
     }
-  /** A fork removes the n-th provisional fill. `again`: the transaction lands in another block, with other amounts. */
+  /** A fork removes the n-th provisional fill. `again`: the amounts with which the transaction lands in another block;
+   *  null if it does not land again. */
   | { readonly kind: 'fork'; readonly n: number; readonly again: readonly number[] | null }
   | { readonly kind: 'final'; readonly n: number }
   | { readonly kind: 'failed'; readonly fee: number }
@@ -81,7 +82,7 @@ export class LedgerModel {
   #number: number
   #unaudited: WalletTransaction[] = []
 
-  /** `run` is the index of this history if one journal has several; each has its own account and orders. */
+  /** `run` is the index of this history if a journal has several histories. Each has its own account and orders. */
   constructor(journal: () => Journal, run: number) {
     this.#journal = journal
     this.account = `live|host|genesis|wallet${run}`
@@ -90,7 +91,7 @@ export class LedgerModel {
     this.audit()
   }
 
-  /** Finalized balance of the wallet, computed by addition and without the ledger. */
+  /** The finalized balance of the wallet, lamports, computed by addition and without the ledger. */
   get lamports(): number {
     let sum = FUNDS
     for (const { walletLamports, final } of this.fills.values()) if (final) sum += walletLamports

@@ -14,7 +14,7 @@ interface Held {
   readonly cost: number
 }
 
-/** A reference model of a bot's limits, computed from orders, reports and positions. */
+/** A reference model of a bot's limits. It computes them from orders, reports and positions. */
 export class LimitReference {
   readonly #limits: Limits
   readonly #asked: Asked[] = []
@@ -26,7 +26,7 @@ export class LimitReference {
 
   /** Returns the limit that a buy violates; '' if there is none. `held` has the bot's positions before the buy. */
   objection(order: Order, held: readonly Held[]): string {
-    if (order.size.kind !== 'sol') return 'a buy is sized in SOL'
+    if (order.size.kind !== 'sol') return 'a buy must have a size in SOL'
     const { lamports } = order.size
     const { maxLamportsPerOrder, maxLamportsPerHour, maxLamportsPerMint, maxOpenPositions } = this.#limits
     const hour = this.#asked.filter(({ orderId, time }) => order.time - time < HOUR_MS && !this.#over.has(orderId))
@@ -35,9 +35,9 @@ export class LimitReference {
       .filter(({ mint }) => mint === order.mint)
       .reduce((sum, { cost }) => sum + cost, Number(lamports))
     const isNew = held.every(({ mint }) => mint !== order.mint)
-    if (lamports > (maxLamportsPerOrder ?? Infinity)) return 'more than an order may cost'
-    if (inHour > (maxLamportsPerHour ?? Infinity)) return `${inHour} lamports in an hour`
-    if (inMint > (maxLamportsPerMint ?? Infinity)) return `${inMint} lamports in one mint`
+    if (lamports > (maxLamportsPerOrder ?? Infinity)) return 'the order costs more than one order may cost'
+    if (inHour > (maxLamportsPerHour ?? Infinity)) return `${inHour} lamports were requested within an hour`
+    if (inMint > (maxLamportsPerMint ?? Infinity)) return `${inMint} lamports would be in one mint`
     if (isNew && held.length >= (maxOpenPositions ?? Infinity)) return `${held.length + 1} positions`
     this.#asked.push({ orderId: order.id, time: order.time, lamports })
     return ''

@@ -21,7 +21,7 @@ export default defineStrategy({
 })
 `
 
-/** Bots that have equal losses and one limit each; `free` has none. */
+/** The limits of bots that have equal losses. Each bot has one limit, except `free`, which has none. */
 export const LIMITS: Readonly<Record<string, object>> = {
   streak: { maxLosingStreak: 2, streakPauseSeconds: 36_000 },
   drawdown: { maxDrawdownSol: 0.05 },
@@ -39,7 +39,7 @@ function prints(second: number, mint: string, prices: readonly number[], sol = 1
 
 const five = (price: number): number[] => Array<number>(5).fill(price)
 
-/** Returns rows with a position that its stop-loss sells for less than half of the cost. */
+/** Returns rows at which a position is opened, and then sold by its stop-loss for less than half of its cost. */
 function loss(second: number, mint: string): MarketRow[] {
   return [
     ...prints(second, mint, five(1)),
@@ -50,8 +50,8 @@ function loss(second: number, mint: string): MarketRow[] {
 }
 
 /**
- * Two losses, then further requests. If the process is killed at any row from `BOUGHT` on, the second loss is still to
- * come or is in the journal.
+ * Rows of two losses and of further requests to buy. If the process is killed at any row from `BOUGHT` on, the second
+ * loss either occurs later or is in the journal.
  */
 export const LOSSES: readonly MarketRow[] = [
   ...loss(0, FIRST),

@@ -31,7 +31,7 @@ export function blockOf(rows: readonly MarketRow[], mints = new Mints()): Block 
   const block = new LiveBlock(mints.list, Math.max(1, rows.length))
   for (const row of rows) {
     const fits = row.kind === 'newToken' ? appendNewToken(block, mints, row) : appendTrade(block, mints, row)
-    if (!fits) throw new Error('the row does not fit')
+    if (!fits) throw new Error('the row does not fit into the block')
   }
   return block
 }

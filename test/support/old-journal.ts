@@ -14,7 +14,7 @@ export function oldBlocks(db: Database): void {
   for (const values of blocks) update.run(checksumOf(values), values[0])
 }
 
-/** Converts a journal to the version before the ledger. */
+/** Converts a journal to the last version that had no ledger. */
 export function forgetLedger(db: Database): void {
   oldBlocks(db)
   for (const table of Object.keys(SEALED)) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`)

@@ -24,10 +24,10 @@ import { feed } from './recorded-tape.ts'
 
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
-/** An event of a run: a row of the market, or another input. The events are in the order of time. */
+/** An event of a run: a row of the market, or another input. Events must be in the order of time. */
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
-/** A run at its beginning, for an observer of its journal. */
+/** The parts of a run that has just begun. An observer of its journal receives them. */
 export interface WatchedRun {
   readonly journal: Journal
   readonly clock: SimulatedClock

@@ -8,7 +8,7 @@ import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
 import { NO_MONEY, type RecoveredMoney, type TokenState } from '../../src/engine/recovered-money.ts'
 
-/** Accounts, positions, orders and timers as a journal restores them, computed from recorded inputs and outputs. */
+/** Computes from recorded inputs and outputs the accounts, positions, orders and timers that a journal must restore. */
 export class RecordedMoney {
   readonly orders = new Map<string, RecoveredMoney['orders'][number]>()
   /** The last record of each position, by account and mint, including closed positions. */
@@ -20,7 +20,7 @@ export class RecordedMoney {
   readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
   readonly #tokenStates = new Map<string, TokenState>()
   readonly #marks = new Map<string, Mark>()
-  /** The attempts of full exits that may still execute. */
+  /** The number of attempts of each full exit that may still execute, by order id. */
   readonly #unproved = new Map<string, number>()
   #nextOrder = 1
   #nextTimer = 1

@@ -1,7 +1,7 @@
 import { ConditionalReference, type ReferenceExits, type Waiting, type Wish } from './conditional-reference.ts'
 import { type Answers, type Sale, type SalesLadder, SalesModel } from './sales-model.ts'
 
-/** An order that was sent. */
+/** An order that the models expect to be sent. */
 export type Expected = 'buy' | Sale
 
 const BUY_SOL = 0.1

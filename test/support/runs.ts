@@ -1,4 +1,4 @@
-/** `npm run properties` sets this variable. */
+/** The factor for the numbers of random cases. `npm run properties` sets this variable. */
 const TIMES = Number(process.env.SLUICE_RUNS ?? 1)
 
 /**

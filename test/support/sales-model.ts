@@ -10,7 +10,7 @@ export interface SalesLadder {
   readonly retryMs: number
 }
 
-/** Returns the outcome of an order: the executed share, 0 to 1, for any reason. */
+/** Returns the executed share of an order, 0 to 1. */
 export type Answers = () => number
 
 export const NEVER = Number.POSITIVE_INFINITY
@@ -29,7 +29,7 @@ export class SalesModel {
   /** The number of sales since the last sale with a fill. */
   #tries = 0
   #retryAt = NEVER
-  /** A full exit may be open together with a partial sale, which is then cancelled. */
+  /** The open sales. A full exit may be open together with a partial sale, which is then cancelled. */
   #out: Sale[] = []
 
   constructor(ladder: SalesLadder, tokens: number) {
@@ -70,7 +70,7 @@ export class SalesModel {
     else this.#sellDue()
   }
 
-  /** Returns the orders that were sent until none was open, in order, and whether the position is sold. */
+  /** Answers orders until none is open. Returns the sent orders, in order, and whether the position is sold. */
   answer(now: number, answers: Answers): { sales: Sale[]; isSold: boolean } {
     const sales: Sale[] = []
     for (let sale = this.#out.shift(); sale !== undefined; sale = this.#out.shift()) {
@@ -100,7 +100,7 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** Continues after an incomplete sale: at once if a partial sale was filled, otherwise with growing delays. */
+  /** Continues after an incomplete sale: at once if a partial sale had a fill, otherwise with growing delays. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())

@@ -28,7 +28,7 @@ export interface SimulatedRun extends Recording {
   readonly plan?: Plan
   /** Replaces its executors. */
   readonly executor?: (inner: Executor, clock: Clock) => Executor
-  /** Returns by how many ms a timer fires late. */
+  /** Returns the delay with which a timer fires, ms. */
   readonly timerLateMs?: () => number
   /**
    * Returns the number of rows of the next block, as a live feed makes it; by default all rows up to the next input.

@@ -3,7 +3,7 @@ import type { Order } from '../../src/engine/order.ts'
 import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, orders } from './engine-rig.ts'
 
-/** What the strategy does at its next trade. */
+/** An action that the strategy carries out at its next trade. */
 export type Act = (bot: Bot<unknown>, token: Token<unknown>) => void
 
 /** Returns a bot with a price and, on request, with a position that was bought for 0.1 SOL. */
@@ -35,7 +35,7 @@ export class TalkingBot {
   ) {
     const strategy = defineStrategy<object, unknown>({
       name: 'told',
-      about: 'does as it is told',
+      about: 'calls a function of the test at each trade',
       params: z.object({}),
       keys: options.keys ?? ['trades'],
       start: (_params, bot) => ({
@@ -65,7 +65,7 @@ export class TalkingBot {
       isDone = true
     }
     this.rig.trade(price)
-    if (!isDone) throw new Error('the strategy was not asked, or threw')
+    if (!isDone) throw new Error('the strategy did not receive the trade, or its callback threw')
     return answer as T
   }
 

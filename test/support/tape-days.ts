@@ -12,14 +12,14 @@ import { blockOf, type MarketRow } from './market-rows.ts'
 import { feed } from './recorded-tape.ts'
 
 export const DAY = 86_400_000
-/** Noon of the first day, 2026-11-01. */
+/** Noon (UTC) of the first day of the tape, 2026-11-01. */
 export const T0 = Date.UTC(2026, 10, 1, 12)
 const KEYS = ['trades', 'newTokens', 'priceUpdates']
 
 export interface DaysOptions {
   readonly seed: number
   readonly days?: number
-  /** The largest number of rows of a batch. */
+  /** The maximum number of rows of a batch. */
   readonly rows?: number
   readonly batches?: number
   readonly start?: Partial<StartInput>

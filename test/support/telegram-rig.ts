@@ -23,7 +23,7 @@ export class TelegramRig {
   readonly commands: { readonly command: ControlCommand; readonly by: string; readonly update: number }[] = []
   /** The updates of Telegram that the journal of an earlier process contains. */
   readonly recorded = new Set<number>()
-  /** The questions about the journal that were asked. */
+  /** The questions about the journal that the bot received. */
   readonly asked: string[] = []
   /** Carries out a command. */
   handle: (command: ControlCommand) => object | Promise<object> = ({ command }) => ({ text: `${command} is done` })
@@ -31,7 +31,7 @@ export class TelegramRig {
   isRecorded: (update: number) => boolean = (update) => this.recorded.has(update)
   /** Answers a question about the journal. */
   run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
-  /** Answers a poll with updates, in place of the API. */
+  /** Answers a poll with updates instead of the API; undefined if the API answers. */
   poll: ((offset: number) => readonly object[]) | undefined
   /** Returns the answer that replaces the answer of the API; undefined if the API answers. */
   instead: () => HttpResult | undefined = () => undefined

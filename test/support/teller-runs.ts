@@ -12,7 +12,7 @@ import type { MarketRow } from './market-rows.ts'
 import { feed, noisyMarket, type Recording } from './recorded-tape.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** 20 s before the end of a UTC day. */
+/** The start of the market: 20 s before the end of a UTC day. */
 export const T0 = 1_780_012_780_000
 export const KEYS = ['trades', 'newTokens']
 const folder = temporaryFolder()

@@ -15,9 +15,9 @@ export interface Sums {
   /** The result on the page Money. */
   readonly money: number
   readonly report: number
-  /** Result of the last day. */
+  /** The result of the last day, lamports. */
   readonly today: number
-  /** Number of open positions. */
+  /** The number of open positions. */
   readonly held: number
 }
 
@@ -31,7 +31,7 @@ export function sumsOf(path: string): Sums[] {
     const api = new Api(reader, [], () => worthsIn(view))
     return tradesOf(reader).map(({ bot, mode, account, netSol, held }) => {
       const shown = view.bots.find(({ name }) => name === bot)
-      if (shown === undefined) throw new Error(`the view has no bot ${bot}`)
+      if (shown === undefined) throw new Error(`the view does not contain the bot ${bot}`)
       const query = { bot, mode: mode === 'live' && !isReal(account) ? 'sandbox' : mode }
       const { body } = api.answer('money', Object.entries(query))
       const header = lamports(shown.sinceBeginning.netSol)

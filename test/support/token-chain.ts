@@ -1,6 +1,6 @@
 import type { Attempt } from '../../src/orders/attempt.ts'
 
-/** The token balances of a wallet. As on the chain, tokens that are not held cannot be sold. */
+/** A model of the token balances of a wallet. As on the chain, tokens that the wallet does not hold cannot be sold. */
 export class TokenChain {
   readonly #held = new Map<string, number>()
   /** The amount that each executed attempt moved, until a fork removes it. */
@@ -24,7 +24,7 @@ export class TokenChain {
   }
 
   /**
-   * A fork removes a sale. A buy stays, because a buy that was removed lands again soon, even if its tokens were sold.
+   * Undoes a sale that a fork removes. A buy is not undone, because a buy that a fork removes soon lands again.
    */
   takeBack({ id, mint, side }: Attempt): void {
     const moved = this.#moved.get(id)

@@ -66,23 +66,23 @@ const launches =
 const all: Change = (row) => launches(SOL_USD)(trades(SOL_USD, 1, SOL_USD, SOL_USD)(row))
 const bare: Change = (row) => ({ ...row, marketCap: Number.NaN })
 
-/** Changes to wrong units, with the name that a report gives them. */
+/** Changes of rows to wrong units, with the name of the unit in the report. */
 export const WRONG: [string, Change, RegExp][] = [
-  ['dollars: amount and price', trades(SOL_USD, 1, SOL_USD), /dollars/],
-  ['dollars: amount, price and market cap', trades(SOL_USD, 1, SOL_USD, SOL_USD), /dollars/],
-  ['dollars: everything', all, /dollars/],
-  ['milli-SOL: amount', trades(1_000, 1, 1), /thousandths/],
-  ['milli-SOL: amount and price', trades(1_000, 1, 1_000), /thousandths/],
-  ['milli-SOL: everything', trades(1_000, 1, 1_000, 1_000), /thousandths/],
-  ['lamports', trades(1e9, 1, 1), /lamports/],
-  ['base units: tokens', trades(1, 1e6, 1), /base units/],
-  ['base units: tokens and price', trades(1, 1e6, 1e-6), /base units/],
-  ['base units: tokens, price and market cap', trades(1, 1e6, 1e-6, 1e-6), /base units/],
+  ['amounts and prices in dollars', trades(SOL_USD, 1, SOL_USD), /dollars/],
+  ['amounts, prices and market caps of trades in dollars', trades(SOL_USD, 1, SOL_USD, SOL_USD), /dollars/],
+  ['all values of all rows in dollars', all, /dollars/],
+  ['amounts in milli-SOL', trades(1_000, 1, 1), /thousandths/],
+  ['amounts and prices in milli-SOL', trades(1_000, 1, 1_000), /thousandths/],
+  ['all values of trades in milli-SOL', trades(1_000, 1, 1_000, 1_000), /thousandths/],
+  ['amounts in lamports', trades(1e9, 1, 1), /lamports/],
+  ['tokens in base units', trades(1, 1e6, 1), /base units/],
+  ['tokens in base units, with matching prices', trades(1, 1e6, 1e-6), /base units/],
+  ['tokens in base units, with matching prices and market caps', trades(1, 1e6, 1e-6, 1e-6), /base units/],
 ]
-/** Changes that keep the amounts in SOL. Other numbers may be in dollars. */
+/** Changes of rows that keep the amounts in SOL. Other numbers may be in dollars. */
 export const RIGHT: [string, Change][] = [
-  ['everything in SOL', (row) => row],
+  ['all values in SOL', (row) => row],
   ['prices and market caps of trades in dollars', trades(1, 1, SOL_USD, SOL_USD)],
-  ['launches in dollars', launches(SOL_USD)],
-  ['no market cap', bare],
+  ['the values of launches in dollars', launches(SOL_USD)],
+  ['no market caps', bare],
 ]

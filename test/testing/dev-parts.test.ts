@@ -5,7 +5,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
 
-test('the excerpt of the code has two lines before and after the place, and a mark below the column', () => {
+test('the code excerpt in an error has two lines before and after the place, and a mark below the column', () => {
   folder.write('a.ts', ['one', 'two', 'three', 'four', 'five', 'six'].join('\n'))
   const frame = (message: string) => codeFrame(message, folder.path)
   expect(frame('a.ts:3:2: TypeError: b.ts:1:1')).toEqual([
@@ -25,7 +25,7 @@ const reportOf = (...events: VersionEvent[]): VersionReport => ({
   ...{ rows: 1, orders: events.length, fills: 0, refused: 0, positions: 0, netSol: 0, events, ended: '' },
 })
 
-test('a comparison lists the events that only one version has, by time, and ignores the numbers of orders', () => {
+test('a comparison of two versions lists the events that only one of them has, by time, and ignores order numbers', () => {
   const before = reportOf(event(1, 'a'), event(2, 'b'), event(2, 'b'), event(5, 'after o7'))
   const now = reportOf(event(1, 'a'), event(2, 'b'), event(3, 'c'), event(5, 'after o9'))
   const { changes } = compareReports(before, now)

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-/** A strategy that watches single tokens. It notes each gap and, at timers, which tokens have a price. */
+/** A strategy that watches single tokens. It writes notes about gaps and, at timers, about the tokens with a price. */
 const WATCHER = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'watcher', about: '', params: z.object({}), keys: ['trades', 'newTokens'],
   start: (_params, bot) => {
@@ -34,7 +34,7 @@ export default defineStrategy({ name: 'watcher', about: '', params: z.object({})
   } })
 `
 
-test('a tape gives the same decisions in `dev` as in a backtest, also around the pauses of its recording', async () => {
+test('a tape leads to the same decisions in `dev` as in a backtest, also around pauses of its recording', async () => {
   const path = journalPath()
   const { mint } = noisyMarket(1, 3, T0)[0] as { mint: string }
   const interruption = [

@@ -23,7 +23,7 @@ function capture(): string {
     .join('')
 }
 
-test('the decisions on captured messages are compared with a golden file, which is written on request', async () => {
+test('`matchGolden` compares the decisions on captured messages with a golden file, and writes the file on request', async () => {
   const tape = folder.write('capture.ndjson', capture())
   const options = {
     tape,
@@ -56,7 +56,7 @@ the golden file has 2 decisions, the strategy now makes 0; to accept them, run \
   await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/:2: .*\n {2}golden: edited by hand\n {2}now: {4}2026-/)
 })
 
-test('the decisions on a journal are the same every time', async () => {
+test('`matchGolden` makes the same decisions on a journal every time', async () => {
   const tape = join(folder.path, 'tape.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   const decisions = await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })
@@ -64,7 +64,7 @@ test('the decisions on a journal are the same every time', async () => {
   expect(await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })).toEqual(decisions)
 })
 
-test('invalid captured messages, a tape without the needed keys and a missing file are refused', async () => {
+test('`matchGolden` refuses invalid captured messages, a tape without the needed keys, and a missing file', async () => {
   const needsLaunches = { ...dipBuyer, keys: ['trades', 'newTokens'] }
   const trades = folder.write('trades.ndjson', capture())
   await expect(decisionsOf(needsLaunches, { tape: trades })).rejects.toThrow(/newTokens/)

@@ -5,7 +5,7 @@ import { holdsAtMost, inRandomMarkets, isOutWithin, neverBuysTwice, testStrategy
 /** A strategy that buys every token that has a price, up to a number of positions. */
 const greedy = defineStrategy({
   name: 'greedy',
-  about: 'Buys what it sees.',
+  about: 'Buys every token with a price, up to a number of positions.',
   params: z.object({
     most: z.number().default(3),
     again: z.boolean().default(false),
@@ -42,7 +42,7 @@ test('a random market is the same for the same seed, and other seeds give other 
   expect(play(8)).not.toEqual(once)
 })
 
-test('properties that are true in every market pass, and the result counts markets, rows, orders and fills', () => {
+test('properties that are true in every random market pass, and the result counts markets, rows, orders and fills', () => {
   const result = inRandomMarkets(greedy, short, (rig) => {
     rig.always(holdsAtMost({ tokens: 3, sol: 0.04 }))
     rig.always(isOutWithin(60))
@@ -54,24 +54,34 @@ test('properties that are true in every market pass, and the result counts marke
 })
 
 test.each([
-  ['positions', { params: { most: 4 } }, holdsAtMost({ tokens: 3 }), /the bot has 4 positions, at most 3 are allowed/],
-  ['SOL', {}, holdsAtMost({ sol: 0.025 }), /the bot has 0\.03\d\d SOL in positions and open buys, at most 0\.025/],
-  ['time', {}, isOutWithin(5), /has been held for 5\.\d s/],
-  ['repeated buys', { params: { again: true } }, neverBuysTwice(), /is bought a second time: seen/],
   [
-    'an own property',
+    'a limit of positions',
+    { params: { most: 4 } },
+    holdsAtMost({ tokens: 3 }),
+    /the bot has 4 positions, at most 3 are allowed/,
+  ],
+  [
+    'a limit of SOL',
+    {},
+    holdsAtMost({ sol: 0.025 }),
+    /the bot has 0\.03\d\d SOL in positions and open buys, at most 0\.025/,
+  ],
+  ['a limit of time', {}, isOutWithin(5), /has been held for 5\.\d s/],
+  ['the rule against repeated buys', { params: { again: true } }, neverBuysTwice(), /is bought a second time: seen/],
+  [
+    'a property of the test itself',
     {},
     ({ bot }: { bot: { now: number } }) => bot.now < 1_767_225_600_000 + 5_000,
     /the property mine is false/,
   ],
   [
-    'an error of the strategy',
+    'the rule that the strategy throws no error',
     { params: { throwAt: 99 } },
     () => true,
     /random-markets\.test\.ts:\d+:\d+: Error: too many/,
   ],
 ])(
-  'if a market breaks %s, the message names the seed, the time and the number of rows',
+  'if a random market violates %s, the message names the seed, the time and the number of rows',
   (_what, options, property, message) => {
     const run = (seeds: number | number[]) =>
       inRandomMarkets(greedy, { ...short, ...options, seeds }, (rig) => rig.always(property, 'mine'))
@@ -88,7 +98,7 @@ test.each([
   },
 )
 
-test('of several failing markets, the one with the fewest rows is named', () => {
+test('if several random markets fail, the message names the market with the fewest rows', () => {
   const rows = [1, 2, 3].map((seed) => {
     const rig = testStrategy(greedy, { exits })
     rig.always(isOutWithin(8))
@@ -100,13 +110,13 @@ test('of several failing markets, the one with the fewest rows is named', () => 
   )
 })
 
-test('a bot that orders nothing in any market is an error', () => {
+test('a bot that sends no order in any random market is an error', () => {
   expect(() => inRandomMarkets(greedy, { ...short, params: { most: 0 } }, () => {})).toThrow(
     /no order in 3 random markets with \d+ rows, so the properties prove nothing/,
   )
 })
 
-test('a property is also checked between the rows of `advance`', () => {
+test('`always` checks a property also between the rows of `advance`', () => {
   const rig = testStrategy(greedy, { params: { most: 1 } })
   rig.settle(1e-7)
   rig.always(isOutWithin(30))

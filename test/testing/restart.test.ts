@@ -20,7 +20,7 @@ const DOWN_SECONDS = 7
  */
 const busy = defineStrategy({
   name: 'busy',
-  about: 'Trades at random and remembers everything.',
+  about: 'Trades at random and uses every kind of memory.',
   params: z.object({}),
   keys: ['trades'],
   warmup: 30,
@@ -71,7 +71,7 @@ function decisionsOf(path: string): string[] {
 }
 
 test.each([1, 2, 3])(
-  'seed %i: after a restart, the rig makes the same decisions as a restarted paper run',
+  'after a restart, a strategy in a test makes the same decisions as in a restarted paper run (seed %i)',
   async (seed) => {
     const random = seededRandom(seed)
     const rows = noisyMarket(1_200, seed, START + 1_000)
@@ -108,7 +108,7 @@ test.each([1, 2, 3])(
   },
 )
 
-/** A strategy that writes notes with the counts that each process knows. */
+/** A strategy that writes notes with its numbers of prints and of starts. */
 const counter = defineStrategy({
   name: 'counter',
   about: 'Counts its prints and its starts.',
@@ -129,7 +129,7 @@ const counter = defineStrategy({
   },
 })
 
-test('after a restart, money, exits and durable state are kept, and the strategy begins again with its warm-up', () => {
+test('after a restart in a test, money, exits and durable state are kept, and the strategy begins again with its warm-up', () => {
   const rig = testStrategy(counter, { exits: { stopLossPercent: 20, trailingPercent: 30 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
@@ -146,7 +146,7 @@ test('after a restart, money, exits and durable state are kept, and the strategy
   expect(rig.orders[1]).toMatchObject({ side: 'sell', all: true, reason: expect.stringContaining('trailing') })
 })
 
-test('a killed process does not call onStop, and the next process decides its open order from the journal', () => {
+test('in a test, a killed process does not call onStop, and the next process decides its open order from the journal', () => {
   const rig = testStrategy(counter, { latencySeconds: 3, exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })

@@ -5,7 +5,7 @@ import { MINT, OTHER_MINT, type StrategyRig, type TestBar, testStrategy } from '
 
 const PRICE = 1e-7
 
-/** Returns a strategy that keeps the bars that it receives. */
+/** Returns a test rig, and the list of the bars that its strategy receives. */
 function teller(bars: BarPlan) {
   const seen: { bar: Bar; price: number | undefined; mean: number | undefined; last: Bar | undefined }[] = []
   const [width] = Object.keys(bars) as ['1m']
@@ -22,7 +22,7 @@ function teller(bars: BarPlan) {
 
 const UP: TestBar = { close: 1.2e-7, high: 1.3e-7, low: 0.9e-7, buys: 30, sells: 12, volumeSol: 4.2 }
 
-test('a time bar has the values that the test gave, and the strategy receives them as in a run', () => {
+test('a time bar that a test adds has the given values, and the strategy receives them as in a run', () => {
   const { rig, seen } = teller({ '1m': 5 })
   const from = rig.now
   rig.bar('1m', { close: PRICE })
@@ -36,7 +36,7 @@ test('a time bar has the values that the test gave, and the strategy receives th
   expect(seen[1]?.mean).toBeCloseTo(1.1e-7, 15)
 })
 
-test('without values, a bar is flat and has ten buys and ten sells of 1 SOL', () => {
+test('a bar that a test adds without values is flat and has ten buys and ten sells of 1 SOL', () => {
   const { rig } = teller({ '15s': 5 })
   rig.bar('15s', { close: PRICE })
   const { open, high, low, close, volumeSol, buys, sells } = rig.bar('15s')
@@ -44,7 +44,7 @@ test('without values, a bar is flat and has ten buys and ten sells of 1 SOL', ()
   expect([volumeSol, buys, sells]).toEqual([20, 10, 10])
 })
 
-test('bars of a number of trades, or of a volume, close with their last print', () => {
+test('bars of trades and of volume that a test adds close with their last print', () => {
   const { rig, seen } = teller({ '12 trades': 5, '3 SOL': 5 })
   const first = rig.bar('12 trades', { close: PRICE, volumeSol: 0.6 })
   expect(first).toMatchObject({ trades: 12, buys: 6, sells: 6 })
@@ -57,7 +57,7 @@ test('bars of a number of trades, or of a volume, close with their last print', 
   expect(other.bar('3 SOL', { low: PRICE / 2, buys: 7, sells: 0 })).toMatchObject({ trades: 7, low: PRICE / 2 })
 })
 
-test('a time bar fills the rest of its interval, or the next interval after a print', () => {
+test('a time bar that a test adds fills the rest of its interval, or the next interval after a print', () => {
   const { rig, seen } = teller({ '1m': 5 })
   const from = rig.now
   rig.bar('1m', { close: PRICE })
@@ -73,7 +73,7 @@ test('a time bar fills the rest of its interval, or the next interval after a pr
   ])
 })
 
-test('every wider bar includes the bars that the test added', () => {
+test('every wider bar includes the bars that a test adds', () => {
   const { rig, seen } = teller({ '1m': 5, '15s': 5 })
   for (const close of [1, 2, 3, 3, 4, 5, 6, 7]) rig.bar('15s', { close: close * PRICE, mint: OTHER_MINT })
   const minutes = seen.filter(({ bar }) => bar.width === '1m').map(({ bar }) => bar)
@@ -83,7 +83,7 @@ test('every wider bar includes the bars that the test added', () => {
   ])
 })
 
-test('a bar that the test adds after a restart or a gap has the values of the test', () => {
+test('a bar that a test adds after a restart or a gap has the given values', () => {
   const { rig } = teller({ '15s': 5 })
   rig.bar('15s', { close: PRICE })
   rig.restart()
@@ -103,7 +103,7 @@ const sized = fc.record({
   volumeSol: fc.double({ min: 2, max: 500, noNaN: true }),
 })
 
-test('any sequence of bars closes at the requested prices, and equal prices are equal numbers', () => {
+test('any sequence of bars that a test adds closes at the requested prices, and equal prices are equal numbers', () => {
   fc.assert(
     fc.property(fc.array(sized, { minLength: 2, maxLength: 6 }), (bars) => {
       const { rig, seen } = teller({ '15s': 5 })
@@ -127,14 +127,22 @@ describe('invalid input is refused with the reason', () => {
 
   test.each<[string, (rig: StrategyRig) => void, string]>([
     ['a width that is not declared', (rig) => rig.bar('5m'), "bar '5m': the strategy declares '1m'"],
-    ['another notation', (rig) => rig.bar('1 min' as '1m'), "the strategy declares '1m'; did you mean 1m?"],
-    ['no price', (rig) => rig.bar('1m'), 'close: the first bar of a token needs a price, SOL per token'],
+    ['a width in another notation', (rig) => rig.bar('1 min' as '1m'), "the strategy declares '1m'; did you mean 1m?"],
+    [
+      'a first bar without a price',
+      (rig) => rig.bar('1m'),
+      'close: the first bar of a token needs a price, SOL per token',
+    ],
     ['a high below the low', (rig) => rig.bar('1m', { close: 2, high: 1, low: 3 }), 'high: 1 is below low, 3'],
     ['a high below the close', (rig) => rig.bar('1m', { close: 2, high: 1 }), 'high: 1 is below'],
     ['a low above the close', (rig) => rig.bar('1m', { close: 2, low: 3, high: 4 }), 'low: 3 is above open, 2'],
     ['a price below 0', (rig) => rig.bar('1m', { close: -1 }), 'expected a price above 0, SOL per token, got -1'],
-    ['half a print', (rig) => rig.bar('1m', { close: 1, buys: 0.5 }), 'buys: expected a whole number from 0'],
-    ['no print', (rig) => rig.bar('1m', { close: 1, buys: 0, sells: 0 }), 'a bar has at least one print'],
+    [
+      'a number of buys that is not whole',
+      (rig) => rig.bar('1m', { close: 1, buys: 0.5 }),
+      'buys: expected a whole number from 0',
+    ],
+    ['a bar without a print', (rig) => rig.bar('1m', { close: 1, buys: 0, sells: 0 }), 'a bar has at least one print'],
     [
       'prints that are too small',
       (rig) => rig.bar('1m', { close: 1, volumeSol: 0.1 }),
@@ -145,12 +153,12 @@ describe('invalid input is refused with the reason', () => {
       (rig) => rig.bar('1m', { close: 1, high: 2, low: 0.5, buys: 4, sells: 4 }),
       'this bar needs at least 12 prints, got 8',
     ],
-    ['a text that is no mint', (rig) => rig.bar('1m', { close: 1, mint: 'x' }), 'invalid mint x'],
-  ])('%s', (_what, add, message) => {
+    ['text that is not a mint', (rig) => rig.bar('1m', { close: 1, mint: 'x' }), 'invalid mint x'],
+  ])('`rig.bar` refuses %s with the reason', (_what, add, message) => {
     expect(() => add(started())).toThrow(message)
   })
 
-  test('a bar whose prints do not fit its width is refused', () => {
+  test('`rig.bar` refuses a bar whose prints do not fit its width', () => {
     const trades = (bar: TestBar) => () => started({ '9 trades': 2 }).bar('9 trades', { close: PRICE, ...bar })
     expect(trades({ buys: 9, sells: 9 })).toThrow('a bar of 9 trades has 9 prints, got 18')
     expect(trades({ sells: 10 })).toThrow('buys: expected a whole number from 0 to 1,000,000, got -1')
@@ -159,7 +167,7 @@ describe('invalid input is refused with the reason', () => {
     expect(sol({ volumeSol: 10 })).toThrow('10 in 20 prints is a different volume')
   })
 
-  test('a bar is refused if the price cannot reach its open in one print, or if the test added prints to it before', () => {
+  test('`rig.bar` refuses a bar whose open the price cannot reach in one print, and a bar that already has prints', () => {
     const rig = started()
     rig.bar('1m', { close: PRICE })
     expect(() => rig.bar('1m', { open: 2 * PRICE, close: 2 * PRICE })).toThrow(

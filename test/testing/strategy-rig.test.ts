@@ -6,10 +6,10 @@ import dipBuyer from '../../strategies/dip-buyer.ts'
 const params = { dropPercent: 20, sizeSol: 0.1 }
 const BUY = { mint: MINT, side: 'buy', sol: 0.1, reason: 'fell 25.0 %' }
 
-/** A strategy that makes the request that the trade's trader names, so that a test can try every request. */
+/** A strategy that makes a request at each trade. The name of the trader selects the request. */
 const puppet = defineStrategy({
   name: 'puppet',
-  about: 'Does as told.',
+  about: 'Makes the request that the trader of a trade selects.',
   params: z.object({ everySeconds: z.number().min(1).default(60) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   start: (params, bot) => {
@@ -31,7 +31,7 @@ const puppet = defineStrategy({
   },
 })
 
-test('a fall is bought, the buy is filled a second and a slot later, and the position is sold by its stop-loss', () => {
+test('in a test, dip-buyer buys a fall, the buy is filled a second and a Solana slot later, and the stop-loss sells', () => {
   const rig = testStrategy(dipBuyer, { params, exits: { stopLossPercent: 20 } })
   rig.settle(1e-7)
   expect(rig.orders).toEqual([])
@@ -52,7 +52,7 @@ test('a fall is bought, the buy is filled a second and a slot later, and the pos
   expect(rig.position()?.realizedSol).toBeLessThan(-0.02)
 })
 
-test('a single print does not move the price, and tokens do not affect each other', () => {
+test('in a test, a single print does not move the robust price, and tokens do not affect each other', () => {
   const rig = testStrategy(dipBuyer, { params })
   rig.settle(1e-7)
   rig.settle(4e-7, { mint: OTHER_MINT })
@@ -63,7 +63,7 @@ test('a single print does not move the price, and tokens do not affect each othe
   expect(rig.orders).toMatchObject([{ mint: OTHER_MINT, reason: 'fell 25.0 %' }])
 })
 
-test('limits, old events and a halt refuse a buy', () => {
+test('in a test, limits, old events and a halt refuse a buy', () => {
   const buy = (options: Parameters<typeof testStrategy>[1], trade = {}, halt = false) => {
     const rig = testStrategy(puppet, options)
     rig.settle(1e-7)
@@ -79,7 +79,7 @@ test('limits, old events and a halt refuse a buy', () => {
   expect(buy({}, {}, true)).toEqual(['HALTED'])
 })
 
-test('a part of a position is sold, and an order that never lands is reported', () => {
+test('in a test, a strategy can sell a part of a position, and an order that never lands is reported', () => {
   const rig = testStrategy(puppet, { latencySeconds: 3 })
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
@@ -96,7 +96,7 @@ test('a part of a position is sold, and an order that never lands is reported', 
   expect(unlucky.orders).toMatchObject([{ state: 'not_executed', code: 'ABSENT' }])
 })
 
-test('prints without a side are buys and sales in turn, so a token can be sold; a token with buys alone is a honeypot', () => {
+test('in a test, prints without a side are buys and sales in turn; a token with only buys cannot be sold', () => {
   const sold = (side: { side?: 'buy' }) => {
     const rig = testStrategy(puppet)
     rig.settle(1e-7, side)
@@ -111,7 +111,7 @@ test('prints without a side are buys and sales in turn, so a token can be sold; 
   expect(sold({ side: 'buy' })).toMatchObject({ side: 'sell', state: 'failed', code: 'UNSELLABLE' })
 })
 
-test('for a token outside of the curve, a buy fails until prints show the depth of the pool', () => {
+test('in a test, a buy of a token that left its curve fails until prints show the depth of the pool', () => {
   const rig = testStrategy(puppet)
   rig.settle(1)
   rig.trade({ price: 1, trader: 'buy' })
@@ -119,7 +119,7 @@ test('for a token outside of the curve, a buy fails until prints show the depth 
   expect(rig.orders).toMatchObject([{ state: 'failed', code: 'DEPTH_UNKNOWN' }])
 })
 
-test('new tokens, price updates, timers, gaps and signals reach the strategy at their time', () => {
+test('in a test, new tokens, price updates, timers, gaps and signals reach the strategy at their time', () => {
   const rig = testStrategy(puppet, { params: { everySeconds: 30 } })
   const start = rig.now
   rig.newToken({ name: 'Cat', creator: 'Somebody', initialLiquidity: 12 })
@@ -152,7 +152,7 @@ test("the call that adds a row throws the strategy's error, and after that the b
   expect(rig.orders).toMatchObject([{ side: 'buy' }, { side: 'sell', all: true }])
 })
 
-test('invalid options throw at once, as in the YAML', () => {
+test('invalid options of `testStrategy` throw at once, with the messages of the YAML check', () => {
   expect(() => testStrategy(dipBuyer, { params: { dropPercent: 0, size: 1 } })).toThrow(
     'params.size: unknown key; did you mean sizeSol?; params.dropPercent: expected at least 1 and at most 90, found 0',
   )

@@ -24,7 +24,7 @@ function encode({ opcode, fin, payload }: Frame): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** Returns the messages that the WebSocket library alone reads. */
+/** Returns the messages that the WebSocket library reads without the frame cutter. */
 function plain(chunks: Buffer[]): string[] {
   const seen: string[] = []
   const receiver = new Receiver({ skipUTF8Validation: false }).on('message', (data, isBinary) =>
@@ -79,7 +79,7 @@ const message = fc.oneof(
     ]),
 )
 
-test('the cutter delivers the same messages in the same order as the library alone, for any chunks', () => {
+test('for any chunks, the frame cutter delivers the same messages in the same order as the WebSocket library alone', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), fc.array(fc.nat(140_000), { maxLength: 6 }), (messages, cuts) => {
       const stream = Buffer.concat(messages.flat().map(encode))
@@ -91,7 +91,7 @@ test('the cutter delivers the same messages in the same order as the library alo
   )
 })
 
-test('bytes that arrive one by one give the same messages', () => {
+test('the frame cutter delivers the same messages if the bytes arrive one by one', () => {
   const frames = [
     encode({ opcode: 1, fin: true, payload: Buffer.alloc(200, 'x') }),
     encode({ opcode: 1, fin: true, payload: Buffer.from('end') }),
@@ -100,21 +100,21 @@ test('bytes that arrive one by one give the same messages', () => {
   expect(cutting(bytes).seen).toEqual(plain(bytes))
 })
 
-test('the cutter handles all messages of one chunk, and the library handles none', () => {
+test('the frame cutter handles all messages of a chunk, and the WebSocket library none of them', () => {
   const chunk = Buffer.concat(
     Array.from({ length: 50 }, (_, index) => encode({ opcode: 1, fin: true, payload: Buffer.alloc(index * 7, 'x') })),
   )
   expect(cutting([chunk]).cut).toBe(50)
 })
 
-test('messages that violate the protocol are rejected by the library', () => {
+test('the WebSocket library rejects messages that violate the protocol, also with the frame cutter', () => {
   const broken = [Buffer.from([0xf1, 1, 65]), encode({ opcode: 1, fin: true, payload: Buffer.from('a') })]
   expect(cutting([Buffer.concat(broken)]).cut).toBe(1)
   const endless = Buffer.from([0x82, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 65])
   expect(cutting([endless, broken[1] as Buffer]).seen).toEqual([])
 })
 
-test('no message is delivered after the connection was closed', () => {
+test('the frame cutter delivers no message after the connection was closed', () => {
   let isOpen = true
   const seen: string[] = []
   const cutter = new FrameCutter(
@@ -161,7 +161,7 @@ describe('over a real socket', () => {
     return events
   }
 
-  test('text, binary, ping and close frames arrive in order', async () => {
+  test('text, binary, ping and close frames arrive in order over a real socket', async () => {
     const play = (server: ws.WebSocket): void => {
       for (const text of ['one', 'two']) server.send(text)
       server.ping()
@@ -171,16 +171,16 @@ describe('over a real socket', () => {
     }
     expect(await conversation(play)).toEqual(['open', 'one', 'two', 'binary', 'four', 'closed: code 4000'])
   })
-  test('a lost connection is reported as closed', async () => {
+  test('a WebSocket connection that is lost is reported as closed', async () => {
     expect(await conversation((server) => server.terminate())).toEqual(['open', 'closed: code 1006'])
   })
-  test('a refused connection is reported as closed', async () => {
+  test('a WebSocket connection that is refused is reported as closed', async () => {
     const reason = await new Promise<string>((resolve) => {
       dialWebSocket('ws://127.0.0.1:1/', { open() {}, message() {}, settled() {}, closed: resolve })
     })
     expect(reason).toMatch(/ECONNREFUSED/)
   })
-  test('a message above the size limit closes the connection', async () => {
+  test('a WebSocket message above the size limit closes the connection', async () => {
     const events = await conversation((server) => server.send('x'.repeat(17 * 1_048_576)))
     expect(events[1]).toMatch(/^closed: Max payload size exceeded/)
   })

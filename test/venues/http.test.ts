@@ -67,7 +67,7 @@ function heldBack(heldMs: number): () => void {
   }
 }
 
-test('an answer is returned with its status, its headers and its complete body', async () => {
+test('the HTTP client returns an answer with its status, its headers and its complete body', async () => {
   const { url, requests } = await serve({
     request: (socket) => socket.write(answer('{"ok":1}', '429 Slow', 'retry-after: 3\r\n')),
   })
@@ -90,22 +90,22 @@ test.each<[string, Parameters<typeof serve>[0]]>([
     { request: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"sig') },
   ],
   ['with bytes that are not HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
-])('a connection that ends %s gives the result lost', async (_name, parts) => {
+])('an HTTP request whose connection ends %s has the result lost', async (_name, parts) => {
   const { url } = await serve(parts)
   expect(await post(url)).toMatchObject({ kind: 'lost' })
 })
 
-test('a refused connection gives the result unsent', async () => {
+test('an HTTP request whose connection is refused has the result unsent', async () => {
   const { url } = await serve({})
   await open.pop()?.close()
   expect(await post(url)).toMatchObject({ kind: 'unsent' })
 })
 
-test('an unknown host name gives the result unsent', async () => {
+test('an HTTP request to an unknown host name has the result unsent', async () => {
   expect(await post('http://host.invalid/api')).toMatchObject({ kind: 'unsent' })
 })
 
-test('an untrusted certificate, or a server without TLS, gives the result unsent', async () => {
+test('an HTTP request to a server with an untrusted certificate or without TLS has the result unsent', async () => {
   const { url } = await serve({ connect: (socket) => socket.end('no TLS here\r\n') })
   expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
 })
@@ -122,7 +122,7 @@ test("a connection that closes at once never gives the result unsent after the r
   expect(result.kind).toBe(written > 0 ? 'lost' : 'unsent')
 })
 
-test('a request without an answer within the limit gives the result lost, and its socket is destroyed', async () => {
+test('an HTTP request without an answer within the time limit has the result lost, and its socket is destroyed', async () => {
   const closed = Promise.withResolvers<void>()
   const pass = heldBack(30)
   const { url } = await serve({
@@ -135,12 +135,12 @@ test('a request without an answer within the limit gives the result lost, and it
   await closed.promise
 })
 
-test('an answer of more than 1 MB gives the result lost', async () => {
+test('an HTTP request with an answer of more than 1 MB has the result lost', async () => {
   const { url } = await serve({ request: (socket) => socket.write(answer('x'.repeat(1_200_000))) })
   expect(await post(url)).toMatchObject({ kind: 'lost', reason: 'the answer is longer than 1 MB' })
 })
 
-test('a redirect is returned as an answer, and no request is sent twice', async () => {
+test('the HTTP client returns a redirect as an answer, and sends no second request', async () => {
   const { url, requests } = await serve({
     request: (socket) => socket.write(answer('', '307 Elsewhere', 'location: /api/trade/sell\r\n')),
   })
@@ -148,7 +148,7 @@ test('a redirect is returned as an answer, and no request is sent twice', async 
   expect(requests).toHaveLength(1)
 })
 
-test('the connection is reused, and a reset on it gives lost without another request', async () => {
+test('the HTTP client reuses a connection, and a reset of it gives the result lost without another request', async () => {
   let connections = 0
   let count = 0
   const { url, requests } = await serve({
@@ -164,7 +164,7 @@ test('the connection is reused, and a reset on it gives lost without another req
   expect([connections, requests.length]).toEqual([1, 2])
 })
 
-test('two simultaneous requests get their own results', async () => {
+test('two simultaneous HTTP requests get their own results', async () => {
   const lost = await serve({ request: (socket) => socket.destroy() })
   const { http, close } = openHttp()
   open.push({ close })
@@ -202,7 +202,7 @@ test('undici calls onRequestStart before it writes the head', async () => {
   expect(seen).toEqual(['start', 'head'])
 })
 
-test('an answer that arrives one byte at a time gives the result lost at the time limit', async () => {
+test('an HTTP answer that arrives one byte at a time gives the result lost at the time limit', async () => {
   let timer: NodeJS.Timeout | undefined
   let written = 0
   const pass = heldBack(60)
@@ -219,14 +219,14 @@ test('an answer that arrives one byte at a time gives the result lost at the tim
   clearInterval(timer)
 })
 
-test('a server that never answers the TLS handshake gives the result unsent', async () => {
+test('an HTTP request to a server that never answers the TLS handshake has the result unsent', async () => {
   const { url, requests } = await serve({})
   const result = await post(url.replace('http:', 'https:'), { connectTimeoutMs: 100 })
   expect(result).toMatchObject({ kind: 'unsent' })
   expect(requests.join('')).not.toContain('POST')
 })
 
-test('HTTP/2 is never offered, because its libraries may repeat a request', async () => {
+test('the HTTP client never offers HTTP/2, because HTTP/2 libraries may repeat a request', async () => {
   const { url, requests } = await serve({ request: (socket) => socket.destroy() })
   expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
   const greeting = requests.join('')

@@ -56,11 +56,11 @@ interface Sent {
   readonly order: Order
   readonly outcomes: Outcome[]
   readonly reports: ExecutionReport[]
-  /** Bytes of the request that left the client. */
+  /** The number of bytes of the request that left the client. */
   received: number
 }
 
-/** All parts between an order and the network. */
+/** The parts of Sluice between an order and the network. */
 class Client {
   readonly clock = new SystemClock()
   readonly sent = new Map<string, Sent>()
@@ -167,7 +167,7 @@ async function warmUp(side: 'buy' | 'sell'): Promise<void> {
   for (;;) {
     const sent = await client.order(undefined, side)
     if (endOf(sent) === 'acked') return
-    // The connection was being closed when the request began.
+    // The connection was already closing when the request began.
     expect([endOf(sent), sent.received, wholeOf(sent)]).toEqual(['unsent', 0, 0])
   }
 }
@@ -177,14 +177,14 @@ const endOf = ({ outcomes }: Sent): string | undefined => outcomes[0]?.kind
 
 describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any byte', (side) => {
   let length = 0
-  test('an uncut connection transmits one complete request and its signature', async () => {
+  test('a connection that is not cut transmits one complete request and the signature in its answer', async () => {
     const sent = await client.order(undefined, side)
     length = sent.received
     expect([endOf(sent), wholeOf(sent)]).toEqual(['acked', 1])
     expect(length).toBeGreaterThan(200)
   })
   test.each(['end', 'reset'] as const)(
-    'a request that is cut by an %s is unknown, and the service never receives it',
+    'if a request is cut by an %s, the service never receives it, and its outcome is unknown',
     async (how) => {
       for (let after = 0; after < length; after++) {
         const sent = await client.order({ of: 'request', after, how }, side)
@@ -199,7 +199,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'if an answer is cut by an %s, the outcome is unknown or the complete signature, and the request arrived once',
+    'if an answer is cut by an %s, the outcome is unknown unless the answer was complete, and the request arrived once',
     async (how) => {
       for (let after = 0; after <= ANSWER.length; after++) {
         const sent = await client.order({ of: 'response', after, how }, side)
@@ -210,7 +210,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'a request on a reused connection that is cut by an %s gives the same results',
+    'if a request on a reused connection is cut by an %s, the service never receives it, and its outcome is unknown',
     async (how) => {
       for (let after = 1; after < length; after++) {
         await warmUp(side)
@@ -221,7 +221,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
   )
 })
 
-test('no request was sent twice, and the state of each order is that of its only attempt', () => {
+test('with cut connections, no request was sent twice, and the state of each order is that of its only attempt', () => {
   for (const sent of client.sent.values()) {
     expect(wholeOf(sent)).toBeLessThanOrEqual(1)
     const ends = sent.outcomes.map(({ kind }) => kind).filter((kind) => kind !== 'unsent')

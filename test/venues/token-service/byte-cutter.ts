@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface Cut {
-  /** Direction of the counted bytes. */
+  /** The direction in which bytes are counted. */
   readonly of: 'request' | 'response'
-  /** Number of bytes to forward before both ends are cut. */
+  /** The number of bytes to forward before both ends are cut. */
   readonly after: number
   readonly how: 'end' | 'reset'
 }
@@ -11,7 +11,7 @@ export interface Cut {
 /** A TCP proxy on loopback that cuts a connection after any byte. */
 export interface ByteCutter {
   readonly port: number
-  /** Cut for new connections; undefined forwards everything. */
+  /** Where new connections are cut; undefined if everything is forwarded. */
   cut: Cut | undefined
   /** The number of bytes that the client has sent since this was set to 0. */
   received: number

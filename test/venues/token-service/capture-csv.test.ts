@@ -18,7 +18,7 @@ const text = fc.oneof(
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0) // JSON has no -0
 const number = fc.oneof(finite, fc.constantFrom(0, 1e308, 5e-324))
 
-test('every message is unchanged after it was written to CSV and read back', () => {
+test('every captured message is unchanged after it was written to CSV and read back', () => {
   const message = fc.oneof(
     fc.record({
       type: fc.constant('trade'),
@@ -43,7 +43,7 @@ test('every message is unchanged after it was written to CSV and read back', () 
   )
 })
 
-test('a spreadsheet can read no cell as a formula', () => {
+test('in the CSV of captured messages, no cell can be a formula for a spreadsheet', () => {
   const cells = csvLine({ type: 'newToken', name: '=cmd()', symbol: '@a', mint: '-1+1', metadata: { image: '\tx' } })
   expect(cells.split(',').filter((cell) => /^"?[=+\-@\t]/.test(cell))).toEqual([])
 })
@@ -73,16 +73,16 @@ describe('a CSV file from another tool', () => {
         [3, trade(1, 6)],
       ],
     ],
-  ])('%s', (_name, file, expected) => {
+  ])('reading a CSV file from another tool: %s', (_name, file, expected) => {
     expect(read(file)).toEqual(expected)
   })
 
-  test('the error names the missing columns', () => {
+  test('the error about a CSV file of messages names the missing columns', () => {
     expect(() => read('type,price\ntrade,1')).toThrow(/capture.csv:1: .* missing: mint, timestamp$/)
     expect(() => read('"type,mint')).toThrow('missing: type, mint, timestamp')
   })
 
-  test('an open quote does not hide the rest of a long file', () => {
+  test('an unclosed quote in a long CSV file does not hide the rest of the file', () => {
     const rows = Array.from({ length: 3_000 }, (_, n) => `,trade,m,1,${n}`)
     const found = read([header, ',"trade,m,1,5', ...rows].join('\n'))
     expect(found[0]).toEqual([2, 'unpaired or misplaced quotes'])

@@ -20,7 +20,7 @@ describe('a line of captured messages', () => {
     ['a trade with its arrival time', { receivedAt: 1_234.5, ...trade }, { kind: 'row', key: 'trades', time: 1_234 }],
     ['a new token', { type: 'newToken', mint: MINT, timestamp: 7 }, { kind: 'row', key: 'newTokens', time: 7 }],
     [
-      'a new token named like a field',
+      'a new token whose name looks like a field',
       { type: 'newToken', mint: MINT, name: '"receivedAt":9', timestamp: 7 },
       { kind: 'row', time: 7 },
     ],
@@ -31,8 +31,8 @@ describe('a line of captured messages', () => {
     ],
     ['a gap', { type: 'gap', from: 3, to: 9, keys: ['trades'] }, { kind: 'gap', from: 3, time: 9, keys: ['trades'] }],
     ['a gap of all keys', { type: 'gap', from: 3, to: 9 }, { kind: 'gap', from: 3, time: 9, keys: undefined }],
-    ['nothing', '', { kind: 'nothing' }],
-    ['blanks', ' \t\r', { kind: 'nothing' }],
+    ['an empty line', '', { kind: 'nothing' }],
+    ['only white space', ' \t\r', { kind: 'nothing' }],
     ['a control message', { type: 'subscribed', keys: ['trades'] }, { kind: 'nothing' }],
     ['half a message', '{"type":"trade","mi', { kind: 'bad', why: 'not JSON' }],
     ['a list', '[]', { kind: 'bad', why: 'not an object' }],
@@ -46,7 +46,7 @@ describe('a line of captured messages', () => {
     ['a gap that ends before it begins', { type: 'gap', from: 9, to: 3 }, { kind: 'bad', why: 'from, to' }],
     ['a gap without an end', { type: 'gap', from: 9 }, { kind: 'bad', why: 'from, to' }],
     ['a gap with invalid keys', { type: 'gap', from: 1, to: 3, keys: 'all' }, { kind: 'bad', why: 'keys' }],
-  ])('%s', (_name, line, expected) => {
+  ])('reading a line of captured messages: %s', (_name, line, expected) => {
     expect(read(typeof line === 'string' ? line : JSON.stringify(line))).toMatchObject(expected)
   })
 })
@@ -61,8 +61,8 @@ describe('the lines of a file', () => {
     ])
 
   test.each<[string, string, [number, string | number][]]>([
-    ['none', '', []],
-    ['one', 'a\n', [[1, 'a']]],
+    ['no line', '', []],
+    ['one line', 'a\n', [[1, 'a']]],
     [
       'a last line without a line end',
       'a\n\nb',
@@ -89,17 +89,17 @@ describe('the lines of a file', () => {
         [2, 'z'],
       ],
     ],
-  ])('%s', (_name, text, expected) => {
+  ])('the lines of a file of captured messages: %s', (_name, text, expected) => {
     expect(lines(text)).toEqual(expected)
   })
 
-  test('an endless line is truncated, and later lines keep their numbers', () => {
+  test('an endless line of a file is truncated, and later lines keep their numbers', () => {
     const [first, second] = lines(`${'x'.repeat(20_000_000)}\nz\n`) as [[number, number], [number, string]]
     expect(first[1]).toBeGreaterThan(1_048_576) // longer than any message
     expect(second).toEqual([2, 'z'])
   })
 
-  test('a missing file is an error', () => {
+  test('reading a missing file of captured messages is an error', () => {
     expect(() => [...linesOf('/nowhere/x.ndjson')]).toThrow('/nowhere/x.ndjson cannot be read: ENOENT')
   })
 })

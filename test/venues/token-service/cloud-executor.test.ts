@@ -13,7 +13,7 @@ import { MINT, signatureOf, WALLET } from './wire/samples.ts'
 const START = 1_782_611_393_000
 const S = signatureOf(3)
 
-/** A service and a chain that answer at the moment that the test selects. */
+/** A cloud executor with a service and a chain that answer when the test wants it. */
 class World {
   readonly clock = new SimulatedClock(START)
   readonly requests: HttpRequest[] = []
@@ -23,7 +23,7 @@ class World {
   readonly resumed: string[] = []
   sellUnit: SellUnit = 'unproved'
   readonly contradictions: TokenAmount[] = []
-  /** Reports the fill on the chain. */
+  /** Reports an outcome from the chain to the executor. */
   landed: (outcome: Outcome) => void = () => {}
   holding: TokenAmount | undefined
   apiKey = (): string => 'k'
@@ -92,7 +92,7 @@ beforeEach(() => {
 })
 
 describe('requests', () => {
-  test('a buy becomes one POST request with its terms', () => {
+  test('the cloud executor sends a buy as one POST request with its terms', () => {
     world.execute(attempt({ priorityFeeLamports: lamports(100_000) }))
     expect(world.requests).toEqual([
       {
@@ -104,27 +104,32 @@ describe('requests', () => {
     ])
   })
   test.each<[string, Attempt['size'], SellUnit, string]>([
-    ['all', { kind: 'all' }, 'unproved', '"amount":"100%","slippage":10,"sellAll":true'],
-    ['a share', { kind: 'percent', percent: 25 }, 'unproved', '"amount":"25%","slippage":10,"sellAll":false'],
+    ['all tokens', { kind: 'all' }, 'unproved', '"amount":"100%","slippage":10,"sellAll":true'],
     [
-      'tokens',
+      'a quarter of the tokens',
+      { kind: 'percent', percent: 25 },
+      'unproved',
+      '"amount":"25%","slippage":10,"sellAll":false',
+    ],
+    [
+      'a number of whole tokens',
       { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
       'tokens',
       '"amount":1.5,"slippage":10,"sellAll":false',
     ],
     [
-      'tokens in base units',
+      'a number of base units',
       { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
       'base',
       '"amount":1500000,"slippage":10,"sellAll":false',
     ],
     [
-      'tokens, unproved',
+      'a number of tokens while the unit of sales is not proved',
       { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
       'unproved',
       '"amount":"50%","slippage":10,"sellAll":false',
     ],
-  ])('a sale of %s', (_name, size, unit, body) => {
+  ])('the cloud executor sends a sale of %s with the documented body', (_name, size, unit, body) => {
     world.sellUnit = unit
     world.holding = 3_000_000n
     world.execute(sellAttempt(MINT, { size }))
@@ -132,24 +137,31 @@ describe('requests', () => {
     expect(world.requests[0]?.body).toBe(`{"publicKey":"${WALLET}","mint":"${MINT}",${body}}`)
   })
   test.each<[string, Attempt, string]>([
-    ['more than the plan allows', attempt({ size: { kind: 'sol', lamports: solToLamports(101) } }), 'AMOUNT_RANGE'],
-    ['an invalid mint', attempt({ mint: 'x' }), 'MINT_INVALID'],
-    ['too much slippage', attempt({ slippagePercent: 51 }), 'SLIPPAGE_RANGE'],
     [
-      'a share of an unknown balance',
+      'a buy for more than the plan allows',
+      attempt({ size: { kind: 'sol', lamports: solToLamports(101) } }),
+      'AMOUNT_RANGE',
+    ],
+    ['a buy with an invalid mint', attempt({ mint: 'x' }), 'MINT_INVALID'],
+    ['a buy with too much slippage', attempt({ slippagePercent: 51 }), 'SLIPPAGE_RANGE'],
+    [
+      'a sale of a part of an unknown balance',
       sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1n, decimals: 6 } }),
       'BALANCE_UNKNOWN',
     ],
-  ])('%s is refused without a request, and the refusal is reported after the call has returned', (_name, of, code) => {
-    world.execute(of)
-    expect(world.outcomes).toEqual([])
-    world.clock.advanceTo(START)
-    expect([world.requests, world.outcomes]).toEqual([
-      [],
-      [expect.objectContaining({ kind: 'refused', code, retry: 'never' })],
-    ])
-  })
-  test('an API key that cannot be read gives the result unsent', () => {
+  ])(
+    'the cloud executor refuses %s without a request, and reports this after the call has returned',
+    (_name, of, code) => {
+      world.execute(of)
+      expect(world.outcomes).toEqual([])
+      world.clock.advanceTo(START)
+      expect([world.requests, world.outcomes]).toEqual([
+        [],
+        [expect.objectContaining({ kind: 'refused', code, retry: 'never' })],
+      ])
+    },
+  )
+  test('an order of the cloud executor is unsent if the API key cannot be read', () => {
     world.apiKey = () => {
       throw new Error('no such file')
     }
@@ -167,21 +179,21 @@ describe('the outcome that an answer proves is reported once', () => {
     body: JSON.stringify(body),
   })
   test.each<[string, HttpResult, string[]]>([
-    ['a signature', answered(200, { signature: S }), [`acked ${S}`]],
-    ['a refusal', answered(400, { code: 'INVALID_MINT' }), ['refused INVALID_MINT']],
+    ['a signature means that the order was accepted', answered(200, { signature: S }), [`acked ${S}`]],
+    ['an error code means a refusal', answered(400, { code: 'INVALID_MINT' }), ['refused INVALID_MINT']],
     [
-      'a signature with an error status',
+      'a signature with an error status leaves doubt',
       answered(500, { signature: S, code: 'SLIPPAGE_EXCEEDED' }),
       [`doubt ${S}`, 'hung up'],
     ],
     [
-      'neither',
+      'neither a signature nor a code leaves doubt',
       answered(200, '<html>'),
       ['doubt 200: the answer has neither a signature nor exactly one known error code', 'hung up'],
     ],
-    ['a lost connection', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
-    ['nothing was sent', { kind: 'unsent', reason: 'ECONNREFUSED' }, ['unsent']],
-  ])('%s', async (_name, result, told) => {
+    ['a lost connection leaves doubt', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
+    ['a refused connection means that nothing was sent', { kind: 'unsent', reason: 'ECONNREFUSED' }, ['unsent']],
+  ])('the cloud executor reports the outcome once: %s', async (_name, result, told) => {
     world.execute(attempt())
     await world.answer(result)
     world.clock.advanceTo(START + 60_000)
@@ -189,27 +201,30 @@ describe('the outcome that an answer proves is reported once', () => {
     expect(world.requests).toHaveLength(1)
   })
   test.each<[string, HttpResult, string[]]>([
-    ['acked', answered(200, { signature: S }), [`acked ${S}`]],
+    ['accepted', answered(200, { signature: S }), [`acked ${S}`]],
     ['refused', answered(400, {}), ['refused INVALID_PARAMETERS']],
     ['lost', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
     ['proved never to have been sent', { kind: 'unsent', reason: 'connect timeout' }, ['unsent']],
-  ])('an attempt without an answer within 10 s is in doubt, and later %s', async (_name, result, told) => {
-    world.execute(attempt())
-    world.clock.advanceTo(START + 9_999)
-    expect(world.told).toEqual([])
-    world.clock.advanceTo(START + 50_000)
-    await world.answer(result)
-    expect(world.told).toEqual(['doubt no answer within 10 s', ...told].map((one) => `o1.1 ${one}`))
-    expect(world.requests).toHaveLength(1)
-  })
-  test('an answer within 10 s leaves no timer behind', async () => {
+  ])(
+    'without an answer within 10 s, an attempt of the cloud executor is in doubt, and can later be %s',
+    async (_name, result, told) => {
+      world.execute(attempt())
+      world.clock.advanceTo(START + 9_999)
+      expect(world.told).toEqual([])
+      world.clock.advanceTo(START + 50_000)
+      await world.answer(result)
+      expect(world.told).toEqual(['doubt no answer within 10 s', ...told].map((one) => `o1.1 ${one}`))
+      expect(world.requests).toHaveLength(1)
+    },
+  )
+  test('after an answer within 10 s, the cloud executor has no timer', async () => {
     world.execute(attempt())
     await world.ok({ signature: S })
     expect(world.clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
   })
 })
 
-test('an attempt of an earlier process is looked up and never sent', () => {
+test('the cloud executor looks up an attempt of an earlier process, and never sends it', () => {
   world.executor.resume(attempt({ state: 'unknown' }), (outcome) => world.outcomes.push(outcome))
   world.clock.advanceTo(START + 60_000)
   expect([world.resumed, world.requests, world.outcomes]).toEqual([['o1.1'], [], []])
@@ -220,7 +235,7 @@ test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]
   ['the requested amount, except for rounding', 'base', 4_999_999n, []],
   ['another amount than its number, which disproves the unit', 'tokens', 5n, [5n]],
   ['another amount than its percentage, which proves nothing', 'unproved', 5n, []],
-])('a sale that sold %s proves or disproves the unit of its number', (_what, unit, sold, contradictions) => {
+])('the cloud executor checks the unit of sales by a sale of %s', (_what, unit, sold, contradictions) => {
   world.sellUnit = unit
   world.holding = 9_000_000n
   world.execute(sellAttempt(MINT, { size: { kind: 'tokens', tokens: 5_000_000n, decimals: 6 } }))

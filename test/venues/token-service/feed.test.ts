@@ -96,7 +96,7 @@ let counter = 0
 const fresh = (more: Partial<typeof TRADE> = {}) => trade({ amount: 1 + counter++ / 1_000, ...more })
 
 describe('connecting', () => {
-  test('authenticate is the first message, and the only one until it is answered', () => {
+  test('the feed sends `authenticate` first, and no other message before the answer', () => {
     feed.want(['trades', MINT])
     feed.start(sink)
     expect([feed.state, service.last.sent]).toEqual(['dialing', []])
@@ -119,7 +119,7 @@ describe('connecting', () => {
     expect(statuses()).toEqual(['live'])
   })
 
-  test('a confirmation may come in parts, and may contain keys that were not requested', () => {
+  test('the feed accepts a confirmation in parts, and with keys that were not requested', () => {
     feed.want(['a', 'b'])
     feed.start(sink)
     service.last.open()
@@ -129,7 +129,7 @@ describe('connecting', () => {
     expect(statuses().at(-1)).toBe('live a b')
   })
 
-  test('a key that is no longer wanted when it is confirmed does not delay other keys, and is unsubscribed', () => {
+  test('the feed unsubscribes a key that is no longer wanted when it is confirmed, without delay for other keys', () => {
     feed.want(['trades', 'sold'])
     feed.start(sink)
     service.last.open()
@@ -145,7 +145,7 @@ describe('connecting', () => {
   test.each([
     ['a connection that does not open', 'dialing', 0],
     ['an authentication that is not answered', 'authenticating', 1],
-  ])('%s within 10 s leads to a new connection', (_name, state, open) => {
+  ])('the feed opens a new connection after %s within 10 s', (_name, state, open) => {
     feed.start(sink)
     if (open) service.last.open()
     expect(feed.state).toBe(state)
@@ -155,7 +155,7 @@ describe('connecting', () => {
     expect(service.connections).toHaveLength(2)
   })
 
-  test('a row before the authentication is rejected', () => {
+  test('the feed rejects a row before the authentication', () => {
     feed.start(sink)
     service.last.open()
     service.last.say(trade())
@@ -165,7 +165,7 @@ describe('connecting', () => {
 })
 
 describe('keys', () => {
-  test('keys are subscribed while live, and unsubscribed when no longer wanted', () => {
+  test('the feed subscribes new keys while it is live, and unsubscribes keys that are no longer wanted', () => {
     goLive('trades')
     feed.want(['trades', MINT])
     expect(service.last.take()).toEqual([`subscribe ${MINT}`])
@@ -177,7 +177,7 @@ describe('keys', () => {
     expect(statuses().at(-1)).toBe(`live ${MINT}`)
   })
 
-  test('if a batch of keys is refused, it is halved until only the bad key is left', () => {
+  test('if the service refuses a batch of keys, the feed halves the batch until only the bad key is left', () => {
     feed.want(['a', 'b', 'bad', 'd', 'e'])
     feed.start(sink)
     service.last.open()
@@ -196,7 +196,7 @@ describe('keys', () => {
     expect(told.filter((text) => text.includes('is dropped'))).toHaveLength(1)
   })
 
-  test('a dropped key is not requested again after a reconnect', () => {
+  test('the feed does not request a dropped key again after a reconnect', () => {
     feed.want(['bad'])
     feed.start(sink)
     service.last.open()
@@ -210,7 +210,7 @@ describe('keys', () => {
     expect([feed.state, service.last.take()]).toEqual(['live', []])
   })
 
-  test('a key that is never confirmed is requested three times and then dropped', () => {
+  test('the feed requests a key that is never confirmed three times, and then drops it', () => {
     feed.want(['trades', 'dead'])
     feed.start(sink)
     service.last.open()
@@ -224,7 +224,7 @@ describe('keys', () => {
     expect(statuses().at(-1)).toBe('live trades')
   })
 
-  test('a connection to a service that confirms nothing is closed', () => {
+  test('the feed closes the connection to a service that confirms no key', () => {
     feed.want(['trades'])
     feed.start(sink)
     service.last.open()
@@ -234,7 +234,7 @@ describe('keys', () => {
     expect(feed.state).toBe('waiting')
   })
 
-  test('RATE_LIMIT_EXCEEDED slows subscribing down, and 60 s of being live reset the delay', () => {
+  test('after RATE_LIMIT_EXCEEDED the feed subscribes with a delay, which 60 s of being live reset', () => {
     const many = Array.from({ length: 250 }, (_, index) => `k${index}`)
     feed.want(many)
     feed.start(sink)
@@ -285,7 +285,7 @@ describe('staying connected', () => {
     expect(statuses().slice(-2)).toEqual(['gap 0 45000 trades', 'live trades'])
   })
 
-  test('after 10 s more without an answer, the socket is destroyed without a close handshake', () => {
+  test('after 10 s more without an answer, the feed destroys the socket without a close handshake', () => {
     goLive('trades')
     const first = service.last
     seconds(51)
@@ -293,7 +293,7 @@ describe('staying connected', () => {
     expect(statuses().at(-1)).toBe('down')
   })
 
-  test('a late timer counts as one second, so that messages waiting in the socket are read first', () => {
+  test('for the feed, a late timer counts as one second, so that messages waiting in the socket are read first', () => {
     goLive('trades')
     // The machine was suspended: the clock jumps, and of the missed timers only the next one runs.
     const before = clock.now()
@@ -309,7 +309,7 @@ describe('reconnecting', () => {
     while (service.connections.length === before) clock.advanceTo(clock.nextAt())
   }
 
-  test('a reconnect subscribes the wanted keys again and reports the gap', () => {
+  test('after a reconnect, the feed subscribes the wanted keys again and reports the gap', () => {
     goLive('trades', MINT)
     service.last.say(fresh())
     seconds(5)
@@ -321,7 +321,7 @@ describe('reconnecting', () => {
     expect(statuses().slice(-2)).toEqual(['gap 0 7000 trades newTokens', 'live trades newTokens'])
   })
 
-  test('delays before a new connection are random between 1 s and a limit that doubles up to 30 s', () => {
+  test('the delay before a new connection of the feed is random between 1 s and a limit that doubles up to 30 s', () => {
     feed.start(sink)
     const waits: number[] = []
     for (let n = 0; n < 12; n++) {
@@ -339,7 +339,7 @@ describe('reconnecting', () => {
     expect(new Set(waits).size).toBeGreaterThan(8)
   })
 
-  test('60 s of being live reset the delay before a new connection', () => {
+  test('60 s of being live reset the delay before a new connection of the feed', () => {
     feed.start(sink)
     for (let n = 0; n < 6; n++) {
       service.last.close()
@@ -365,7 +365,7 @@ describe('reconnecting', () => {
     expect(service.connections).toHaveLength(2)
   })
 
-  test('events of an old connection are ignored', () => {
+  test('the feed ignores events of an old connection', () => {
     goLive('trades')
     const [first] = service.connections
     first?.close()
@@ -376,7 +376,7 @@ describe('reconnecting', () => {
     expect([rows, service.connections.length, feed.state]).toEqual([[], 2, 'dialing'])
   })
 
-  test('a message that waits to be sent on an old connection is not sent on the new one', () => {
+  test('a message of the feed that waits to be sent on an old connection is not sent on the new one', () => {
     goLive('trades')
     paced = []
     feed.want(['trades', MINT])
@@ -392,7 +392,7 @@ describe('reconnecting', () => {
 })
 
 describe('a refused key', () => {
-  test('after a key was refused, no connection is opened until there is another key', () => {
+  test('after an API key was refused, the feed opens no connection until there is another key', () => {
     goLive('trades')
     service.last.say(error('AUTHENTICATION_FAILED'))
     expect([feed.state, told.at(-1), statuses().at(-1)]).toEqual(['refused', 'refused m', 'refused'])
@@ -404,7 +404,7 @@ describe('a refused key', () => {
     expect(service.last.sent).toEqual([{ method: 'authenticate', apiKey: 'secret-2' }])
   })
 
-  test('a refused key never appears in the messages that are kept', () => {
+  test('a refused API key never appears in the messages that the feed keeps', () => {
     goLive('trades')
     service.last.say('{"echo":"secret-1"', `{"type":"x","a":"${'y'.repeat(2_040)}secret-1"}`)
     expect(told.filter((text) => text.includes('secret'))).toEqual(['misfit not JSON {"echo":"[secret]"'])
@@ -412,7 +412,7 @@ describe('a refused key', () => {
 })
 
 describe('rows', () => {
-  test('rows have the time of their arrival: the clock is read once per message, and the time never goes back', () => {
+  test('rows of the feed have the time of their arrival, which is read once per message and never goes back', () => {
     goLive('trades')
     const times = [START + 100, START + 50, START + 200]
     clock.now = () => times.shift() as number
@@ -420,7 +420,7 @@ describe('rows', () => {
     expect(rows.map(({ block, row }) => (block.time[row] as number) - START)).toEqual([100, 100, 200])
   })
 
-  test('rows of one chunk have the same arrival time', () => {
+  test('rows that arrive in one chunk of the socket have the same arrival time', () => {
     goLive('trades')
     const texts = [fresh(), fresh()].map((one) => JSON.stringify(one))
     const chunk = Buffer.from(texts.join(' '))
@@ -439,7 +439,7 @@ describe('rows', () => {
   test.each<[string, (chunk: Buffer, end: number) => void]>([
     ['a message of the service', (chunk, end) => service.last.sayRange(chunk, 0, end)],
     ['a new key', () => feed.want(['trades', MINT])],
-  ])('if rows of one chunk follow %s, their time is not before the report', (_what, report) => {
+  ])('if rows of one chunk follow %s, their time is not before the time of its report', (_what, report) => {
     goLive('trades')
     const subscribed = JSON.stringify({ type: 'subscribed', keys: ['trades'], timestamp: START })
     const chunk = Buffer.from(`${subscribed} ${JSON.stringify(fresh())}`)
@@ -451,7 +451,7 @@ describe('rows', () => {
     expect(rows.at(-1)?.block.time[0]).toBe(START + 1_000)
   })
 
-  test('rows of every kind reach the sink unchanged', () => {
+  test('the feed delivers rows of every kind unchanged', () => {
     goLive('trades')
     service.last.say(trade(), NEW_TOKEN, PRICE_UPDATE)
     expect(rows.map(({ block, row }) => JSON.parse(JSON.stringify(eventOf(block, row))))).toEqual([
@@ -463,9 +463,9 @@ describe('rows', () => {
 
   test.each<[string, () => void]>([
     ['the chunk is read', () => service.last.settle()],
-    ['a reported message', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
+    ['a message of the service is reported', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
     ['the connection is lost', () => service.last.close()],
-  ])('the rows of a chunk wait in their block until %s', (_what, happens) => {
+  ])('the rows of a chunk stay in their block until %s', (_what, happens) => {
     goLive('trades')
     const whole = Buffer.from(JSON.stringify(fresh()))
     const reports = posted.length
@@ -475,14 +475,14 @@ describe('rows', () => {
     expect(rows.map(({ after }) => after)).toEqual([reports])
   })
 
-  test('rows fill one block after the other', () => {
+  test('the rows of the feed fill one block after the other', () => {
     goLive('trades')
     for (let index = 0; index < 20_000; index++) service.last.say(fresh())
     expect(new Set(rows.map(({ block }) => block)).size).toBe(3)
     expect(rows.every(({ block, row }) => row < block.length)).toBe(true)
   })
 
-  test('repeated rows are dropped in any order, and late rows are kept', () => {
+  test('the feed drops repeated rows in any order, and keeps late rows', () => {
     goLive('trades')
     const old = fresh({ timestamp: START - 1_000_000 })
     service.last.say(trade(), old, trade(), old, PRICE_UPDATE, PRICE_UPDATE, NEW_TOKEN, NEW_TOKEN)
@@ -502,13 +502,13 @@ describe('rows', () => {
     ['another price', { ...PRICE_UPDATE, price: 5 }],
     ['another change', { ...PRICE_UPDATE, priceChange: 5 }],
     ['another creator', { ...NEW_TOKEN, creator: keyOf(97) }],
-  ])('a row with %s is another event', (_name, other) => {
+  ])('for the feed, a row with %s is another event', (_name, other) => {
     goLive('trades')
     service.last.say(trade(), PRICE_UPDATE, NEW_TOKEN, other)
     expect([rows.length, feed.counts.duplicates]).toEqual([4, 0])
   })
 
-  test('trades whose signatures differ in one character at any place are different events', () => {
+  test('for the feed, trades whose signatures differ in one character at any place are different events', () => {
     goLive('trades')
     const { signature } = trade() as { signature: string }
     const others = [...signature].map(
@@ -518,7 +518,7 @@ describe('rows', () => {
     expect([rows.length, feed.counts.duplicates]).toEqual([signature.length, 0])
   })
 
-  test('the memory for repeated rows is limited', () => {
+  test('the memory of the feed for repeated rows is limited', () => {
     goLive('trades')
     service.last.say(trade())
     for (let index = 0; index < 40_000; index++) service.last.say(fresh())
@@ -527,7 +527,7 @@ describe('rows', () => {
     expect(rows.length).toBe(before + 1)
   })
 
-  test('rejected messages are counted by reason, and the first ones are kept', () => {
+  test('the feed counts rejected messages by reason, and keeps the first ones', () => {
     goLive('trades')
     for (let index = 0; index < 100; index++) service.last.say('nonsense')
     service.last.say({ type: 'candle' }, trade({ price: Number.NaN }))
@@ -537,13 +537,13 @@ describe('rows', () => {
     expect(rows).toEqual([])
   })
 
-  test('a row with unknown fields is accepted, counted and kept as a sample', () => {
+  test('the feed accepts a row with unknown fields, counts it, and keeps it as a sample', () => {
     goLive('trades')
     service.last.say({ ...trade(), pool: 'pump', block: 5 })
     expect([rows.length, feed.counts.unknownFields, feed.misfits.counts.get('unknown field')]).toEqual([1, 2, 1])
   })
 
-  test('under overload price updates are dropped first, then trades of tokens that no bot holds', () => {
+  test('under overload, the feed drops price updates first, then trades of tokens that no bot holds', () => {
     goLive('trades')
     const heldMint = keyOf(50)
     held.add(heldMint)
@@ -581,7 +581,7 @@ describe('rows', () => {
     [1_001, 0.3, 0.85],
     [1_999, 0.98, 0.98],
     [2_000, 0.3, 0.97],
-  ])('an engine lag of %i ms and an event-loop load of %d give a load of %d', (lag, loop, load) => {
+  ])('an engine lag of %i ms and an event-loop load of %d are a load of %d for the feed', (lag, loop, load) => {
     const ofBoth = busier(
       () => loop,
       () => lag,
@@ -589,7 +589,7 @@ describe('rows', () => {
     expect(ofBoth()).toBe(load)
   })
 
-  test('if the receiver of rows stops early, it receives the remaining rows later', () => {
+  test('if the receiver of the feed stops early, it receives the remaining rows later', () => {
     const taken: number[] = []
     const reluctant = {
       ...sink,
@@ -601,7 +601,7 @@ describe('rows', () => {
     expect(taken).toEqual([0, 0, 1, 1])
   })
 
-  test('a strategy may change the keys while it handles a row', () => {
+  test('a strategy may change the keys of the feed while it handles a row', () => {
     const curious = (_block: Block, _from: number, to: number): number => {
       feed.want([MINT])
       return to
@@ -613,7 +613,7 @@ describe('rows', () => {
   })
 })
 
-test('stop closes the connection, cancels all timers and closes the gap', async () => {
+test('a stop of the feed closes the connection, cancels all timers and closes the gap', async () => {
   feed.want(['trades'])
   const stop = feed.start(sink)
   clock.advanceTo(START + 500)

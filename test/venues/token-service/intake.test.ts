@@ -8,7 +8,7 @@ import { Row } from '../../../src/venues/token-service/wire/row.ts'
 
 const KEY = new Uint8Array(32).fill(7)
 
-/** An intake of rows in which each mint is traded once, except one mint that is traded several times. */
+/** An intake that receives one row for each mint, except for one mint with several rows. */
 class Door {
   readonly mints = new Mints()
   readonly held = new Set<string>()
@@ -66,7 +66,7 @@ class Door {
   }
 }
 
-test('the numbers of unused mints are reused, and every row keeps its mint', () => {
+test('the intake of rows reuses the numbers of unused mints, and every row keeps its mint', () => {
   const door = new Door()
   door.launch(10)
   const [first, second] = door.said as [string, string]
@@ -82,7 +82,7 @@ test('the numbers of unused mints are reused, and every row keeps its mint', () 
   expect(door.read.slice(-2)).toEqual([second, first])
 })
 
-test('the numbers of mints are not reused while older rows wait', () => {
+test('the intake of rows does not reuse numbers of mints while older rows wait', () => {
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints

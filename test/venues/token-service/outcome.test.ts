@@ -44,10 +44,10 @@ const refusedWithoutCode: Record<number, string> = {
 }
 
 describe.each(statuses)('status %d', (status) => {
-  test('with a signature', () => {
+  test(`the outcome of status ${status} with a signature`, () => {
     expect(summary(answered(status, { data: { txid: S } }))).toBe(status < 300 ? 'acked' : 'unknown with signature')
   })
-  test.each(codes)('with the code %s', (code) => {
+  test.each(codes)(`the outcome of status ${status} with the code %s`, (code) => {
     expect(summary(answered(status, { error: { code } }))).toBe(`refused ${code} ${retry[code]}`)
   })
   test.each([
@@ -58,14 +58,14 @@ describe.each(statuses)('status %d', (status) => {
     ['two codes', { code: 'RATE_LIMIT', error: 'INVALID_MINT' }],
     ['an undocumented code', { code: 'OUT_OF_LUCK' }],
     ['two signatures', { signature: S, txid: signatureOf(4) }],
-  ])('with %s', (_name, body) => {
+  ])(`the outcome of status ${status} with %s`, (_name, body) => {
     expect(summary(answered(status, body))).toBe(refusedWithoutCode[status] ?? 'unknown')
   })
-  test('with a signature and a code', () => {
+  test(`the outcome of status ${status} with a signature and a code`, () => {
     const body = { code: 'SLIPPAGE_EXCEEDED', signature: S }
     expect(summary(answered(status, body))).toBe(status < 300 ? 'acked' : 'unknown with signature')
   })
-  test('with a code in a text that is not JSON', () => {
+  test(`the outcome of status ${status} with a code in text that is not JSON`, () => {
     const expected = refusedWithoutCode[status] === undefined ? 'unknown' : 'refused SLIPPAGE_EXCEEDED slippage'
     expect(summary(answered(status, 'error: SLIPPAGE_EXCEEDED'))).toBe(expected)
   })
@@ -74,7 +74,7 @@ describe.each(statuses)('status %d', (status) => {
 test.each<[string, HttpResult, string]>([
   ['a request of which no byte was written', { kind: 'unsent', reason: 'ECONNREFUSED' }, 'unsent'],
   ['a lost answer', { kind: 'lost', reason: 'ECONNRESET' }, 'unknown'],
-])('%s', (_name, result, expected) => {
+])('the outcome of %s', (_name, result, expected) => {
   expect(summary(result)).toBe(expected)
 })
 
@@ -85,7 +85,7 @@ test.each([
   [new Date(NOW - 5_000).toUTCString(), 0],
   ['soon', undefined],
   ['-1', 0],
-])('Retry-After: %s', (value, expected) => {
+])('the header Retry-After with the value %s is read', (value, expected) => {
   const verdict = verdictOf(answered(429, {}, { 'retry-after': value }), NOW)
   expect(verdict).toMatchObject({ kind: 'refused', retry: 'wait' })
   if (expected !== undefined) expect(verdict).toMatchObject({ retryAfterMs: expect.closeTo(expected, -3.1) })

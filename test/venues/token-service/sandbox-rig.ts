@@ -9,7 +9,7 @@ import type { ExecutorParts, FeedParts } from '../../../src/venues/venue.ts'
 import { dialWebSocket } from '../../../src/venues/web-socket.ts'
 import type { Rig } from '../../sandbox/client.ts'
 
-/** Lets the event loop run until the condition is true, and advances the sandbox's time by `slots` every 20 turns. */
+/** Runs the event loop until the condition is true. Every 20 turns, the sandbox advances by `slots` Solana slots. */
 export async function until(rig: Rig, condition: () => boolean, slots = 0): Promise<void> {
   for (let turn = 0; turn < 20_000; turn++) {
     if (condition()) return

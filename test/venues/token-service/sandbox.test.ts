@@ -60,7 +60,7 @@ function isEnd(outcome: Outcome): boolean {
 const dialects = Array.from({ length: 12 }, (_, seed) => seed)
 
 describe.each(dialects)('dialect %d', (dialect) => {
-  test('the feed delivers each record of every kind once', async () => {
+  test(`with dialect ${dialect} of the service, the feed delivers each record of every kind once`, async () => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
     const { feed, events, notes, inputs } = openFeed(rig, ['trades', 'newTokens', 'priceUpdates', MINT])
@@ -75,7 +75,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
     expect(inputs.at(-1)).toMatchObject({ kind: 'feed', status: 'live' })
   })
 
-  test('a buy and a full sale are filled, provisionally and finally', async () => {
+  test(`with dialect ${dialect} of the service, a buy and a full sale are filled, provisionally and finally`, async () => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -95,7 +95,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
   test.each<[string, Attempt, string]>([
     ['a buy above the balance', buyAttempt(MINT, 50, { slippagePercent: 50 }), 'INSUFFICIENT_BALANCE'],
     ['a buy of an unknown mint', buyAttempt('SysvarC1ock11111111111111111111111111111111', 0.1), 'INVALID_MINT'],
-  ])('%s is refused', async (_name, attempt, code) => {
+  ])(`with dialect ${dialect} of the service, %s is refused`, async (_name, attempt, code) => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
     const outcomes = await (await openExecutor(rig)).run({ ...attempt, armedAt: rig.clock.now() })
@@ -103,7 +103,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
   })
 })
 
-test('a key that was refused is not used again', async () => {
+test('the feed does not use an API key again that the service refused', async () => {
   const rig = await openRig()
   closing.push(() => rig.close())
   const { feed, notes } = openFeed(rig, ['trades'], 'wrong')
@@ -112,7 +112,7 @@ test('a key that was refused is not used again', async () => {
 })
 
 describe('faults', () => {
-  test('an order whose answer is lost is unknown until the feed shows its trade', async () => {
+  test('on the sandbox, an order whose answer is lost is unknown until the feed shows its trade', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { executor, resolver } = await openExecutor(rig)
@@ -130,7 +130,7 @@ describe('faults', () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'filled', 'filled'])
   })
 
-  test('a transaction that a fork reverts and that lands again ends in a final fill', async () => {
+  test('on the sandbox, a transaction that a fork reverts and that lands again ends in a final fill', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -140,7 +140,7 @@ describe('faults', () => {
     expect(outcomes.at(-1)).toMatchObject({ kind: 'filled', final: true })
   })
 
-  test('a transaction that fails on the chain ends as reverted and costs its fee', async () => {
+  test('on the sandbox, a transaction that fails on the chain ends as reverted and costs its fee', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -150,7 +150,7 @@ describe('faults', () => {
     expect((outcomes.at(-1) as { feeLamports: number }).feeLamports).toBeGreaterThanOrEqual(5_000)
   })
 
-  test('a lost connection is opened again, and both gaps are reported', async () => {
+  test('the feed opens a lost connection to the sandbox again, and reports both gaps', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { feed, events, inputs } = openFeed(rig, ['trades'])

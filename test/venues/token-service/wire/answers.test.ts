@@ -7,29 +7,29 @@ const S = signatureOf(3)
 const T = signatureOf(4)
 
 test.each<[string, unknown, string]>([
-  ['under the name signature', { signature: S }, S],
-  ['as txSignature', { txSignature: S }, S],
-  ['as transactionSignature', { transactionSignature: S }, S],
-  ['as txid', { txid: S }, S],
-  ['as tx_hash', { tx_hash: S }, S],
-  ['as hash', { hash: S }, S],
-  ['as transaction', { transaction: S }, S],
-  ['as result', { jsonrpc: '2.0', result: S }, S],
-  ['nested', { success: true, data: { transaction: { signature: S } } }, S],
+  ['in the field signature', { signature: S }, S],
+  ['in the field txSignature', { txSignature: S }, S],
+  ['in the field transactionSignature', { transactionSignature: S }, S],
+  ['in the field txid', { txid: S }, S],
+  ['in the field tx_hash', { tx_hash: S }, S],
+  ['in the field hash', { hash: S }, S],
+  ['in the field transaction', { transaction: S }, S],
+  ['in the field result', { jsonrpc: '2.0', result: S }, S],
+  ['in a nested field', { success: true, data: { transaction: { signature: S } } }, S],
   ['in a list', { signatures: [S] }, S],
-  ['the same signature twice', { signature: S, data: { txid: S } }, S],
-  ['under an unknown name', { ok: true, landedAs: S }, S],
+  ['twice in the answer', { signature: S, data: { txid: S } }, S],
+  ['in an unknown field', { ok: true, landedAs: S }, S],
   ['in a link', { explorer: `https://solscan.io/tx/${S}?cluster=mainnet` }, S],
-  ['the signature as the whole body', S, S],
-  ['a signature under a known name, and another one under an unknown name', { signature: S, previous: T }, S],
-  ['two signatures under known names', { signature: S, txid: T }, ''],
-  ['two signatures under unknown names', { a: S, b: T }, ''],
-  ['a key of 32 bytes', { signature: keyOf(1) }, ''],
-  ['base64 of a transaction', { transaction: `${'A'.repeat(80)}==` }, ''],
-  ['a signature within a longer text', { blob: `${S}${S}` }, ''],
-  ['a number', { signature: 5 }, ''],
-  ['nothing', {}, ''],
-])('the signature in an answer: %s', (_name, body, expected) => {
+  ['as the whole body', S, S],
+  ['in a known field, with another signature in an unknown field', { signature: S, previous: T }, S],
+  ['not unique: two signatures in known fields', { signature: S, txid: T }, ''],
+  ['not unique: two signatures in unknown fields', { a: S, b: T }, ''],
+  ['missing: only a key of 32 bytes', { signature: keyOf(1) }, ''],
+  ['missing: only the base64 of a transaction', { transaction: `${'A'.repeat(80)}==` }, ''],
+  ['missing: only a part of a longer text', { blob: `${S}${S}` }, ''],
+  ['missing: only a number', { signature: 5 }, ''],
+  ['missing in an empty answer', {}, ''],
+])('the signature in an answer is %s', (_name, body, expected) => {
   expect(readAnswer(JSON.stringify(body)).signature).toBe(expected)
   if (typeof body === 'string') expect(readAnswer(body)).toMatchObject({ signature: expected, isJson: false })
 })
@@ -52,16 +52,16 @@ test.each<[unknown, string]>([
   [{ code: 'SOMETHING_ELSE' }, ''],
   [{ code: 400 }, ''],
   ['INVALID_MINT', 'INVALID_MINT'],
-])('the code of %j is %s', (body, expected) => {
+])('the error code in the answer %j is read as "%s"', (body, expected) => {
   expect(readAnswer(JSON.stringify(body)).code).toBe(expected)
 })
 
-test('the message of an answer is kept and cut to a maximum length', () => {
+test('the message of an answer of the service is kept and cut to a maximum length', () => {
   expect(readAnswer('{"error":{"code":"X","message":"no luck"}}').message).toBe('no luck')
   expect(readAnswer(JSON.stringify({ message: 'x'.repeat(9_000) })).message).toHaveLength(200)
 })
 
-test('any body is read without an exception', () => {
+test('any body of an answer is read without an exception', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' })), (body) => {
       const { signature, code } = readAnswer(body)

@@ -18,7 +18,7 @@ const why = (value: unknown) => {
   return decoded.kind === 'misfit' ? decoded.why : decoded.kind
 }
 
-/** Returns the record after it was written to a block and read back. */
+/** Writes a record to a block, and returns the record that is read back. */
 function throughColumns(value: unknown): unknown {
   const intake = new Intake(
     new Mints(),
@@ -31,10 +31,13 @@ function throughColumns(value: unknown): unknown {
 }
 
 describe('a record is unchanged after it was stored in the columns of a block', () => {
-  test.each([[TRADE], [{ ...TRADE, side: 'sell' }], [NEW_TOKEN], [PRICE_UPDATE]])('%o', (record) => {
-    expect(throughColumns(record)).toEqual(record)
-  })
-  test('any documented record is unchanged', () => {
+  test.each([[TRADE], [{ ...TRADE, side: 'sell' }], [NEW_TOKEN], [PRICE_UPDATE]])(
+    'the record %o is unchanged after it was stored in the columns of a block',
+    (record) => {
+      expect(throughColumns(record)).toEqual(record)
+    },
+  )
+  test('any documented record is unchanged after it was stored in the columns of a block', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate, anyNewToken), (record) => {
         // JSON.stringify writes -0 as 0 and replaces half a surrogate pair.
@@ -46,7 +49,7 @@ describe('a record is unchanged after it was stored in the columns of a block', 
       { numRuns: runs(150) },
     )
   })
-  test('a record with spaces, escapes, or another order of fields is read', () => {
+  test('the decoder reads a record with spaces, escapes, or another order of fields', () => {
     const spaced = JSON.stringify(Object.fromEntries(Object.entries(TRADE).reverse()), null, 1).replaceAll('\n', ' ')
     expect(throughColumns(spaced)).toEqual(TRADE)
     expect(throughColumns(JSON.stringify(TRADE).replace('"buy"', '"b\\u0075y"'))).toEqual(TRADE)
@@ -58,20 +61,23 @@ const without = (record: object, field: string): object =>
 
 describe('required and optional fields', () => {
   test.each(['mint', 'price', 'amount', 'tokensTraded', 'timestamp', 'side'])(
-    'a trade without %s is rejected',
+    'the decoder rejects a trade without %s',
     (field) => {
       expect(why(without(TRADE, field))).toBe(field)
     },
   )
-  test.each(['marketCap', 'slippage', 'priorityFee'])('a trade without %s is accepted with NaN', (field) => {
-    expect(throughColumns(without(TRADE, field))).toEqual({ ...TRADE, [field]: null })
-    expect(throughColumns({ ...TRADE, [field]: null })).toEqual({ ...TRADE, [field]: null })
-  })
-  test.each(['signature', 'trader'])('a trade without %s is accepted with an empty text', (field) => {
+  test.each(['marketCap', 'slippage', 'priorityFee'])(
+    'the decoder accepts a trade without %s, with the value NaN',
+    (field) => {
+      expect(throughColumns(without(TRADE, field))).toEqual({ ...TRADE, [field]: null })
+      expect(throughColumns({ ...TRADE, [field]: null })).toEqual({ ...TRADE, [field]: null })
+    },
+  )
+  test.each(['signature', 'trader'])('the decoder accepts a trade without %s, with empty text', (field) => {
     expect(throughColumns(without(TRADE, field))).toEqual({ ...TRADE, [field]: '' })
     expect(throughColumns({ ...TRADE, [field]: null })).toEqual({ ...TRADE, [field]: '' })
   })
-  test('a new token needs only its mint and its time', () => {
+  test('the decoder accepts a new token with only its mint and its time', () => {
     expect(throughColumns({ type: 'newToken', mint: MINT, timestamp: 1 })).toMatchObject({
       name: '',
       creator: '',
@@ -83,19 +89,19 @@ describe('required and optional fields', () => {
 
 test.each([
   ['invalid JSON', '{"type":"trade"', 'not JSON'],
-  ['NaN', JSON.stringify(TRADE).replace('0.25', 'NaN'), 'not JSON'],
-  ['nothing', '', 'not JSON'],
+  ['NaN as a number', JSON.stringify(TRADE).replace('0.25', 'NaN'), 'not JSON'],
+  ['an empty message', '', 'not JSON'],
   ['bytes after the record', `${JSON.stringify(TRADE)}x`, 'not JSON'],
   ['an array', '[1]', 'not an object'],
-  ['null', 'null', 'not an object'],
+  ['the value null', 'null', 'not an object'],
   ['no type', '{}', 'no type'],
-  ['a type that is not a text', '{"type":1}', 'no type'],
+  ['a type that is not text', '{"type":1}', 'no type'],
   ['a type in the prototype', '{"__proto__":{"type":"pong"}}', 'no type'],
   ['an unknown type', '{"type":"candle"}', 'unknown type'],
   ['an unknown type with all fields of a trade', { ...TRADE, type: 'swap' }, 'unknown type'],
-  ['a subscribed without keys', '{"type":"subscribed"}', 'no keys'],
+  ['a message `subscribed` without keys', '{"type":"subscribed"}', 'no keys'],
   ['Infinity as a price', JSON.stringify(TRADE).replace('2.5e-7', '1e999'), 'price'],
-  ['no price', { ...TRADE, price: 0 }, 'price'],
+  ['a price of 0', { ...TRADE, price: 0 }, 'price'],
   ['a price below zero', { ...TRADE, price: -1 }, 'price'],
   ['a price as text', { ...TRADE, price: '1' }, 'price'],
   ['an amount below zero', { ...TRADE, amount: -1 }, 'amount'],
@@ -107,17 +113,17 @@ test.each([
   ['a time beyond the range of dates', { ...TRADE, timestamp: 1e300 }, 'timestamp'],
   ['a signature of 100,000 characters', { ...TRADE, signature: 'A'.repeat(100_000) }, 'text too long'],
   ['a trader of 45 characters', { ...TRADE, trader: 'A'.repeat(45) }, 'text too long'],
-  ['10 MB', { ...NEW_TOKEN, name: 'A'.repeat(10_000_000) }, 'too long'],
+  ['a message of 10 MB', { ...NEW_TOKEN, name: 'A'.repeat(10_000_000) }, 'too long'],
   ['900 KB of brackets', '['.repeat(900_000), 'not JSON'],
-])('%s is rejected', (_name, value, expected) => {
+])('the decoder rejects %s', (_name, value, expected) => {
   expect(why(value)).toBe(expected)
 })
 
-test('a binary frame is rejected', () => {
+test('the decoder rejects a binary frame', () => {
   expect(decoder.decode(Buffer.from(JSON.stringify(TRADE)), true)).toEqual({ kind: 'misfit', why: 'binary' })
 })
 
-test('texts are truncated to a bounded length', () => {
+test('the decoder truncates texts to a maximum length', () => {
   const long = 'x'.repeat(50_000)
   const token = {
     ...NEW_TOKEN,
@@ -128,7 +134,7 @@ test('texts are truncated to a bounded length', () => {
   expect(JSON.stringify(throughColumns(token)).length).toBeLessThan(4_000)
 })
 
-test('deep nesting, unknown and dangerous fields are tolerated and counted', () => {
+test('the decoder tolerates and counts deep nesting and unknown or dangerous fields', () => {
   const nested = JSON.parse('['.repeat(500) + ']'.repeat(500))
   const record = `{"__proto__":{"price":1},"constructor":1,${JSON.stringify({ ...TRADE, extra: nested }).slice(1)}`
   expect(throughColumns(record)).toEqual(TRADE)
@@ -137,7 +143,7 @@ test('deep nesting, unknown and dangerous fields are tolerated and counted', () 
   expect(decoder.unknownFields).toBe(2)
 })
 
-test('a text with the length of a key that is not a key is rejected when it is first read', () => {
+test('a text that has the length of a key but is not a key is rejected when it is first read', () => {
   const intake = new Intake(
     new Mints(),
     () => false,
@@ -164,11 +170,11 @@ test.each([
     { kind: 'error', code: 'CONNECTION_LIMIT', message: 'm' },
   ],
   [{ type: 'error' }, { kind: 'error', code: '', message: '' }],
-])('control message %o is decoded', (message, expected) => {
+])('the decoder reads the control message %o', (message, expected) => {
   expect(decode(message)).toEqual(expected)
 })
 
-test('no input throws, and no row without amounts is accepted', () => {
+test('no input makes the decoder throw, and it accepts no row without amounts', () => {
   const intake = new Intake(
     new Mints(),
     () => false,

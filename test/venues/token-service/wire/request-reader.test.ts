@@ -25,7 +25,7 @@ describe('a body with its side is parsed', () => {
     [{ side: 'sell', amount: '50%', sellAll: true }, { amount: { kind: 'all' } }],
     [{ side: 'sell', amount: 1.5 }, { amount: { kind: 'number', decimal: '1.5' } }],
     [{ side: 'sell', sellAll: true }, { amount: { kind: 'all' } }],
-  ])('%j', (body, asked) => {
+  ])('the reader of requests parses the body %j', (body, asked) => {
     expect(readRequest(JSON.stringify({ publicKey, mint, ...body }))).toMatchObject({
       ok: true,
       asked: { ...terms, ...asked },
@@ -33,7 +33,7 @@ describe('a body with its side is parsed', () => {
   })
 })
 
-test('requests that Sluice itself sends are parsed', () => {
+test('the reader of requests parses the requests that Sluice itself sends', () => {
   const common = { publicKey, mint, slippagePercent: 7.5, priorityFeeLamports: solToLamports(0.0001) }
   const withSide = (side: string, body: string) => JSON.stringify({ ...JSON.parse(body), side })
   const { publicKey: wallet, ...rest } = common
@@ -65,7 +65,7 @@ describe('any other text is rejected with a reason', () => {
     [{ side: 'sell', amount: '101%' }, /amount/],
     [{ side: 'sell' }, /amount/],
     [{ side: 'sell', amount: 1, sellAll: 'yes' }, /sellAll/],
-  ])('%j', (body, says) => {
+  ])('the reader of requests rejects the body %j with a reason', (body, says) => {
     const isBody = typeof body === 'object' && !Array.isArray(body)
     const text = typeof body === 'string' ? body : JSON.stringify(isBody ? { publicKey, mint, ...body } : body)
     const read = readRequest(text)
