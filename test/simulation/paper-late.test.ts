@@ -16,7 +16,7 @@ const ORDERS = 5
 /** Longer than any attempt can last, which is the lifetime of a blockhash plus the maximum latency. */
 const LONGEST_MS = 600_000
 
-test('a paper attempt makes only allowed state changes, even if the event loop is very late', () => {
+test('a paper attempt makes only allowed state changes, even if the event loop is late', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1e6 }),
