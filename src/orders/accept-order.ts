@@ -10,7 +10,7 @@ import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, working
 
 const ACCEPTED: Effect = { kind: 'failpoint', at: 'accepted' }
 
-/** Accepts an order of the engine: blocks its lane (account, mint and side) for other orders, and asks the limiter for
+/** Accepts an order of the engine. Blocks its lane (account, mint and side) for other orders, and asks the limiter for
  *  a request slot. */
 export function submit(step: Step, order: Order): void {
   const { lanes, open } = step.orders
@@ -29,8 +29,8 @@ export function submit(step: Step, order: Order): void {
   if (isExit) step.follow({ kind: 'buysOvertaken', exits: order })
 }
 
-/** Restores the orders of an earlier process. Their attempts are looked up and never sent again. Exits are resumed
- *  first. */
+/** Restores the orders of an earlier process. The outcomes of their attempts are looked up; no attempt is sent again.
+ *  Exits are resumed before entries. */
 export function recover(step: Step, { orders, attempts, untaken, fills }: Unfinished): void {
   const { lanes, open } = step.orders
   const reported = new Map(untaken.map(({ report: { orderId, state } }) => [orderId, state]))
@@ -40,7 +40,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
     const own = attempts.filter((attempt) => attempt.orderId === order.id)
     if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
     const working = newWorkingOrder(step, order, state)
-    // An order that is open now but had ended in the engine's books was reopened by a fork.
+    // A fork reopened this order if it is open now but had ended in the engine's books.
     const isInLane = isOpen(known) && lanes.takes(order)
     if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
     open.add(working)
@@ -49,7 +49,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // The reports are delivered after all orders have taken their lanes, because the engine may answer a report with an
+  // Reports are delivered after all orders have taken their lanes, because the engine may answer a report with a new
   // order.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })

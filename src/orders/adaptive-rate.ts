@@ -1,41 +1,42 @@
 import { Fifo } from '../base/fifo.ts'
 
-/** All 429s within this time (ms) count as one signal, because a lower rate takes time to show an effect. */
+/** All 429 answers within this time (ms) count as one signal to lower the rate, because a lower rate takes time to show
+ *  an effect. */
 const REACTION_MS = 2_000
-/** Largest share of the rate by which one signal lowers it. */
+/** One signal lowers the rate by at most this share. */
 const DEEPEST_CUT = 0.5
-/** Number of recent answers from which the share of refusals is computed. The share shows whether the service refuses
- *  requests in general, or a single 429 was an exception. */
+/** Number of recent answers from which the share of 429s is computed. The share shows whether the service refuses
+ *  requests in general, or whether one 429 was an exception. */
 const SAMPLE = 10
-/** If at least this share of the request slots for entries was in use, a refusal shows that the recovering rate is too
- *  high again. */
+/** A 429 shows that the recovering rate is too high again if at least this share of the request slots for entries was
+ *  in use. */
 const IN_USE = 0.9
-/** Lower bound of the rate, so that an exit can be tried again within the minute. */
+/** The rate never falls below this share of the plan, so that an exit can be retried within the minute. */
 const LEAST_SHARE = 0.1
-/** Share of the plan by which the rate recovers each minute after a 429. */
+/** After a 429, the rate recovers by this share of the plan each minute. */
 const RECOVERY_SHARE = 0.05
 const MINUTE = 60_000
 
-/** Request slots in use when the service answered 429. */
+/** The number of request slots in use when the service answered 429, and the number that entries may use. */
 export interface Use {
   readonly held: number
-  /** Request slots that entries may use. */
+  /** Number of request slots that entries may use. */
   readonly open: number
 }
 
-/** Refusals since the whole plan was last available. */
+/** The 429 answers since the whole plan was last available. */
 export interface Throttling {
   readonly count: number
-  /** Time of the first refusal, on the limiter's clock. */
+  /** Time of the first of these answers, on the limiter's clock. */
   readonly sinceMs: number
   readonly perMinute: number
 }
 
-/** Number of requests a minute that are allowed while the service answers 429 within the plan, because another process
- *  shares the key or because the service counts differently. As in TCP, the rate is cut at most once per reaction time
- *  and then recovers linearly. A single 429 says little about the rate, so the cut is proportional to the square of the
- *  share of refusals among recent answers. If all recent answers were refusals, the rate falls at once to the number of
- *  requests that the service accepted within the last minute. */
+/** Computes how many requests a minute are allowed when the service answers 429 although the plan is not used up. This
+ *  happens if another process shares the key, or if the service counts differently. As in TCP, the rate is cut at most
+ *  once per reaction time, and then recovers linearly. A single 429 is weak evidence, so the cut is proportional to the
+ *  square of the share of 429s among the recent answers. If all recent answers were 429s, the rate falls at once to the
+ *  number of requests that the service accepted within the last minute. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number
@@ -44,9 +45,9 @@ export class AdaptiveRate {
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
-  /** The last answers; true means a refusal. */
+  /** The last answers, oldest first; true means a 429. */
   readonly #answers = new Fifo<boolean>()
-  /** Times of the refusals of the last minute. */
+  /** Times of the 429 answers of the last minute. */
   readonly #refusals = new Fifo<number>()
   #refusedOfSample = 0
 
@@ -61,12 +62,12 @@ export class AdaptiveRate {
     return Math.floor(this.#allowed)
   }
 
-  /** Refusals since the whole plan was last available; undefined while the whole plan may be used. */
+  /** The 429 answers since the whole plan was last available; undefined while the whole plan may be used. */
   get throttling(): Throttling | undefined {
     return this.#throttled && { ...this.#throttled, perMinute: this.#perMinute }
   }
 
-  /** Raises a lowered rate for the time since the last update. */
+  /** Raises a lowered rate by its recovery since the last update. */
   update(now: number): void {
     if (this.#throttled !== undefined) {
       this.#allowed = Math.min(this.#plan, this.#allowed + ((now - this.#updatedAt) * this.#perMinute) / 60_000)
@@ -75,14 +76,15 @@ export class AdaptiveRate {
     this.#updatedAt = now
   }
 
-  /** Returns the time at which one more request a minute is allowed; Infinity if the whole plan is allowed. */
+  /** Returns the time at which the recovering rate allows one more request a minute; Infinity if the whole plan is
+   *  allowed. */
   nextStepAt(now: number): number {
     if (this.#throttled === undefined) return Number.POSITIVE_INFINITY
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
-  /** Changes the plan. A lowered rate keeps its ratio to the plan, because the absolute rate of a small plan would slow
-   *  down a larger plan for many minutes. */
+  /** Changes the plan. A lowered rate keeps its ratio to the plan. If it kept its number of requests, the low rate of a
+   *  small plan would slow down a larger plan for many minutes. */
   setPlan(requestsPerMinute: number): void {
     const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
     this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))
@@ -95,8 +97,8 @@ export class AdaptiveRate {
     this.#sample(false)
   }
 
-  /** Counts a 429 to a request that was sent at `sentAt`, and lowers the rate, unless an earlier cut has not taken
-   *  effect yet. */
+  /** Counts a 429 for a request that was sent at `sentAt`. Lowers the rate, unless an earlier cut has not taken effect
+   *  yet. */
   refused(now: number, sentAt: number, { held, open }: Use): void {
     this.#sample(true)
     this.#refusals.push(now)
@@ -105,8 +107,8 @@ export class AdaptiveRate {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More request slots are held than are allowed now. This 429 was caused by requests that the service still counts
-    // in its minute, so the rate is not cut again.
+    // More request slots are held than are allowed now, so requests that were sent before the last cut caused this 429.
+    // The rate is not cut again.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return

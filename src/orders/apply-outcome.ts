@@ -21,15 +21,15 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Handles an executor's report on an attempt. First returns the request slot to the limiter, because another order may
- *  use an unused slot at once. */
+/** Handles the outcome of an attempt that an executor reports. Returns the request slot to the limiter first, because
+ *  another order may use it at once if it is unused. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
   step.follow({ kind: 'outcomeCounted', working, open, outcome })
 }
 
-/** Ends the request of an attempt with its first outcome. If the answer was lost, the request ends only when it can no
+/** Ends the request of an attempt at its first outcome. If the answer was lost, the request ends only when it can no
  *  longer be under way. */
 function endRequest(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   const { slot, attempt, sentMs } = open
@@ -93,7 +93,7 @@ function fill(
   report(step, working, 'filled', '', { attemptId: made.attemptId, fill: made })
 }
 
-/** Reverses a fill that a fork removed. The order is open again, unless another of its attempts has executed. */
+/** Reverses a fill that a fork removed. The order opens again, unless another of its attempts has executed. */
 function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signature: string): void {
   open.hasFilled = false
   const isOver = isExecuted(working)
@@ -102,8 +102,8 @@ function reverseFill(step: Step, working: WorkingOrder, open: OpenAttempt, signa
   addReport(step, working, isOver ? 'filled' : 'working', 'REVERSED', details)
 }
 
-/** Keeps an attempt open that may still execute. Its order then blocks other orders of its lane (account, mint and
- *  side). Sends a report only if the order's code changes. */
+/** Keeps an attempt open, because it may still execute. Its order then blocks other orders of its lane (account, mint
+ *  and side). Sends a report only if the code of the order changes. */
 function stayOut(
   step: Step,
   working: WorkingOrder,
@@ -122,8 +122,8 @@ function revertProvisionally(step: Step, working: WorkingOrder, open: OpenAttemp
   if (code === 'SLIPPAGE_EXCEEDED') step.follow({ kind: 'slippageSeen', working, open })
 }
 
-/** Handles contradictory evidence. The order is held for an operator or for later evidence, unless another attempt or a
- *  repeat may still decide the order. */
+/** Handles contradictory evidence about an attempt. The order is held until an operator or later evidence decides it,
+ *  unless another attempt or a repeat may still decide the order. */
 function hold(step: Step, working: WorkingOrder, open: OpenAttempt, reason: string): void {
   const isStuck = working.openAttempts.every(({ attempt }) => attempt.state === 'undecided') && !mayRepeat(working)
   if (!isStuck || !isOpen(working.state)) stayOut(step, working, open, 'HELD', reason)
@@ -157,7 +157,7 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
 }
 
 /** Reports a failed attempt of an order that has already executed. Either another attempt executed, or the service
- *  executed this attempt twice, and after a restart only the execution is known. */
+ *  executed this attempt twice and only that execution is known after a restart. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
@@ -198,7 +198,8 @@ export function retry(step: Step, { working, open, move, code, state }: Retry): 
   }
 }
 
-/** Removes an attempt that has ended, and its order if the order has ended and this was its last attempt. */
+/** Removes an attempt that has ended. Also removes its order if the order has ended and this was its last open
+ *  attempt. */
 function closeAttempt(step: Step, working: WorkingOrder, open: OpenAttempt, isOver: boolean): void {
   const { openAttempts } = working
   openAttempts.splice(openAttempts.indexOf(open), 1)

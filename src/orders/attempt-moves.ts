@@ -13,8 +13,8 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
 import { feeAfter, type WorkingOrder } from './working-order.ts'
 
-/** Maximum number of steps that the record of an attempt lists (`trail`), and of characters in a reason. Both have a
- *  limit, because contradictory evidence may arrive for hours. */
+/** Maximum number of steps in the record of an attempt (`trail`), and maximum number of characters of a reason. Without
+ *  these limits, contradictory evidence that arrives for hours would make the record too large. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
@@ -51,7 +51,7 @@ export function nextAttempt(
   return withTag(attempt, order.tag)
 }
 
-/** Returns an attempt as filled, after it had ended in another state. */
+/** Returns the attempt in the state `filled`, although it had ended in another state. */
 export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
   return { ...attempt, state: 'filled', signature, code: 'LATE_FILL' }
 }
@@ -66,7 +66,7 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // Records that are already written share the old list, so a new list is created. `concat` of two arrays is fast and
+  // The list is replaced, because records that are already written share it. `concat` of two arrays is fast and
   // allocates no unused space.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
@@ -107,14 +107,14 @@ function move(attempt: Attempt, outcome: Outcome): void {
 
 type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent' }>
 
-/** Whether an outcome is an intermediate step and not an end. */
+/** Whether an outcome is an intermediate step, so that the attempt goes on. */
 export function isProgress(outcome: Outcome): outcome is Progress {
   const { kind } = outcome
   return kind === 'acked' || kind === 'verified' || kind === 'signed' || kind === 'sent'
 }
 
-/** Returns the state of an attempt after an outcome. A confirmed execution counts as landed until it is final, because
- *  a fork may reverse it. */
+/** Returns the state of an attempt after an outcome. A provisional execution gives the state `landed` until it is
+ *  final, because a fork may reverse it. */
 function stateAfter({ executor }: Attempt, outcome: Outcome): AttemptState {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final ? outcome.kind : 'landed'
   if (outcome.kind === 'absent') return deadState(executor)

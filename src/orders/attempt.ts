@@ -17,7 +17,7 @@ export interface Attempt {
   readonly size: Size
   readonly slippagePercent: number
   readonly priorityFeeLamports: Lamports | null
-  /** The order's price, which simulated executors use; null if the token had none. */
+  /** Price at the decision on the order, which simulated executors use; null if the token had none. */
   readonly price: number | null
   readonly armedAt: Millis
   /** Solana slot and block height after which the chain may contain evidence about the attempt; null if the chain had
@@ -28,11 +28,12 @@ export interface Attempt {
   signature: string
   /** Code of the reason for the state; '' if the state needs no reason. */
   code: ErrorCode | ''
-  /** Time for which the order waited for a request slot, ms. Absent in records of older versions, as is `trail`. */
+  /** Time for which the order waited for a request slot, ms. Like `trail`, it is absent in records of older
+   *  versions. */
   readonly waitedMs?: number
   /** Tag of the order, which the fill inherits; absent if there is none. */
   readonly tag?: string
-  /** First changes of the attempt's state, oldest first. */
+  /** The first changes of the attempt's state, oldest first. */
   trail?: readonly AttemptStep[]
 }
 
@@ -45,11 +46,11 @@ export interface AttemptStep {
   readonly reason: string
 }
 
-/** A finalized reading of a wallet before an attempt. The attempt's transaction can only land after the slot of this
- *  reading. */
+/** A finalized reading of a wallet before an attempt. The attempt's transaction can only land after the Solana slot of
+ *  this reading. */
 export interface Baseline {
   readonly slot: number
-  /** Block height at that slot. */
+  /** Block height at the slot of the reading. */
   readonly height: number
 }
 
@@ -90,14 +91,14 @@ export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[
   expired: ['landed', 'filled'],
 }
 
-/** Returns the end state of an attempt that is proved unable to execute: `expired` if it was signed locally, else
+/** Returns the end state of an attempt that is proved unable to execute: `expired` if it was signed locally, otherwise
  *  `absent`. */
 export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
   return executor === 'local' ? 'expired' : 'absent'
 }
 
-/** Whether the attempt may still execute. Its order then blocks other orders of its lane (account, mint and side), and
- *  a restart resumes the attempt. */
+/** Whether an attempt in this state may still execute. Its order then blocks other orders of its lane (account, mint
+ *  and side), and a restart looks up the outcome. */
 export function isUndecided(state: AttemptState): boolean {
   return (
     state === 'armed' ||
@@ -110,17 +111,17 @@ export function isUndecided(state: AttemptState): boolean {
   )
 }
 
-/** Whether the attempt is built but not signed, and therefore cannot execute. */
+/** Whether an attempt in this state is built but not signed, and therefore cannot execute. */
 export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
 
-/** Whether the attempt was sent or has ended. An attempt of the service's executor counts as sent once the service has
- *  answered. */
+/** Whether an attempt in this state was sent or has ended. An attempt of the service's executor counts as sent once the
+ *  service has answered. */
 export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Reason not to sign, send or retry a buy: a full exit of its mint was accepted after the buy, an operator halted
- *  entries, or the disk that holds the journal is nearly full. */
+/** Code of the reason why a buy is not signed, sent or retried: a full exit of its mint was accepted after the buy, an
+ *  operator halted entries, or the disk that holds the journal is nearly full. */
 export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'

@@ -2,13 +2,13 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { FillCosts } from '../engine/accounting/fill-costs.ts'
 import type { Attempt } from './attempt.ts'
 
-/** Progress of a wallet's audit. Every transaction up to `slot` is classified; `lamports` is the sum of their changes
- *  of the balance. */
+/** Progress of a wallet's audit. Every transaction up to the Solana slot `slot` is classified; `lamports` is the sum of
+ *  their changes of the wallet's balance. */
 export interface WalletCursor {
   readonly account: string
   /** Genesis hash of the chain. */
   readonly genesis: string
-  /** Finalized slot. */
+  /** Finalized Solana slot. */
   readonly slot: number
   /** Block height at `slot`, or slightly lower. */
   readonly height: number
@@ -17,15 +17,15 @@ export interface WalletCursor {
   readonly signature: string
 }
 
-/** ours: an attempt made the transaction. inflow: the wallet did not sign it. housekeeping: the wallet signed it, but
- *  it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and it is in no other class.
- *  opaque: it could not be read; its effect is known from the balances before and after it. */
+/** Class of a transaction. ours: an attempt made the transaction. inflow: the wallet did not sign it. housekeeping: the
+ *  wallet signed it, but it moved no tracked token and cost almost nothing. foreign: the wallet signed it, and no other
+ *  class applies. opaque: it could not be read; only the balances before and after it are known. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 
 /** A finalized transaction that touched a wallet, classified once. */
 export interface WalletTransaction {
   readonly account: string
-  /** Signature, or `?` and the slot for an opaque transaction that no node lists. */
+  /** Signature; `?` and the Solana slot for an opaque transaction that no node lists. */
   readonly signature: string
   readonly slot: number
   readonly class: TransactionClass
@@ -34,8 +34,8 @@ export interface WalletTransaction {
   /** Change of the wallet's balance by the transaction. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** The transaction landed after this slot. The number is `slot` - 1, except for an opaque transaction that no node
-   *  lists. */
+  /** The transaction landed after this Solana slot. The value is `slot` - 1, except for an opaque transaction that no
+   *  node lists. */
   readonly after: number
   /** Whether the transaction failed, so that it cost only the fee. */
   readonly failed: boolean
@@ -43,8 +43,8 @@ export interface WalletTransaction {
   readonly costs?: WalletCosts
 }
 
-/** Fees, rent and wrapping. Any transaction may have these costs, even if it is not a trade. Payments are positive, as
- *  in `FillCosts`. */
+/** Fees, rent and wrapping of SOL. Any transaction may have these costs, even if it is not a trade. Payments are
+ *  positive, as in `FillCosts`. */
 export type WalletCosts = Pick<
   FillCosts,
   | 'baseFeeLamports'
@@ -62,26 +62,27 @@ export function walletCostsSum(costs: WalletCosts): number {
   return baseFeeLamports + priorityFeeLamports + tipLamports + rentPaidLamports - rentReturnedLamports + wrappedLamports
 }
 
-/** An attempt that may still turn out to have executed, once or twice, with the evidence about it. */
+/** An attempt that may still turn out to have executed (even twice), with the evidence about it. */
 export interface Watch {
   readonly attempt: Attempt
-  /** Whether the attempt has ended. Any execution that is found from then on is late. */
+  /** Whether the attempt has ended. An execution that is found later is a late execution. */
   readonly ended: boolean
-  /** Start of the wait for a late execution of a lost request; null if the wait has not begun. It names the boot of the
-   *  machine, because monotonic times of different boots cannot be compared. */
+  /** Start of the wait for a late execution after the answer to a request was lost; null if the wait has not begun.
+   *  `boot` names the boot of the machine, because monotonic times of different boots cannot be compared. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
-  /** Block height after which the attempt can no longer execute, once a higher block is final. */
+  /** The highest block height at which the attempt can still execute. Once a higher block is final, the attempt can no
+   *  longer execute. null while this height is unknown. */
   readonly bound: number | null
-  /** First finalized slot above the height `bound`. */
+  /** The first finalized Solana slot whose block height is above `bound`; null while unknown. */
   readonly boundSlot: number | null
   /** Signatures of the attempt's transactions that were seen. */
   readonly signatures: readonly string[]
   /** The locally signed transaction, base64; absent if the service signed, and after the end. */
   readonly bytes?: string
-  /** Progress of the proof that the attempt did not execute, for display; '' after the end. */
+  /** Text about the progress of the proof that the attempt did not execute, for display; '' after the end. */
   readonly progress: string
-  /** Number of blocks that have passed since the baseline, and the number that the proof needs. Absent while the height
-   *  `bound` is unknown, after the chain has passed it, and in records of older versions. */
+  /** Number of blocks since the baseline, and number of blocks that the proof needs. Absent while `bound` is unknown,
+   *  after the chain has passed `bound`, and in records of older versions. */
   readonly blocks?: ProofBlocks
 }
 

@@ -1,13 +1,13 @@
 import type { Millis } from '../base/units.ts'
 import { formatInstant } from '../base/units.ts'
 
-/** Use of the requests that the plan allows. */
+/** How much of the plan's request limit is used. */
 export interface Budget {
   /** Number of request slots in use: by requests under way, and by requests that ended within the last minute. */
   readonly held: number
-  /** Number of request slots that may be used now. After a 429 it is smaller than the plan's number. */
+  /** Number of request slots that may be in use now. After a 429 it is smaller than the plan's number. */
   readonly allowed: number
-  /** Requests a minute that the plan allows, or this process's share of them. */
+  /** Number of requests a minute that the plan allows, or this process's share of it. */
   readonly perMinute: number
   /** Number of requests that wait for a request slot. */
   readonly waiting: number
@@ -22,12 +22,12 @@ export interface Hold {
   readonly text: string
 }
 
-/** Returns a process's share of a plan's number per minute or second, at least 1. */
+/** Returns a process's share of a number that the plan allows per minute or per second; at least 1. */
 export function shareOf(perInterval: number, share: number): number {
   return Math.max(1, Math.floor(perInterval * share))
 }
 
-/** Reason why fewer request slots can be used than the plan allows, with the limiter's figures. */
+/** A reason why fewer request slots can be used than the plan allows, with the figures for its text. */
 export type HoldCause =
   | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }
   | { readonly code: 'SMALLER_PLAN'; readonly earlier: number; readonly exitShare: number }
@@ -40,17 +40,17 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
     case 'HISTORY_UNKNOWN':
       return {
         ...{ code, until: cause.until },
-        text: `this API key was used before, and its requests in the minute before this start are unknown: buys wait until these requests no longer count, sales may use ${requests(cause.exitShare)} until then`,
+        text: `this API key was used before, and its requests in the minute before this start are unknown: until they no longer count, buys wait, and sales may use ${requests(cause.exitShare)}`,
       }
     case 'SMALLER_PLAN':
       return {
         ...{ code, until: null },
-        text: `${requests(cause.earlier)} sent under the larger plan still count for a minute: buys wait, sales may use ${requests(cause.exitShare)} until then`,
+        text: `${requests(cause.earlier)} sent under the larger plan still count for a minute: until then buys wait, and sales may use ${requests(cause.exitShare)}`,
       }
     case 'THROTTLED':
       return {
         ...{ code, until: null },
-        text: `the service answered 429 (too many requests) ${times(cause.count)} since ${clockTime(cause.since)}: ${allowed} of ${requests(perMinute)} a minute are allowed now, and ${round(cause.perMinute)} more each minute`,
+        text: `the service answered 429 (too many requests) ${times(cause.count)} since ${clockTime(cause.since)}: ${allowed} of ${requests(perMinute)} a minute are allowed now, and ${round(cause.perMinute)} more after each minute`,
       }
     case 'RETRY_AFTER':
       return {

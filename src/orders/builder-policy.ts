@@ -1,7 +1,7 @@
 import { type Lamports, lamports, ZERO } from '../base/units.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 
-/** Permitted contents of a transaction that a third party builds for us. Everything else is refused. */
+/** The permitted contents of a transaction that the service builds for Sluice. All other contents are refused. */
 export interface BuilderPolicy {
   /** Source of the policy, for display. */
   readonly name: string
@@ -18,24 +18,25 @@ export interface BuilderPolicy {
   /** Permitted pools other than the canonical pool of a mint. */
   readonly pools: readonly string[]
   /** Accounts through which the wallet cannot lose anything. They may be passed to an opaque program (see
-   *  `TradingProgram`), even if their data contain the wallet's address, or if they hold SOL and may be derived from
-   *  the wallet by a seed. */
+   *  `TradingProgram`) in two cases in which other accounts may not: if their data contain the wallet's address, and if
+   *  they hold SOL and may be derived from the wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's
    *  vault). */
   readonly rentAccounts: number
-  /** Largest balance of the wallet at which an opaque program may run without guards; null: it never may. */
+  /** Largest balance of the wallet with which an opaque program may run without guards; null: it never may. */
   readonly maxWalletLamports: Lamports | null
-  /** Whether transactions without other signers end with guards (instructions that make the transaction fail if it took
-   *  too much from the wallet): if they fit (auto), always (required), or never (off). */
+  /** Guards are instructions that make the transaction fail if it took too much from the wallet. They are appended to a
+   *  transaction without other signers if they fit (auto), always (required), or never (off). */
   readonly guard: 'auto' | 'required' | 'off'
-  /** Unit of the number in a sale. null if it is unknown; a sale by number is then refused. */
+  /** Unit of the number of tokens in a request to sell. null if it is unknown; a sale of a number of tokens is then
+   *  refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
-/** A trading program. Either its layout is known, or it is opaque: only the indexes of the mint and of the wallet among
- *  its accounts are known. */
+/** A program that may trade. Either the layout of its instructions is known, or the program is opaque: only the
+ *  positions of the mint and of the wallet among its accounts are known. */
 export type TradingProgram =
   | { readonly id: string; readonly decode: 'pump' | 'pump-swap' }
   | {
@@ -49,15 +50,16 @@ export type TradingProgram =
       readonly userIndex: number
     }
 
-/** An account that receives the service's fee by a separate transfer. The smaller of its two caps applies. */
+/** An account that receives the service's fee by a separate transfer. If both limits are set, the smaller one
+ *  applies. */
 export interface FeeAccount {
   readonly address: string
-  /** Cap in percent of the SOL that the trade moves. */
+  /** Highest fee in percent of the SOL that the trade moves. */
   readonly maxPercent: number | null
   readonly maxLamports: Lamports | null
 }
 
-/** Programs by their names in a policy file. */
+/** Trading programs with a known layout, by their names in a policy file. */
 export const PRESETS = {
   pump: { id: PROGRAMS.bondingCurve, decode: 'pump' },
   'pump-swap': { id: PROGRAMS.pumpSwap, decode: 'pump-swap' },

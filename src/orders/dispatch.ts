@@ -18,17 +18,17 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Largest number of doublings of the delay between repeats. The delay doubles with each failed repeat, because a
- *  refused repeat costs a request of the plan, and a reverted one costs a fee. */
+/** The delay between repeats of a full exit doubles with each failed repeat, at most this many times: a refused repeat
+ *  costs a request of the plan, and a reverted one costs a fee. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
-  EXIT_UNPROVED: 'a full exit of the mint was accepted before the order was sent',
-  HALTED: 'entries were halted before the order was sent',
-  DISK_LOW: 'the disk that holds the journal ran low before the order was sent',
+  EXIT_UNPROVED: 'a full exit of the mint was accepted before this order was sent',
+  HALTED: 'entries were halted before this order was sent',
+  DISK_LOW: 'the disk that holds the journal was nearly full before this order was sent',
 }
 
-const REPEATED = 'sent again: no evidence of an execution so far'
+const REPEATED = 'the order is sent again, because there is no evidence of an execution so far'
 
 const COMMIT: Effect = { kind: 'commit', whenDurable: [] }
 const ARMED: Effect = { kind: 'failpoint', at: 'armed' }
@@ -59,8 +59,8 @@ function schedule(step: Step, working: WorkingOrder, ms: number, event: OrderEve
   step.add({ kind: 'schedule', working, ms, event })
 }
 
-/** Handles an order that found no free request slot. Makes a new order durable, which otherwise becomes durable
- *  together with its first attempt. Limits the time that an entry spends in the queue. */
+/** Handles an order for which no request slot was free. Commits a new order now; if a slot is free, the order is
+ *  committed together with its first attempt. Limits the time that an entry spends in the queue. */
 export function queue(step: Step, working: WorkingOrder): void {
   if (working.attempts === 0) step.add(COMMIT)
   if (working.order.class !== 'entry') return
@@ -73,7 +73,8 @@ export function refuseWithoutSlot(step: Step, working: WorkingOrder, budget: Bud
   end(step, working, 'refused', 'LIMIT_WAIT', { reason: waitReason(budget, step.now) })
 }
 
-/** Makes order, attempt and request slot durable in one commit. Only after that may the attempt execute. */
+/** Makes the order, the attempt and the request slot durable in one commit. The attempt may execute only after this
+ *  commit. */
 export function arm(step: Step, event: SlotGranted): void {
   const { working, slot, askedAt, baseline } = event
   unschedule(step, working)
@@ -98,7 +99,7 @@ export function arm(step: Step, event: SlotGranted): void {
   })
 }
 
-/** Executes an attempt that is durable. Checks again whether it may still be sent, because the commit took time. */
+/** Executes an attempt that is durable. Checks first whether it may still be sent, because the commit took time. */
 export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const unsent = whyUnsent(step, working)
   if (unsent !== undefined) {
@@ -117,12 +118,12 @@ function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
     return { kind: 'unsent', reason: 'the commit of the order took longer than its time to live' }
   const code = step.orders.blocks.calledOff(working)
   if (code !== undefined) return { kind: 'unsent', code, reason: CALLED_OFF[code] }
-  if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt was seen to execute' }
+  if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt of the order has executed' }
   return undefined
 }
 
-/** Schedules the repeat of a full exit with the next slippage, in case no evidence of an execution arrives before then.
- *  Does nothing if an attempt is scheduled already. */
+/** Schedules a repeat of a full exit with the next slippage. It is sent if there is no evidence of an execution by
+ *  then. Does nothing if an attempt is already scheduled. */
 export function repeatLater(step: Step, working: WorkingOrder): void {
   const { repeatMs } = working.order
   if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return

@@ -26,8 +26,8 @@ export function unschedule(step: Step, working: WorkingOrder): void {
   step.add({ kind: 'unschedule', working })
 }
 
-/** Cancels an order that waits. An order that may already be sent gets a report with TOO_LATE. An ended order is left
- *  alone. */
+/** Cancels an order that waits. If it may already be sent, sends a report with TOO_LATE instead. Does nothing for an
+ *  order that has ended. */
 export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   const working = step.orders.open.get(orderId)
   if (working === undefined || !isOpen(working.state)) return
@@ -35,8 +35,8 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   else report(step, working, working.state, 'TOO_LATE')
 }
 
-/** Ends each waiting entry that is blocked, or whose tokens an open full exit could also sell. Each entry ends in a
- *  step of its own, because the engine must receive its report before the next entry ends. */
+/** Ends each waiting entry that is blocked, or that buys tokens which an open full exit could also sell. Each entry
+ *  ends in its own step, because the engine must receive its report before the next entry ends. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
@@ -52,8 +52,8 @@ function blockOf({ orders }: Step, working: WorkingOrder): ErrorCode | undefined
   return orders.open.couldBeSold(working.order) ? 'EXIT_UNPROVED' : orders.blocks.refusalOf(working)
 }
 
-/** Ends the orders that wait to be retried after a refusal, in accounts in which the service's refusals are no longer
- *  trusted. */
+/** Ends the orders that wait for a retry after a refusal, if refusals of the service are no longer trusted in their
+ *  account. */
 export function endRepeats(step: Step): void {
   for (const working of step.orders.open.values())
     if (isRepeatOver(step, working)) step.follow({ kind: 'repeatEnds', working })
@@ -70,14 +70,15 @@ function isRepeatOver({ orders }: Step, working: WorkingOrder): boolean {
   return !orders.blocks.mayGoAgain(working)
 }
 
-/** Stops buys of the mint that were accepted before a full exit. They are not sent, signed or retried; a signed buy may
- *  already have been sent. The stop is written before the exit becomes durable. */
+/** Stops the buys of a mint that were accepted before a full exit of this mint: they are not sent, signed or retried. A
+ *  signed buy may already have been sent. The stop is written before the exit becomes durable. */
 export function overtakeBuys(step: Step, exit: Order): void {
   for (const working of step.orders.open.buysBefore(exit))
     for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })
 }
 
-/** Ends the waiting buys that one exit has overtaken. After a restart (`all`), ends all blocked entries. */
+/** Ends the waiting buys that were accepted before this full exit. After a restart (`all`), ends all blocked
+ *  entries. */
 export function endOvertakenBuys(step: Step, exits: 'all' | Order): void {
   const { open } = step.orders
   if (exits !== 'all') {

@@ -4,7 +4,7 @@ import type { Executor } from './ports.ts'
 import type { Cause, Failure } from './retry-policy.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
-/** Conditions that stop entries, or immediate retries, in the whole process, in an account or for an executor. */
+/** Conditions that stop entries or immediate retries: in the whole process, in one account, or for one executor. */
 export class EntryBlocks {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
@@ -38,9 +38,9 @@ export class EntryBlocks {
     return isChange && isHalted
   }
 
-  /** Records whether the service's refusals are trusted in an account. Trust ends when an attempt executes twice, or
-   *  executes although it was refused or proved unable to execute. From then on, a refused attempt is not retried at
-   *  once, until an operator resumes the account. Locally signed attempts are not affected. */
+  /** Records whether refusals by the service are trusted in an account. They are no longer trusted once an attempt
+   *  executes twice, or although it was refused or proved unable to execute. From then on, a refused attempt is not
+   *  retried at once, until an operator resumes the account. Locally signed attempts are not affected. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)
@@ -64,7 +64,7 @@ export class EntryBlocks {
     this.#plan.add(route.executor)
   }
 
-  /** Allows entries again that were stopped because of the plan: the service has accepted an order since. */
+  /** Allows entries again that were stopped because of the plan. Called when the service has accepted an order. */
   planAccepted(route: Route): void {
     this.#plan.delete(route.executor)
   }

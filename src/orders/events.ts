@@ -10,8 +10,8 @@ import type { JournalRecord, Outcome, Slot } from './ports.ts'
 import type { Move } from './retry-policy.ts'
 import type { OpenAttempt, Unfinished, WorkingOrder } from './working-order.ts'
 
-/** Input of the order path, the code that takes an order to its executions. It comes from the engine, the limiter, the
- *  journal's commits, the executors, the clock, the service and the audit. */
+/** An event of the order path, which is the code that takes an order to its executions. Events come from the engine,
+ *  the limiter, the journal's commits, the executors, the clock, the service and the audit. */
 export type OrderEvent =
   | { readonly kind: 'submitted'; readonly order: Order }
   | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }
@@ -36,12 +36,12 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** The rest of a step. It is decided after the preceding effects were carried out, because a commit or a report may let
- *  the engine cancel an order or submit another one. */
+/** An event that continues a step. It is handled after the effects before it were carried out, because a commit or a
+ *  report may let the engine cancel an order or submit another one. */
 export type FollowUp =
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** The attempt's request has ended, now or earlier. */
+  /** The request of the attempt has been counted; the outcome is now applied to the order. */
   | ({ readonly kind: 'outcomeCounted' } & AttemptOutcome)
   | { readonly kind: 'slippageSeen'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   | { readonly kind: 'failureReported'; readonly retry: Retry }
@@ -82,21 +82,21 @@ export interface Retry {
 /** A report with its number in the journal. */
 export type NumberedReport = Extract<Input, { kind: 'report' }>
 
-/** Effect of a step. The gateway carries out the effects in their order. */
+/** An effect of a step. The gateway carries out the effects of a step one after the other. */
 export type Effect =
   | { readonly kind: 'write'; readonly record: JournalRecord }
-  /** `whenDurable`: effects that are carried out once everything written so far is durable. */
+  /** Commits everything written so far. `whenDurable`: the effects that are carried out once it is durable. */
   | { readonly kind: 'commit'; readonly whenDurable: readonly Effect[] }
-  /** The engine gets the report, and may submit or cancel orders before the next effect. */
+  /** Delivers a report to the engine, which may submit or cancel orders before the next effect. */
   | { readonly kind: 'report'; readonly report: NumberedReport }
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Finds the result of an attempt of an earlier process. Never sends the attempt again. */
+  /** Looks up the outcome of an attempt of an earlier process. Never sends the attempt again. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Asks the limiter for a request slot. If one is free, the event `slotGranted` follows at once; else `queued`
-   *  follows, and `slotGranted` later. */
+  /** Asks the limiter for a request slot. If one is free, the event `slotGranted` follows at once. Otherwise `queued`
+   *  follows at once and `slotGranted` later. */
   | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean; readonly askedAt: Millis }
-  /** Limits the wait for a request slot. The event `slotWaitOver` follows, unless the order leaves the queue before
-   *  that. */
+  /** Limits the wait for a request slot. If the order is still in the queue after `ms`, the event `slotWaitOver`
+   *  follows. */
   | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
   | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }
   /** Takes the order out of the queue, or clears the timer for its next attempt. */

@@ -27,14 +27,15 @@ export interface GatewayOptions {
 }
 
 /** Sends orders. Each lane (account, mint and side) has one open order, and each attempt is durable before it can
- *  execute. `step` makes the decisions. The gateway turns calls, timers, commits, request slots and outcomes into
- *  events, and carries out the effects of each step. While it carries out effects, another event may arrive, because
- *  the engine may answer a report. The gateway handles this event at once, which is safe: the step has ended, and its
- *  remaining effects do not depend on older state. */
+ *  execute. The reducer's function `step` makes the decisions. The gateway turns calls, timers, commits, request slots
+ *  and outcomes into events, and carries out the effects of each step. Another event may arrive meanwhile, because the
+ *  engine may answer a report. The gateway handles it at once. This is safe: the step has ended, and its remaining
+ *  effects do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders
-  /** Functions that remove an order from the limiter's queue, or clear its timer. */
+  /** For each order: the function that removes it from the limiter's queue, or clears the timer for its next
+   *  attempt. */
   readonly #scheduled = new Map<WorkingOrder, Cancel>()
   readonly outgoing: OrderQueries
 
@@ -48,8 +49,8 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'submitted', order })
   }
 
-  /** Cancels an order that was not sent yet. An order that may be sent already gets a report with TOO_LATE. An ended
-   *  order is left alone. */
+  /** Cancels an order that was not sent yet. If it may already be sent, sends a report with TOO_LATE instead. Does
+   *  nothing for an order that has ended. */
   cancel(orderId: string, code: ErrorCode): void {
     this.#take({ kind: 'cancelled', orderId, code })
   }
@@ -67,7 +68,8 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'diskLowChanged', isLow })
   }
 
-  /** Resumes the orders of an earlier process. Attempts that may have been sent are looked up and never sent again. */
+  /** Resumes the orders of an earlier process. Outcomes of attempts that may have been sent are looked up; no attempt
+   *  is sent again. */
   resume(past: Unfinished): void {
     this.#take({ kind: 'recovered', past })
   }
@@ -83,25 +85,26 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'keyAccepted', limiter })
   }
 
-  /** Asks for a request slot for a request that does not belong to an order. `run` is called once the slot is durable,
-   *  and must return the slot to the limiter. If no slot was free, returns a function that removes the request from the
+  /** Requests a request slot for a request that does not belong to an order. `run` is called once the slot is durable,
+   *  and must return the slot to the limiter. If no slot is free, returns a function that removes the request from the
    *  queue. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
     return limiter.request('reconcile', (slot) => this.#options.journal.commit(() => run(slot)))
   }
 
-  /** Books an execution that is final on the chain: that of an attempt that had ended otherwise, or a second
-   *  execution. */
+  /** Books an execution that is final on the chain: the execution of an attempt that had ended in another state, or a
+   *  second execution. */
   lateFill(attempt: Attempt, fill: Fill, code: LateCode): void {
     this.#take({ kind: 'lateFill', attempt, fill, code })
   }
 
-  /** Books the fee of a transaction whose failure is final, and which most likely belongs to this open attempt. */
+  /** Books the fee of a transaction whose failure is final and which most likely belongs to this open attempt. */
   feePaid(attempt: Attempt, signature: string, feeLamports: Lamports): void {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }
 
-  /** Adds an attempt for an execution of a full exit if it is unknown which of the exit's open attempts made it. */
+  /** Adds an attempt that stands for an execution of a full exit, if it is unknown which of the exit's open attempts
+   *  executed. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const [working, open] = addStandIn(this.#orders, attempt, this.#options.clock.now())
     return { attempt: open.attempt, done: this.#outcomeOf(working, open) }
@@ -190,7 +193,7 @@ export class Gateway implements GatewayPort {
   }
 }
 
-/** Reports to the limiter how a request slot was used, or whether the key is accepted. */
+/** Informs the limiter how a request slot was used, or whether the service accepts the key. */
 function limit(effect: Extract<Effect, { limiter: Limiter }>): void {
   switch (effect.kind) {
     case 'slotDone':

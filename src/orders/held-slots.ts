@@ -8,18 +8,19 @@ export const WINDOW_MS = 60_000
 interface Held {
   readonly id: number
   readonly isExit: boolean
-  /** Requests a minute of the plan under which the slot was taken. */
+  /** Requests a minute of the plan under which the request slot was taken. */
   readonly plan: number
 }
 
 /** Request slots in use: by requests under way, and by requests that ended within the last minute. */
 export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
-  /** Slots of ended requests. `freeAt` is ascending, because requests are added when they end. */
+  /** Request slots of ended requests, which still count for a minute. `freeAt` is ascending, because requests are added
+   *  when they end. */
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
-  /** Number of held slots, by the `plan` under which they were taken. */
+  /** Number of request slots in use, by the `plan` under which they were taken. */
   readonly #ofPlan = new Map<number, number>()
-  /** Id of the first slot that counts towards the requests that exits may always send. */
+  /** Id of the first request slot that counts towards `exits`. */
   #firstOfShare = 1
   #exits = 0
 
@@ -27,32 +28,33 @@ export class HeldSlots {
     return this.#underWay.size + this.#cooling.length
   }
 
-  /** Number of held slots that count towards the requests that exits may always send. */
+  /** Number of request slots in use that count towards the share of exits, which is the number of requests that exits
+   *  may always send. */
   get exits(): number {
     return this.#exits
   }
 
-  /** Time at which the next slot becomes free; Infinity if no ended request is held. */
+  /** Time at which the next request slot becomes free; Infinity if no ended request still counts. */
   get nextFreeAt(): number {
     return this.#cooling.peek()?.freeAt ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the number of held slots that were taken under a larger plan. */
+  /** Returns the number of request slots in use that were taken under a plan larger than `plan`. */
   above(plan: number): number {
     let count = 0
     for (const [other, held] of this.#ofPlan) if (other > plan) count += held
     return count
   }
 
-  /** Returns how many slots can be held under this plan: its requests a minute, or those of the largest plan under
-   *  which a held slot was taken. */
+  /** Returns the largest number of request slots that can be in use: the requests a minute of `plan`, or those of the
+   *  largest plan under which a slot in use was taken. */
   ceiling(plan: number): number {
     let largest = plan
     for (const other of this.#ofPlan.keys()) if (other > largest) largest = other
     return largest
   }
 
-  /** Starts the count of `exits` again: only slots whose ids begin at `firstId` count towards it. */
+  /** Starts the count of `exits` again. Only request slots with the id `firstId` or a higher one count from then on. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0
@@ -64,24 +66,24 @@ export class HeldSlots {
     if (isExit) this.#exits++
   }
 
-  /** Ends a request. Its slot counts for one more minute. */
+  /** Ends a request. Its request slot counts for one more minute. */
   end(id: number, now: number): void {
     this.#cooling.push({ ...this.#ended(id), freeAt: now + WINDOW_MS })
   }
 
-  /** Frees the slot of a request that was never sent. */
+  /** Frees the request slot of a request that was never sent. */
   giveBack(id: number): void {
     this.#freed(this.#ended(id))
   }
 
-  /** Restores a slot that an earlier process held. Call it in ascending order of `freeAt`. */
+  /** Restores a request slot of an earlier process. Must be called in ascending order of `freeAt`. */
   restore(held: Held, freeAt: number): void {
     this.#cooling.push({ ...held, freeAt })
     this.#count(held.plan, 1)
     if (held.isExit) this.#exits++
   }
 
-  /** Frees slots whose requests ended more than a minute ago. */
+  /** Frees the request slots whose requests ended more than a minute ago. */
   update(now: number): void {
     for (let next = this.#cooling.peek(); next !== undefined && next.freeAt <= now; next = this.#cooling.peek()) {
       this.#cooling.shift()
@@ -91,7 +93,7 @@ export class HeldSlots {
 
   #ended(id: number): Held {
     const held = this.#underWay.get(id)
-    if (held === undefined) assert(false, `slot ${id} was ended twice, or never taken`)
+    if (held === undefined) assert(false, `request slot ${id} was ended twice, or never taken`)
     this.#underWay.delete(id)
     return held
   }

@@ -3,16 +3,17 @@ import { ByMint } from '../engine/accounting/by-mint.ts'
 import { laneOf, type Order, sharesLane } from '../engine/order.ts'
 
 /** The open orders by lane (account, mint and side; see `laneOf`). The engine refuses a second order of a lane, and
- *  this class asserts that. A lane that a fork has reopened is an exception, because the engine may not have received
+ *  this class asserts that. The exception is a lane that a fork has reopened, because the engine may not have received
  *  the report of the fork yet. */
 export class Lanes {
-  /** Open orders of both sides, by account and mint. A lane holds several orders only if a full exit overtook a partial
-   *  sale, or if a fork reversed the fill of an earlier order. */
+  /** Open orders of both sides, by account and mint. A lane has several orders only if a full exit was accepted during
+   *  a partial sale, or if a fork reversed the fill of an earlier order. */
   readonly #open = new ByMint<Order[]>()
   /** Keys of the lanes that a fork has reopened. */
   readonly #reopened = new Set<string>()
 
-  /** Whether an order may enter its lane: the lane is empty, or the order may share it with all orders in it. */
+  /** Whether an order may enter its lane: the lane is empty, or the order may be open at the same time as all orders in
+   *  it. */
   takes(order: Order): boolean {
     const open = this.#open.get(order)
     return open === undefined || open.every((held) => held.side !== order.side || sharesLane(order, held))
@@ -23,7 +24,7 @@ export class Lanes {
     this.#add(order)
   }
 
-  /** Adds an order again after a fork reversed its fill, even if its lane has another open order by now. */
+  /** Adds an order again after a fork reversed its fill, even if its lane has another open order now. */
   reopen(order: Order): void {
     this.#add(order)
     this.#reopened.add(laneOf(order))

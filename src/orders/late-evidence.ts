@@ -10,8 +10,8 @@ import type { Orders, Step } from './reducer-state.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
 /** Books an execution that is final on the chain and that the order did not expect: the execution of an attempt that
- *  had ended otherwise, or a second execution. The execution is booked in every state of the order. It fills an order
- *  that waits for its next attempt. It also fills a full exit, even if other attempts of the exit are open. */
+ *  had ended in another state, or a second execution. It is booked in every state of the order. It fills an order that
+ *  waits for its next attempt, and a full exit even if other attempts of the exit are open. */
 export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: LateCode): void {
   const { open, lanes } = step.orders
   if (code === 'LATE_FILL') step.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -30,16 +30,16 @@ export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: Lat
   step.follow({ kind: 'trustChanged', account: attempt.account, isTrusted: false })
 }
 
-/** Books the fee of a transaction whose failure is final, and which most likely belongs to this attempt. The failure
- *  does not decide the attempt, because the service may have sent another transaction. */
+/** Books the fee of a transaction whose failure is final and which most likely belongs to this attempt. The failure
+ *  does not end the attempt, because the service may have sent another transaction. */
 export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamports: Lamports): void {
   const working = orderOf(step.orders, attempt)
-  const reason = `${signature} failed; whether the service sent another transaction is unknown`
+  const reason = `the transaction ${signature} failed; whether the service sent another one is unknown`
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** Adds an attempt for an execution of a full exit if it is unknown which of several open attempts made this execution.
- *  The new attempt takes the fill, and a reversal by a fork, in place of these attempts. */
+/** Adds an attempt that stands for an execution of a full exit, if it is unknown which of several open attempts
+ *  executed. The fill, and its reversal by a fork, are booked for the new attempt. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, now, 0, attempt.baseline)

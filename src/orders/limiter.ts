@@ -14,10 +14,10 @@ const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** Share of the request slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** Longest time in ms that an entry waits for a request slot. After this time the entry is refused; earlier if its time
- *  to live ends. */
+/** Longest time in ms that an entry waits for a request slot. After this time, or when its time to live ends, the entry
+ *  is refused. */
 export const ENTRY_WAIT_MS = 2_000
-/** Upper bound of a Retry-After, so that exits are tried at least once a minute. */
+/** A longer Retry-After is cut to this time, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** Returns the number of request slots that entries never take. */
@@ -25,7 +25,7 @@ export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }
 
-/** Returns the number of requests that exits may always send, even if all slots are held. */
+/** Returns the number of requests that exits may always send, even if all request slots are in use. */
 function exitShareOf(slots: number): number {
   return Math.max(1, reservedOf(slots))
 }
@@ -41,10 +41,10 @@ export interface LimiterOptions {
   readonly boot: string
   readonly requestsPerMinute: number
   /** The log of request slots of this key, or `fresh` if no process can have used the key in the last minute. An empty
-   *  log does not prove that. */
+   *  log does not prove this. */
   readonly past: readonly Slot[] | 'fresh'
-  /** Records a slot when it is taken and when its request has ended. The first record must be durable before the
-   *  request is sent. */
+  /** Records a request slot when it is taken, and again when its request has ended. The first record must be durable
+   *  before the request is sent. */
   readonly write: (slot: Slot) => void
 }
 
@@ -56,12 +56,13 @@ interface Waiter {
   run: ((slot: Slot) => void) | undefined
 }
 
-/** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after
- *  the request completed. The service counts the request at some instant in this time, so no window of a minute, fixed
- *  or rolling, holds more requests than the plan has slots. If older requests leave no slot free, exits have a share of
- *  their own: after a change to a smaller plan, after a 429, and in the first minute after a start with an unknown
- *  history. The reason is that a 429 costs an exit nothing, but a missed stop-loss costs money. Still, no window holds
- *  more requests than the largest plan in force within it, unless the log was lost. */
+/** Grants request slots: as many as the plan allows requests a minute. A slot is in use from before its request is sent
+ *  until a minute after the request completed. The service counts the request at some moment within this time, so no
+ *  window of a minute, fixed or rolling, contains more requests than the plan allows. If older requests leave no slot
+ *  free, exits may still send a share of the plan: after a change to a smaller plan, after a 429, and in the first
+ *  minute after a start with an unknown history. The reason is that a 429 costs an exit nothing, but a missed stop-loss
+ *  costs money. Even then, no window contains more requests than the largest plan in force within it, unless the log
+ *  was lost. */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
@@ -70,7 +71,7 @@ export class Limiter {
   readonly #throttle: AdaptiveRate
   #nextId = 1
   #perMinute: number
-  /** Until this time, the service may count requests of an earlier process that are not in the log. */
+  /** Until this time, the service may still count requests of an earlier process that are not in the log. */
   #unknownUntil = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #closed = false
@@ -87,9 +88,9 @@ export class Limiter {
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
-  /** Calls `run` with a slot. If a slot is free, this happens at once and undefined is returned. Otherwise `run` is
-   *  called when its turn comes, unless the caller cancels it with the returned function before. `first` puts the
-   *  request at the head of its class. Each slot must be ended with `done`, `throttled` or `giveBack`. */
+  /** Calls `run` with a request slot. If one is free, calls `run` at once and returns undefined. Otherwise calls `run`
+   *  when the request's turn comes; the returned function cancels the request before that. `first` puts the request at
+   *  the head of its class. The caller must end each slot with `done`, `throttled` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -106,7 +107,8 @@ export class Limiter {
     }
   }
 
-  /** Called when a request has ended: its complete answer is not a 429, or no answer can arrive any more. */
+  /** Called when a request has ended without a 429: its complete answer has arrived, or no answer can arrive any
+   *  more. */
   done(slot: Slot): void {
     const now = this.#cool(slot)
     this.#throttle.accepted()
@@ -126,7 +128,7 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Returns the slot of a request that was never sent, so that the service did not count it. The slot is recorded as
+  /** Returns the request slot of a request that was never sent, so the service did not count it. Records the slot as
    *  done a minute before it was taken, so that a restart does not count it either. */
   giveBack(slot: Slot): void {
     this.#slots.giveBack(slot.id)
@@ -135,8 +137,7 @@ export class Limiter {
   }
 
   /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits may still send some
-   *  requests at once, because the old requests were within their own plan, and the service may still accept an
-   *  exit. */
+   *  requests at once: the earlier requests were within their own plan, and the service may still accept an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -145,8 +146,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Grants no slot until `open` is called, because the service refuses the key. After a while, slots are granted again
-   *  without `open`: if the feed never lost its connection, nothing would report that the key is accepted again. */
+  /** Stops granting request slots, because the service refuses the key. `open` ends the stop; it also ends by itself
+   *  after a while, because nothing reports that the key is accepted again if the feed never lost its connection. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -161,7 +162,7 @@ export class Limiter {
     return this.#closed
   }
 
-  /** Use of the budget, for display. */
+  /** Returns how much of the request limit is used, for display. */
   status(): Budget {
     const now = this.#update()
     let waiting = 0
@@ -210,7 +211,7 @@ export class Limiter {
     return slot
   }
 
-  /** Ends a slot, which counts for one more minute. Returns the time. */
+  /** Ends the request of a slot, which counts for one more minute. Returns the current time. */
   #cool(slot: Slot): number {
     const now = this.#update()
     this.#slots.end(slot.id, now)
@@ -218,8 +219,8 @@ export class Limiter {
     return now
   }
 
-  /** Frees slots of requests that ended more than a minute ago, and raises a rate that a 429 had lowered. Returns the
-   *  time. */
+  /** Frees the request slots of requests that ended more than a minute ago, and raises a rate that a 429 had lowered.
+   *  Returns the current time. */
   #update(): number {
     const now = this.#options.monotonicMs()
     this.#slots.update(now)
@@ -239,8 +240,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Returns the first class with a waiting request, in the order of priority up to `last`; undefined if there is none.
-   *  Drops cancelled requests. */
+  /** Returns the class with the highest priority that has a waiting request, but none after `last`; undefined if there
+   *  is none. Drops cancelled requests. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
       if (this.#dropLeft(kind) > 0) return kind
@@ -249,20 +250,20 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Without this, a queue
-   *  that waits behind another class would grow without bound. */
+  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Otherwise the queue of a
+   *  class that waits behind another class would grow without limit. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** Sets one timer, for the next moment at which the first request of a queue may get a slot. System timers may fire
-   *  early, so `#serve` checks again. */
+  /** Sets one timer, for the next moment at which the first request of a queue may get a request slot. A system timer
+   *  may fire early, so `#serve` checks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    // A timer that fires earlier than needed may remain, because `#serve` checks again.
+    // The present timer may stay if it fires earlier, because `#serve` checks again.
     if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return
     this.#timer?.()
     this.#timer = undefined
@@ -284,7 +285,7 @@ export class Limiter {
     return Math.min(freed, this.#throttle.nextStepAt(now))
   }
 
-  /** Restores the slots of earlier processes, with times on this boot's clock. */
+  /** Restores the request slots of earlier processes, with times on the clock of this boot. */
   #restore(past: readonly Slot[], now: number): void {
     const { boot, write } = this.#options
     const log = readSlotLog(past, boot, now)
@@ -302,7 +303,8 @@ export class Limiter {
     }
     if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
     const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
-    // If the log holds more slots than the plan has, they were taken under a larger plan of unknown size.
+    // If the log has more request slots in use than the plan allows, they were taken under a larger plan whose size is
+    // unknown.
     const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
     const isExit = now < this.#unknownUntil // only exits were sent since the log began
     for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)

@@ -7,10 +7,11 @@ const NONE: readonly WorkingOrder[] = []
 /** Orders that may still change: open orders, and filled orders with a provisional fill or another open attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** Number of full exits among these orders, by mint. A full exit may still sell a later position of its mint. */
+  /** Number of full exits among these orders, by account and mint. A full exit may still sell a later position of its
+   *  mint. */
   readonly #exits = new ByMint<number>()
   readonly #buys = new ByMint<WorkingOrder[]>()
-  /** The largest reservation of one order, lamports, by account and bot. */
+  /** The largest reservation of a single order so far, lamports, by account and bot. */
   readonly #largest = new Map<string, Map<string, number>>()
 
   add(working: WorkingOrder): void {
@@ -38,15 +39,15 @@ export class OpenOrders {
     return this.#all.values()
   }
 
-  /** Returns the lamports that the bots of an account would reserve if each of them placed one more order of its
-   *  largest size so far. */
+  /** Returns the lamports that an account would reserve if each of its bots placed one more order of its largest size
+   *  so far. */
   onceMoreLamports(account: string): bigint {
     let sum = 0n
     for (const lamports of this.#largest.get(account)?.values() ?? []) sum += BigInt(lamports)
     return sum
   }
 
-  /** Whether a full exit could also sell the tokens of this buy, because the end of the exit is not proved. */
+  /** Whether a full exit could also sell the tokens of this buy, because it is not proved that the exit has ended. */
   couldBeSold(order: Order): boolean {
     return order.side === 'buy' && this.#exits.has(order)
   }

@@ -4,8 +4,8 @@ import { type CalledOff, isAnswered } from './attempt.ts'
 import type { Orders } from './reducer-state.ts'
 import { isExecuted, timeLeftMs } from './working-order.ts'
 
-/** Answers executors' questions about orders in progress. Between the commit of an attempt and its sending, the
- *  transaction is built and verified, so the order may have changed. */
+/** Answers questions of executors about orders in progress. An executor must ask, because the order may change between
+ *  the commit of an attempt and its sending, while the transaction is built and verified. */
 export class OrderQueries {
   readonly #orders: Orders
   readonly #clock: Clock
@@ -26,26 +26,26 @@ export class OrderQueries {
     return this.#orders.blocks.calledOff(working) ?? (isInTime && !isExecuted(working) ? undefined : 'TTL')
   }
 
-  /** Whether all open attempts are known to the chain or the service: no attempt is being checked, built or signed, and
-   *  none waits for an answer of the service. */
+  /** Whether the service has answered, or a transaction was sent, for every open attempt: none is being checked, built
+   *  or signed, and none waits for an answer of the service. */
   get isAnswered(): boolean {
     for (const { openAttempts } of this.#orders.open.values())
       if (openAttempts.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false
     return true
   }
 
-  /** Returns the upper bound of the lamports that an order takes out of the wallet; 0 if the order has ended. */
+  /** Returns the most lamports that an order can take out of the wallet; 0 if the order has ended. */
   reserveLamports(orderId: string): bigint {
     return BigInt(this.#orders.open.get(orderId)?.order.reserveLamports ?? 0)
   }
 
-  /** Returns the lamports that new orders in this account may reserve while a transaction is on its way: twice the
-   *  largest order of each of its bots. */
+  /** Returns the lamports that new orders of this account may reserve while a transaction is on its way: for each bot,
+   *  twice its largest order so far. */
   headroomLamports(account: string): bigint {
     return 2n * this.#orders.open.onceMoreLamports(account)
   }
 
-  /** Returns the upper bound of the lamports that the account's other open orders take out of the wallet. */
+  /** Returns the most lamports that the account's other open orders can take out of the wallet. */
   reservedLamports(account: string, orderId: string): bigint {
     let sum = 0n
     for (const { order, state } of this.#orders.open.values())

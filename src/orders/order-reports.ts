@@ -31,8 +31,7 @@ export function report(
   commitReports(step)
 }
 
-/** Changes the state of the order and writes a report. The report is committed together with the next one of this
- *  step. */
+/** Changes the state of the order and writes a report. The next commit of this step also commits this report. */
 export function addReport(
   step: Step,
   working: WorkingOrder,
@@ -43,8 +42,8 @@ export function addReport(
   step.unreported.push(writeReport(step, working, state, code, details))
 }
 
-/** Commits, and then delivers the reports that were added. A report is durable before the engine gets it, so that a
- *  restart can deliver it again. */
+/** Commits the reports that were added, and then delivers them. A report is durable before the engine receives it, so
+ *  that a restart can deliver it again. */
 export function commitReports(step: Step): void {
   const whenDurable: Effect[] = []
   if (step.unreported.length > 0) {
@@ -88,8 +87,8 @@ function numbered({ orders, effects }: Step, written: ExecutionReport): Numbered
   return { kind: 'report', id, report: written }
 }
 
-/** Returns a report. Assigns field by field, which is several times as fast as spreading, because this runs several
- *  times for every order. */
+/** Returns a report. Assigning field by field is several times as fast as spreading, and this runs several times for
+ *  every order. */
 function reportOf(
   { order, openAttempts }: WorkingOrder,
   state: OrderState,

@@ -7,10 +7,10 @@ import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
 import { type Orders, Step } from './reducer-state.ts'
 
-/** Changes the state by one event and returns the effects, which must be carried out in order. The function is pure: it
- *  calls nothing outside the state, and the time is an argument. Effects that may cause further events at once (a
- *  commit, a report, a request for a slot) come last. Only follow-up events, which read the state again, may come after
- *  them. */
+/** Applies one event to the state and returns the effects, which must be carried out in order. The function is pure: it
+ *  calls nothing outside of the state, and it gets the time as an argument. Effects that may cause further events at
+ *  once (a commit, a report, a request for a request slot) come last. Only follow-up events may come after them,
+ *  because their handlers read the state again. */
 export function step(orders: Orders, event: OrderEvent, now: Millis, monotonicMs: number): readonly Effect[] {
   const one = new Step(orders, now, monotonicMs)
   apply(one, event)

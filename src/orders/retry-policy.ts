@@ -6,15 +6,15 @@ import type { Outcome } from './ports.ts'
 /** Reason why an attempt did not execute. */
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
-/** backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After. climb: retry with the order's next
- *  slippage. An exit is retried at once; an entry after 0.5 s, then after 1 s, so that the engine may cancel it before.
- *  otherFee: retry at once with another priority fee. hold: wait at the head of the queue until the service accepts the
- *  key, or until the key is tried again. minute: repeat after a minute. end: no retry; another try would be a new
- *  order, with its own record. */
+/** What happens after a failed attempt. backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After.
+ *  climb: retry with the order's next slippage; an exit at once, an entry after 0.5 s and then after 1 s, so that the
+ *  engine may cancel it in between. otherFee: retry at once with another priority fee. hold: wait at the head of the
+ *  queue until the service accepts the key, or until the key is tried again. minute: repeat after a minute. end: no
+ *  retry; another try would be a new order with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** Retry policy by cause, and the end state of an order that is not retried. The table is used only for attempts that
- *  are proved not to have executed. An attempt without that proof is never retried. */
+/** For each cause of a failure: the retry policy, and the state in which an order ends that is not retried. The table
+ *  applies only to attempts that are proved not to have executed. An attempt without this proof is never retried. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
@@ -56,7 +56,7 @@ export function codeOf(failure: Failure): ErrorCode {
 
 export interface Tries {
   readonly class: OrderClass
-  /** Number of repeats with the present slippage. */
+  /** Number of repeats so far with the present slippage. */
   readonly waits: number
   /** Index of the slippage that was tried last; `steps` is the number of slippages. */
   readonly step: number

@@ -1,11 +1,12 @@
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A fact that no input of the engine contains. The newest fact of each name counts. */
+/** A fact about the service or an account that no input of the engine contains. The newest fact of each name
+ *  applies. */
 export interface Learned {
   /** Subject of the fact: an account, if the fact is about its money; otherwise the host of the service. */
   readonly about: string
-  /** `proof`; `worth`, see `worthFact`; or the endpoint whose answers were examined. */
+  /** Kind of fact: `proof`; `worth` (see `worthFact`); or the endpoint whose answers were examined. */
   readonly name: string
   readonly time: Millis
   readonly value: Json
@@ -13,23 +14,22 @@ export interface Learned {
 
 /** Facts that `sluice doctor --probe-live` proved with real money: the value of a `Learned` with the name `proof`. */
 export interface ServiceProof {
-  /** Unit of the number in a sale; null if no sale of a number was carried out. */
+  /** Unit of the number of tokens in a request to sell; null if no sale of a number of tokens was carried out. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
-  /** `sol` if the price of our own buy, in SOL, agreed with the feed's prices (amount / tokensTraded); null
-   *  otherwise. */
+  /** `sol` if the price of our own buy in SOL agreed with the feed's prices (amount / tokensTraded); otherwise null. */
   readonly tradeAmount: 'sol' | null
   /** The feed's price divided by the price in SOL: 1 if the feed quotes SOL; null without enough trades. */
   readonly quotedPerSol: number | null
   /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** The ways to state the amount of a sale that have sold the requested amount. */
+  /** The forms of the amount in a request to sell that sold the requested amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
   /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
    *  selling. */
   readonly feeLamports: number
   readonly rentLamports: number
   readonly lossLamports: number
-  /** Medians of the times from the commit of the order to each stage, ms; null if no order reached the stage. */
+  /** Median times from the commit of an order to each stage, ms; null if no order reached the stage. */
   readonly latencyMs: {
     readonly answer: number | null
     readonly confirmed: number | null

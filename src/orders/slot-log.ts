@@ -1,24 +1,25 @@
 import type { Slot } from './ports.ts'
 
-/** Hard limit of the `Http` port, ms. Every exchange ends at most this long after it began. */
+/** Time limit of the `Http` port, ms. Every request ends at most this long after it began. */
 export const REQUEST_LIMIT_MS = 60_000
 
-/** Request slots of earlier processes, with times on this process's clock. */
+/** The request slots of earlier processes, with times on the clock of this boot. */
 export interface OldSlots {
   readonly lastId: number
-  /** The entry that marks the beginning of the log. Requests that ended before it are not in the log. */
+  /** The entry that marks the beginning of the log, if the log still contains it. Requests that ended before it are not
+   *  in the log. */
   readonly beginning: EndedSlot | undefined
-  /** Slots in the order in which their requests ended, with times on this boot's clock. */
+  /** Request slots in the order in which their requests ended, with times on the clock of this boot. */
   readonly slots: readonly EndedSlot[]
 }
 
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
-/** Reads the log of request slots that earlier processes wrote for one key. Monotonic times of another boot cannot be
- *  compared with those of this one, but all entries of a boot happened before the first entry of the next boot. So the
- *  times of each earlier boot are shifted until the latest of them equals the earliest time of the next boot. A shifted
- *  time may be too late, but never too early. Returns undefined if the log does not cover the last minute, because it
- *  is empty or has times in this boot's future. */
+/** Reads the log of request slots that earlier processes wrote for one key. Monotonic times of another boot of the
+ *  machine cannot be compared with those of this boot. But all entries of a boot happened before the first entry of the
+ *  next boot, so the times of each earlier boot are shifted until the latest of them equals the earliest time of the
+ *  next boot. A shifted time may be too late, but never too early. Returns undefined if the log does not cover the last
+ *  minute, because it is empty or contains times in this boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst
@@ -38,7 +39,7 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
   }
 }
 
-/** Id of the entry that marks the start of a log. Requests before this entry may still count. */
+/** Id of the entry that marks the beginning of a log. Requests from before this entry may still count. */
 const BEGINNING = 0
 
 /** Returns the entry to write at the start of a log. A restart within the minute learns from this entry that earlier
@@ -47,8 +48,8 @@ export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: numb
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** Returns the slot as ended. If the process died before it recorded the end, the request is over by now, because every
- *  exchange has a time limit. */
+/** Returns a request slot as ended. If the process died before it recorded the end, the end is the time limit of the
+ *  request, because every request has one. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }
@@ -63,7 +64,8 @@ function shifted(slots: readonly Slot[], boot: string, before: number): EndedSlo
   })
 }
 
-/** Converts milliseconds. Rounds up to whole milliseconds, because it is safe to hold a slot for too long. */
+/** Converts milliseconds to nanoseconds. Rounds up to whole milliseconds, because a request slot may safely stay in use
+ *  for too long. */
 export function toNanoseconds(ms: number): bigint {
   return BigInt(Math.ceil(ms)) * 1_000_000n
 }

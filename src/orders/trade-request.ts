@@ -1,14 +1,14 @@
 import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Outcome } from './ports.ts'
 
-/** Terms of a request to the service: the fields of its body, and the side of the trade. */
+/** The terms of a trade in a request to the service: the fields of the request's body, and the side of the trade. */
 export type AskedTrade = AskedBuy | AskedSell
 
 interface Terms {
   readonly wallet: string
   readonly mint: string
   readonly slippagePercent: number
-  /** null if the service chooses the fee. */
+  /** Priority fee; null if the service chooses it. */
   readonly priorityFeeLamports: Lamports | null
 }
 
@@ -22,35 +22,35 @@ export interface AskedSell extends Terms {
   readonly amount: SellAmount
 }
 
-/** Amount of a sale: everything, a percentage with at most two decimals, or a number of tokens in the service's unit,
- *  as a plain decimal. */
+/** Amount in a request to sell: everything, a percentage with at most two decimals, or a number of tokens in the
+ *  service's unit, as a decimal without an exponent. */
 export type SellAmount =
   | { readonly kind: 'all' }
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'number'; readonly decimal: string }
 
-/** Result of a request to build: the unsigned transaction for an attempt, with the terms of the request, or the reason
- *  why there is none. An unsigned transaction cannot execute. */
+/** Answer of the service to a request to build a transaction: the unsigned transaction with the terms of the request,
+ *  or the reason why there is none. An unsigned transaction cannot execute. */
 export type Built =
   | {
       readonly kind: 'built'
       readonly asked: AskedTrade
       readonly bytes: Uint8Array
-      /** Last valid height, as the builder claims it. It is compared with the height of our own node, and never relied
-       *  on. */
+      /** Last valid block height, as the builder states it. It is only compared with the height of our own node. */
       readonly lastValidBlockHeight: number | undefined
     }
   | Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
-/** Unit of the number in a sale's request. A number in the wrong unit is wrong by a factor of 10^decimals, so no number
- *  is sent while the unit is unproved. */
+/** Unit of the number of tokens in a request to sell. A number in the wrong unit is wrong by a factor of 10^decimals,
+ *  so no number is sent while the unit is unproved. */
 export type SellUnit = 'tokens' | 'base' | 'unproved'
 
-/** The amount sold may differ by one part in a million, because services compute in floating point. */
+/** The sold amount may differ from the requested amount by one part in a million, because services compute in floating
+ *  point. */
 const TOLERANCE = 1_000_000n
 
-/** Whether the amount sold is the amount asked for, in base units. A wrong unit would change the amount by powers of
- *  ten. */
+/** Whether the sold amount is the requested amount, both in base units. With a wrong unit, they would differ by powers
+ *  of ten. */
 export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
   const off = sold > asked ? sold - asked : asked - sold
   return off <= 1n || off * TOLERANCE <= asked

@@ -31,7 +31,7 @@ export interface OpenAttempt {
   readonly attempt: Attempt
   /** Index into the order's slippages. */
   readonly slippageStep: number
-  /** Whether a provisional fill was seen and no fork has reversed it since. */
+  /** Whether a provisional fill was seen, and no fork has reversed it since. */
   hasFilled: boolean
   /** Request slot of the attempt; undefined once the request is over. */
   slot: Slot | undefined
@@ -56,9 +56,9 @@ export interface WorkingOrder {
   refusedFees: number
   /** Number of repeats at the present slippage. */
   waits: number
-  /** Number of attempts that were refused or reverted while others were open. */
+  /** Number of attempts that were refused or reverted while other attempts of the order were open. */
   failures: number
-  /** Cause of the last refusal, if the order will be retried after it. */
+  /** Cause of the last refusal, if the order will be retried because of it. */
   refusedFor: Cause | undefined
   /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
@@ -120,7 +120,7 @@ export function restoreProgress(working: WorkingOrder, attempts: readonly Attemp
   }
 }
 
-/** Adds an attempt that will be sent now, or that was sent. */
+/** Adds an attempt that is about to be sent, or that was sent. */
 export function openAttempt(working: WorkingOrder, attempt: Attempt, slot: Slot | undefined): OpenAttempt {
   const hasFilled = attempt.state === 'landed' && attempt.code === ''
   const open: OpenAttempt = { attempt, slippageStep: working.slippageStep, hasFilled, slot, sentMs: 0 }
@@ -134,21 +134,22 @@ function causeOfRefused({ state, code }: Attempt): Cause | undefined {
   return causeOf({ kind: 'refused', code, reason: '', retry: code === 'RATE_LIMIT' ? 'wait' : 'never' })
 }
 
-/** Makes the next attempt use the slippage one step above `step`, if the order has one. */
+/** Makes the next attempt use the slippage after the one with the index `step`, if the order has one. */
 export function raiseSlippage(working: WorkingOrder, step: number): void {
   const last = working.order.slippagePercents.length - 1
   working.slippageStep = Math.min(Math.max(working.slippageStep, step + 1), last)
 }
 
-/** Returns the order's own priority fee at its present slippage. */
+/** Returns the priority fee that the order sets for its present slippage; null if the service chooses it. */
 function ownFee({ order, slippageStep }: WorkingOrder): Lamports | null {
   const { priorityFeeLamports, priorityFeeLadder } = order
   if (priorityFeeLadder.length === 0) return priorityFeeLamports
   return priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] as Lamports
 }
 
-/** Returns the priority fee to try after this many refused fees. The order of the fees: the order's own fee, the
- *  service's choice (null), and the lowest fee, because the service's choice may exceed the policy. */
+/** Returns the priority fee to try after `refused` fees were refused. The fees in their order: the fee that the order
+ *  sets, the service's choice (null), and the lowest fee. The lowest fee is tried because the service's choice may be
+ *  higher than the policy allows. */
 export function feeAfter(working: WorkingOrder, refused: number): Lamports | null {
   const own = ownFee(working)
   if (refused === 0) return own
@@ -161,7 +162,7 @@ function countFees(working: WorkingOrder): number {
   return own === null || own === LEAST_PRIORITY_FEE ? 2 : 3
 }
 
-/** Makes the next attempt use the next fee after the one that was refused. */
+/** Makes the next attempt use the fee after the one that was refused. */
 export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
   for (let refused = working.refusedFees; refused < countFees(working); refused++)
     if (feeAfter(working, refused) === priorityFeeLamports) working.refusedFees = refused + 1
@@ -176,14 +177,14 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Returns the time in ms for which the order may still be sent; Infinity for exits. The wall clock and the
- *  monotonic clock are compared, and the clock that leaves less time counts. */
+/** Returns the time in ms for which the order may still be sent; Infinity for exits. It is the shorter of the times
+ *  that the wall clock and the monotonic clock leave. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
 }
 
-/** Returns the input of the retry table for an attempt that failed with slippage number `step`. */
+/** Returns the input of the retry table for an attempt that failed with the slippage of index `step`. */
 export function triesOf(
   working: WorkingOrder,
   step: number,
@@ -209,8 +210,9 @@ export function isWaiting(working: WorkingOrder): boolean {
   return working.openAttempts.length === 0 && isOpen(working.state)
 }
 
-/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, with the code EXIT_UNPROVED for the journal.
- *  After a crash, these attempts are over, and the code prevents a retry of the order. */
+/** Marks a buy as overtaken: a full exit of its mint was accepted after it. Returns its unsigned attempts with the code
+ *  EXIT_UNPROVED, which the journal records. After a crash, these attempts are over, and the code prevents a retry of
+ *  the order. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.openAttempts.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))

@@ -9,7 +9,10 @@ afterEach(clearFailpoint)
 
 class Died extends Error {}
 
-/** Runs an order until the process dies at the given passage of this failpoint, then continues in a new process. */
+/**
+ * Runs an order until the process dies at this failpoint, when execution reaches it for the given time. Then continues
+ * in a new process.
+ */
 test.each<[Failpoint, number, string[], number]>([
   ['accepted', 1, [], 0], // not durable: the decision is lost
   ['armed', 1, [], 0],
@@ -20,7 +23,7 @@ test.each<[Failpoint, number, string[], number]>([
   ['before-report', 2, ['working', 'filled', 'filled'], 1],
   ['after-report', 2, ['working', 'filled', 'filled'], 1],
 ])(
-  'after a crash at failpoint %s (passage %i), a new process continues and executes the order at most once',
+  'after a crash when failpoint %s is reached for time number %i, a new process continues and executes the order at most once',
   (at, times, told, executed) => {
     const world = new GatewayWorld()
     world.script = () => FILL
@@ -40,7 +43,7 @@ test.each<[Failpoint, number, string[], number]>([
   },
 )
 
-test('the process is killed at the failpoint and the passage that its environment names', () => {
+test('the process is killed at the failpoint that its environment names, when it is reached for the named time', () => {
   const source = (name: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${name}`, import.meta.url)))
   const script = `import(${source('runtime/failpoint.ts')}).then(async () => {
     const { failpoint } = await import(${source('base/failpoint.ts')})

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeJson, encodeJson } from '../../src/base/json.ts'
 
-/** Returns the encoding that `JSON.stringify` makes with a replacer. */
+/** Returns the encoding of `JSON.stringify` with a replacer, as the reference. */
 function stringified(value: unknown): string {
   const renamed = (item: object): object =>
     Object.fromEntries(Object.entries(item).map(([key, one]) => [/^\$+bigint$/.test(key) ? `$${key}` : key, one]))

@@ -40,7 +40,7 @@ describe('amounts', () => {
     expect(solToLamports(lamportsToSol(value))).toBe(value)
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, 2 ** 53])('%d is not a number of lamports', (value) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, 2 ** 53])('%d is refused as a number of lamports', (value) => {
     expect(() => lamports(value)).toThrow(RangeError)
   })
 
@@ -112,11 +112,11 @@ describe('JSON', () => {
     ['a typed array', new Uint8Array(2)],
     ['minus infinity', Number.NEGATIVE_INFINITY],
     ['a class', new (class Money {})()],
-  ])('a plain copy of %s throws', (_name, one) => {
+  ])('making a plain copy of %s throws an error', (_name, one) => {
     expect(() => plainJson({ deep: [one] }, 'it')).toThrow(/^it\.deep\[0\]/)
   })
 
-  it('a plain copy of a cyclic or too deep value throws', () => {
+  it('making a plain copy of a cyclic or too deep value throws an error', () => {
     const knot: unknown[] = []
     knot.push(knot, knot)
     expect(() => plainJson(knot, 'it')).toThrow('cyclic or too large')

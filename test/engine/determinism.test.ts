@@ -13,7 +13,7 @@ const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: 
     }),
   )
 
-it(`two processes make the same decisions over ${ROWS} rows, and other decisions with another seed`, () => {
+it(`two processes with the same seed make the same decisions over ${ROWS} rows, and with another seed other decisions`, () => {
   const first = inAnotherProcess(1)
   const second = inAnotherProcess(1)
   expect(first.orders).toBeGreaterThan(100)

@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'unknown' as const }, { kind: 'restart' as const }) },
 )
 
-/** Time passes, and the pool of one mint is read several times. */
+/** Steps in which time passes and the pool of one mint is read several times. */
 const silence: fc.Arbitrary<Step[]> = fc
   .tuple(mint, fc.array(pool, { minLength: 1, maxLength: 5 }))
   .map(([held, pools]) =>
@@ -112,7 +112,7 @@ function poolOf({ percent, slots, ageMs }: Extract<Step, { kind: 'pool' }>, now:
   return { slot: Math.floor(now / 400) + slots, time: now - ageMs, ...sides }
 }
 
-/** Takes the same step in every engine. The state of the first engine selects the step. */
+/** Carries out the same step in every engine. The state of the first engine decides the details of the step. */
 function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   const [first] = worlds as [EngineWorld]
   if (one.kind === 'restart') return []
@@ -126,9 +126,8 @@ function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
 }
 
 /**
- * The decisions that a restart must not change. Refusals, which are recorded once a second, and CHASED, which is
- * recorded once, are left out, because a restart forgets that they were recorded. The order of the keys does not
- * matter.
+ * Returns the decisions that a restart must not change, as texts with sorted keys. Refusals (recorded once a second)
+ * and CHASED (recorded once) are left out, because a restart forgets that they were recorded.
  */
 function decisions(outputs: readonly Output[]): string[] {
   const isChase = (output: Output): boolean => output.kind === 'cancel' && output.code === 'CHASED'

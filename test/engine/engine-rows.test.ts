@@ -40,8 +40,8 @@ test('the engine handles rows up to the first row that has outputs', () => {
 })
 
 test.each([
-  ['time that runs backwards', [5, 4], 'time runs backwards from 1780000000005 to 1780000000004'],
-  ['time before the last input', [-1], 'time runs backwards from 1780000000000 to 1779999999999'],
+  ['a time before the last row', [5, 4], 'time runs backwards from 1780000000005 to 1780000000004'],
+  ['a time before the last input', [-1], 'time runs backwards from 1780000000000 to 1779999999999'],
   ['a time that is not a number', [Number.NaN], 'to NaN'],
 ])('%s is refused', (_name, times, message) => {
   const { engine, mints } = new EngineRig([noting as never], [botSettings('noting')])
@@ -52,7 +52,7 @@ test.each([
   expect(() => engine.rows(100, block, 0, block.length)).toThrow(message)
 })
 
-test('a handler of trades that a strategy adds while it runs is called from the next row on', () => {
+test('if a strategy adds a handler of trades while it runs, the handler receives trades from the next row on', () => {
   const calls: string[] = []
   const late = defineStrategy({
     ...{ name: 'late', about: 'adds a handler', params: z.object({}), keys: ['trades'], bars: { '1 trade': 1 } },

@@ -4,7 +4,7 @@ import { lamports } from '../../src/base/units.ts'
 import { type BuyOptions, defineStrategy, type SellOptions, type Token } from '../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
 
-/** Returns a strategy that buys on every print while `buy` is set. `buy` holds the options of the buy. */
+/** Returns a strategy that buys at every print as long as `buy` is set. `buy` contains the options of the buy. */
 function greedy(options: Partial<BuyOptions> = {}, sell?: (token: Token) => SellOptions | undefined) {
   return defineStrategy({
     name: 'greedy',
@@ -57,7 +57,7 @@ describe('a buy', () => {
     expect(cancels()).toEqual(['LOSS_LIMIT'])
   })
 
-  it('a buy has one attempt, or the slippage ladder of the order or the bot, and reserves the cost of the last step', () => {
+  it('a buy has one attempt, or one for each step of the slippage ladder, and reserves the cost of the last step', () => {
     const ladder = [5, 10, 15]
     const own = { orders: { slippageLadder: ladder } }
     const stepsOf = (rig: ReturnType<typeof rigOf>) => orders(rig.settle(1e-6))[0]?.slippagePercents
@@ -79,14 +79,29 @@ describe('a buy', () => {
 
   const refusing: [name: string, code: string, options: Parameters<typeof botSettings>[1], buy: Partial<BuyOptions>][] =
     [
-      ['above the limit per order', 'ORDER_LIMIT', { limits: { maxLamportsPerOrder: 50_000_000 as never } }, {}],
-      ['above the limit per hour', 'HOUR_LIMIT', { limits: { maxLamportsPerHour: 50_000_000 as never } }, {}],
-      ['above the limit per token', 'MINT_LIMIT', { limits: { maxLamportsPerMint: 50_000_000 as never } }, {}],
-      ['with a limit of 0 positions', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
-      ['without enough money', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
-      ['below the minimum of the service', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
-      ['above the maximum of the plan', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
-      ['of an amount that is no number', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
+      [
+        'of more SOL than the limit per order',
+        'ORDER_LIMIT',
+        { limits: { maxLamportsPerOrder: 50_000_000 as never } },
+        {},
+      ],
+      [
+        'of more SOL than the limit per hour',
+        'HOUR_LIMIT',
+        { limits: { maxLamportsPerHour: 50_000_000 as never } },
+        {},
+      ],
+      [
+        'of more SOL than the limit per token',
+        'MINT_LIMIT',
+        { limits: { maxLamportsPerMint: 50_000_000 as never } },
+        {},
+      ],
+      ['under a limit of 0 positions', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
+      ['of more SOL than the wallet has', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
+      ['of less SOL than the service allows', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
+      ['of more SOL than the plan allows', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
+      ['of an amount of NaN', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
       ['with a slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
       ['with a priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
     ]
@@ -126,7 +141,7 @@ describe('a buy', () => {
     expect(order?.price).toBe(1e-6)
   })
 
-  it('a buy of a mint that the bot holds is refused unless it scales in, and a buy of a mint of another bot is always refused', () => {
+  it('a buy of a mint that the bot holds is refused without scaleIn, and a buy of a mint that another bot holds is always refused', () => {
     const rig = rigOf(greedy())
     rig.fill(orders(rig.settle(1e-6))[0] as never, 1e-6)
     rig.trade(1e-6)
@@ -178,16 +193,21 @@ describe('an exit', () => {
   }
 
   const rules: [name: string, exits: object, path: number[], reason: RegExp | undefined][] = [
-    ['stop-loss', { stopLossPercent: 20 }, [0.9e-6, 0.85e-6, 0.79e-6], /stop-loss: -21.0 %/],
+    ['a stop-loss sells at its level', { stopLossPercent: 20 }, [0.9e-6, 0.85e-6, 0.79e-6], /stop-loss: -21.0 %/],
     ['a stop-loss does not sell above its level', { stopLossPercent: 20 }, [0.9e-6, 0.81e-6], undefined],
-    ['take-profit', { takeProfitPercent: 50 }, [1.2e-6, 1.5e-6], /take-profit: \+50.0 %/],
+    ['a take-profit sells at its level', { takeProfitPercent: 50 }, [1.2e-6, 1.5e-6], /take-profit: \+50.0 %/],
     [
       'a trailing stop sells at its distance from the high',
       { trailingPercent: 15 },
       [1.4e-6, 1.18e-6],
       /trailing stop: -15.7 % from the high/,
     ],
-    ['a trailing stop also counts from the entry price', { trailingPercent: 15 }, [0.84e-6], /trailing stop/],
+    [
+      'a trailing stop also sells if the price only fell since the entry',
+      { trailingPercent: 15 },
+      [0.84e-6],
+      /trailing stop/,
+    ],
   ]
   it.each(rules)('%s', (_name, exits, path, reason) => {
     const { rig } = opened({ exits })
@@ -348,7 +368,7 @@ describe('a strategy', () => {
     expect(seen).toEqual([`new ${MINT}`, `trade ${MINT_2}`])
   })
 
-  it('a strategy is warmed up without acting, and prices of the warm-up trigger nothing', () => {
+  it('requests of a strategy during its warm-up have no effect, and prices of the warm-up trigger nothing', () => {
     const rig = rigOf(greedy())
     for (let index = 0; index < 5; index++) {
       rig.block.append(

@@ -57,7 +57,7 @@ describe('a fork', () => {
     expect(orders(rig.trade(1e-6))).toHaveLength(1)
   })
 
-  it('a reversal of a fill that now belongs to another order leaves the fill booked', () => {
+  it('an order cannot reverse a fill that now belongs to another order', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const [held] = seen.bot.positions()
@@ -99,7 +99,7 @@ describe('a fork', () => {
     expect(seen.bot.budget().profitTodaySol).toBe(0)
   })
 
-  it('if a partly sold buy is removed and comes back later, the longest holding time continues', () => {
+  it('if a fork removes a partly sold buy and the buy lands again, maxHoldSeconds still counts from the first fill', () => {
     const { rig, buy } = setUp({ exits: { maxHoldSeconds: 60 } })
     rig.fill(buy, 1e-6, { final: false })
     const first = lastOf(rig.outputs, 'timer')?.timer
@@ -157,7 +157,7 @@ describe('a late fill', () => {
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens }) })
     rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens, signature: 'once more' }) })
     expect(seen.bot.positions()).toEqual([])
-    // The next buy subscribes the mint again, so the number of subscribers did not fall below 0.
+    // The next buy subscribes to the mint again, which shows that the number of subscribers did not fall below 0.
     const outputs = rig.trade(1e-6)
     expect(orders(outputs)).toHaveLength(1)
     expect(lastOf(outputs, 'keys')?.want).toContain(MINT)
@@ -186,7 +186,7 @@ describe('reports out of order', () => {
     expect(position(outputs)).toMatchObject({ tokens: 200_000_000_000n, costLamports: 200_000_000 })
   })
 
-  it('the proceeds of a sale above the holding count, and no amount falls below 0', () => {
+  it('if a sale sold more than the holding, all its proceeds count, and no amount falls below 0', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -196,7 +196,7 @@ describe('reports out of order', () => {
     })
   })
 
-  it('after a sale of less than the holding, the exit continues', () => {
+  it('after an exit has sold only a part of the holding, it continues', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6)
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
@@ -216,7 +216,7 @@ describe('reports out of order', () => {
 })
 
 describe('the wallet', () => {
-  it('a token balance that was read at a slot is corrected by the fills of later slots', () => {
+  it('the fills of later Solana slots are added to a balance that was read at an earlier slot', () => {
     const settings = botSettings('buyer')
     const { strategy } = buyer()
     const rig = new EngineRig([strategy], [settings])
@@ -232,7 +232,7 @@ describe('the wallet', () => {
 })
 
 describe('flatten', () => {
-  it('a stop of a bot cancels its waiting buys, and a buy that fills nevertheless is sold at once', () => {
+  it('an operator who sells a mint cancels its waiting buys, and a buy that fills later is sold at once', () => {
     const { rig, buy } = setUp()
     const outputs = rig.input({ kind: 'command', command: { name: 'flatten' } })
     expect(lastOf(outputs, 'cancel')).toMatchObject({ orderId: buy.id, code: 'CANCELLED' })

@@ -35,11 +35,11 @@ test.each([
   ['gear', {}, 'source gear: the strategy declares fear, leaders'],
   ['fear', { value: 101 }, 'source fear: value: expected at most 100, found 101'],
   ['fear', null, 'source fear: expected a map, found nothing'],
-])('a test cannot give %s the data %j', (name, data, message) => {
+])('a test that gives the source %s the data %j gets an error', (name, data, message) => {
   expect(() => testStrategy(moody as Strategy, {}).source(name, data)).toThrow(message)
 })
 
-test('after a restart, the warm-up contains the last data of each source', () => {
+test('after a restart, a strategy receives the last data of each source during the warm-up', () => {
   const rig = testStrategy(moody as Strategy, {})
   rig.source('fear', { value: 20 })
   rig.source('fear', { value: 30 })

@@ -12,7 +12,7 @@ const timersIn = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.k
 const clearedIn = (outputs: readonly Output[]) =>
   outputs.flatMap((one) => (one.kind === 'timerCleared' ? [one.id] : []))
 
-/** Returns the timers that are set after all these outputs. */
+/** Returns the timers that are still set after these outputs. */
 function setAfter(outputs: readonly Output[]): Timer[] {
   const cleared = new Set(clearedIn(outputs))
   return timersIn(outputs).filter(({ id }) => !cleared.has(id))
@@ -29,7 +29,7 @@ describe('a timer that is refused', () => {
     ['every', 0.001],
     ['every', 0.09],
     ['after', 0.05],
-  ] as const)('%s %d s: too short', (kind, seconds) => {
+  ] as const)('bot.%s with %d s is refused as too short', (kind, seconds) => {
     const talk = ready()
     const answer = talk.ask((bot) => bot[kind]('t', seconds))
     expect(answer).toMatchObject({ ok: false, code: 'TIMER_TOO_SHORT', reason: expect.stringContaining('timer t') })
@@ -37,7 +37,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot) => bot[kind]('t', 0.1))).toEqual({ ok: true })
   })
 
-  it('of 500 timers of a millisecond none is set, one alarm is raised, and the bot continues', () => {
+  it('if a bot requests 500 timers of one millisecond, none is set, one alarm is raised, and the bot continues', () => {
     const talk = ready()
     const codes = talk.ask((bot) =>
       Array.from({ length: 500 }, (_, index) => {
@@ -67,8 +67,8 @@ describe('a timer that is refused', () => {
 })
 
 /**
- * Fires all timers of the bot as often as the clock allows, until they end or this many seconds have passed. Returns
- * how often a timer fired.
+ * Fires all timers of the bot as often as the clock allows, until no timer is left or until this many seconds have
+ * passed. Returns the number of firings.
  */
 function storm(talk: TalkingBot, seconds: number): number {
   const before = talk.fired.length
@@ -81,7 +81,7 @@ function storm(talk: TalkingBot, seconds: number): number {
   return talk.fired.length - before
 }
 
-describe('a storm of timers', () => {
+describe('timers that fire too often', () => {
   it('timers that fire too often are cleared, the entries of the bot end, and the alarm names the bot and the rate', () => {
     const talk = ready()
     talk.ask((bot) => {
@@ -94,7 +94,7 @@ describe('a storm of timers', () => {
     expect(talk.rig.outputs.findLast((output) => output.kind === 'bot')?.money.status).toBe('exits-only')
   })
 
-  it('timers that set the next timer when they fire count as well', () => {
+  it('a timer that sets the next timer each time it fires can also fire too often', () => {
     const talk = ready()
     talk.ask((bot) => {
       for (let index = 0; index < 50; index++) bot.after(`t${index}`, 0.1)
@@ -115,7 +115,7 @@ describe('a storm of timers', () => {
   })
 })
 
-describe('timers end together with the bot or the exit that set them', () => {
+describe('the timers of a closed position end', () => {
   it('a strategy that throws loses its timers', () => {
     const talk = ready()
     talk.ask((bot) => {
@@ -131,7 +131,7 @@ describe('timers end together with the bot or the exit that set them', () => {
     expect(talk.fired).toEqual([])
   })
 
-  /** Returns those of the timers that continue after a restart. */
+  /** Returns the names of those timers that continue after a restart. */
   const goesOn = (timers: readonly Partial<Timer>[], start?: (bot: Bot<unknown>) => void): string[] => {
     const whole = timers.map(
       (timer, index): Timer => ({
@@ -161,7 +161,7 @@ describe('timers end together with the bot or the exit that set them', () => {
     expect(goesOn(Array.from({ length: 1_500 }, () => ({ everyMs: 0 })))).toHaveLength(1_000)
   })
 
-  it('timers of exits continue under any strategy', () => {
+  it('timers of exits continue after a restart with another strategy', () => {
     expect(goesOn([{ owner: 'exits', name: `hold:${MINT}`, everyMs: 0 }])).toEqual([`hold:${MINT}`])
   })
 })

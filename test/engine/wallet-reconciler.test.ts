@@ -49,7 +49,7 @@ describe('an unexpected or double execution', () => {
     return last?.kind === 'account' ? last.money.breached : undefined
   }
   test.each(['LATE_FILL', 'SERVICE_DUPLICATE'] as const)(
-    'an execution %s stops the entries of the account until `resume`',
+    'an execution with the code %s stops the entries of the account until `resume`',
     (code) => {
       const order = bought()
       rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
@@ -194,7 +194,7 @@ describe('the first buy of a process is its only open buy', () => {
   })
 })
 
-describe('fewer tokens than booked', () => {
+describe('fewer tokens in the wallet than in the books', () => {
   const deficit = (tokens: bigint): Input => ({ kind: 'deficit', account: account.id, mint: MINT, tokens })
 
   test("if the wallet has fewer tokens than the books, the position takes the wallet's amount, and only this mint is refused until `resume`", () => {
@@ -209,7 +209,7 @@ describe('fewer tokens than booked', () => {
     rig.report(sale, 'failed', { code: 'REVERTED' })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('a position that has no tokens left is closed together with its exits', () => {
+  test('if the wallet holds no tokens of a position any more, the position and its exits end', () => {
     bought()
     rig.input(deficit(0n))
     expect(position()?.position).toMatchObject({ state: 'closed', tokens: 0n })
@@ -217,7 +217,7 @@ describe('fewer tokens than booked', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked()).toBe('ordered')
   })
-  test('a reading of enough tokens, or of a mint without a position, changes nothing', () => {
+  test('a reading changes nothing if the wallet holds enough tokens, or if no bot holds the mint', () => {
     expect(rig.input(deficit(0n))).toEqual([])
     bought()
     expect(rig.input(deficit(10n ** 18n))).toEqual([])
@@ -260,7 +260,7 @@ describe('adopt', () => {
 })
 
 test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)(
-  'adopting tokens with %s raises an alarm',
+  'the report of an order with the code %s raises an alarm',
   (code) => {
     rig.input(gate(true))
     rig.settle(1e-6)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Wants } from '../../src/engine/engine-state.ts'
 import type { Output } from '../../src/engine/messages.ts'
 
-it('after each change, all keys that are wanted on the feed are emitted, in order, and an emitted list never changes', () => {
+it('after each change, all wanted subscription keys are emitted in order, and an emitted list never changes', () => {
   const key = fc.constantFrom('trades', 'm1', 'm2', 'm3')
   const step = fc.record({ what: fc.constantFrom('add', 'drop', 'flush', 'warm'), key })
   fc.assert(

@@ -40,7 +40,7 @@ test.each([
   ['-1m', undefined],
   ['2000000 trades', undefined],
   ['NaN SOL', undefined],
-])('"%s" is no width of a bar, and the message suggests %s', (text, meant) => {
+])('"%s" is refused as the width of a bar, and the message suggests %s', (text, meant) => {
   expect(parseWidth(text)).toBeUndefined()
   expect(meantWidth(text)).toBe(meant)
 })

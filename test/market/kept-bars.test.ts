@@ -5,7 +5,7 @@ import { KeptBars } from '../../src/market/kept-bars.ts'
 
 const TOKENS = 4
 
-/** For a token, the number of bars that are added one after the other; 0 frees the token. */
+/** Steps. A step adds this number of bars to a token, one after the other; 0 frees the token. */
 const steps = fc.array(
   fc.record({ token: fc.nat(TOKENS - 1), bars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 })) }),
   { minLength: 1, maxLength: 15 },
@@ -15,7 +15,7 @@ function closeAt(bars: KeptBars, place: number): number | undefined {
   return bars.memoryAt(place)[bars.offsetOf(place) + CLOSED]
 }
 
-test('each token keeps its last bars, by their numbers, also after other tokens were freed', () => {
+test('the last bars of each token are found by their numbers, also after other tokens were freed', () => {
   fc.assert(
     fc.property(steps, fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(2_000)), (every, keep) => {
       const all = new KeptBars()

@@ -61,14 +61,14 @@ describe('a live block', () => {
   it.each([
     ['255 bytes', 'x'.repeat(255), true],
     ['256 bytes', 'x'.repeat(256), false],
-    ['255 bytes in characters of four bytes', `${'🚀'.repeat(63)}xyz`, true],
+    ['63 characters of four bytes', `${'🚀'.repeat(63)}xyz`, true],
     ['128 characters of two bytes', 'ü'.repeat(128), false],
   ])('a live block stores a text of %s', (_name, one, fits) => {
     const block = new LiveBlock(['a'], 64)
     expect(block.append(1, 1, 0, 0, numbers, one, '')).toBe(fits)
     expect(block.append(1, 1, 0, 0, numbers, '', one)).toBe(fits)
     expect(block.length).toBe(fits ? 2 : 0)
-    // A row that was refused leaves no text in the block.
+    // A refused row leaves no text in the block, so this row fits.
     expect(block.append(1, 1, 0, 0, numbers, 'signature', 'trader')).toBe(true)
     expect(block.texts.trader(block.length - 1)).toBe('trader')
   })

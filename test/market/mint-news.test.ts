@@ -9,7 +9,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('giveBack' as const), kept: fc.array(fc.nat(30)) }) },
 )
 
-test('another thread can find the mint of every number at any time, and receives each mint at most twice', () => {
+test('another thread always knows the mint of every token number, and receives each mint at most twice', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), (steps) => {
       const mints = new Mints()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Mints } from '../../src/market/mints.ts'
 
-it('a mint is found by its number until the number is released, after any look-ups', () => {
+it('a mint and its token number belong together until the number is released, after any look-ups', () => {
   const step = fc.record({
     what: fc.constantFrom('intern', 'find', 'giveBack'),
     mint: fc.constantFrom('m1', 'm2', 'm3'),

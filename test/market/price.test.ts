@@ -11,7 +11,7 @@ const TO_BE_PROVED: UnitSettings = { tradePrice: 'auto', tradeAmount: 'auto' }
 interface Print {
   readonly price: number
   readonly sol?: number
-  /** The price that the feed reports with the trade; NaN if there is none. */
+  /** The price that the feed quotes with the trade; NaN if there is none. */
   readonly quoted?: number
 }
 
@@ -62,14 +62,14 @@ describe('the robust price', () => {
   })
 
   const nothing: [name: string, print: Print][] = [
-    ['below the least size', { price: 9, sol: 0.0099 }],
-    ['of an impossible amount', { price: 9, sol: 2e5 }],
+    ['below the minimum size', { price: 9, sol: 0.0099 }],
+    ['of an impossibly large amount', { price: 9, sol: 2e5 }],
     ['of a negative amount', { price: 9, sol: -1 }],
-    ['of no amount', { price: 9, sol: Number.NaN }],
+    ['of an amount of NaN', { price: 9, sol: Number.NaN }],
     ['of an infinite amount', { price: 9, sol: Number.POSITIVE_INFINITY }],
-    ['of no tokens', { price: Number.POSITIVE_INFINITY }],
-    ['of endless tokens', { price: 0 }],
-    ['of an infinite price', { price: 1.1e9 }],
+    ['of 0 tokens', { price: Number.POSITIVE_INFINITY }],
+    ['of infinitely many tokens', { price: 0 }],
+    ['of an impossibly high price', { price: 1.1e9 }],
     ['of a negative price', { price: -9 }],
     ['of a price that is not a number', { price: Number.NaN }],
   ]
@@ -91,7 +91,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('the robust price is the median in any order of the prints, also of equal prints', () => {
+  it('the robust price is the median of the prints in any order, also if some are equal', () => {
     const few = fc.integer({ min: 1, max: 5 })
     fc.assert(
       fc.property(fc.array(few, { minLength: 3, maxLength: 9 }), (prints) => {
@@ -103,7 +103,7 @@ describe('the robust price', () => {
     )
   })
 
-  it('prices can be deleted for one token or for all tokens', () => {
+  it('the prices of one token, or of all tokens, can be deleted', () => {
     const prices = new Prices(IN_SOL)
     pricesAfter(of(1, 1, 1), IN_SOL, prices)
     prices.forget(8)
@@ -123,34 +123,55 @@ describe('the proof of the unit of amounts', () => {
   const quoted = (count: number, ratio: number): Print[] => Array(count).fill({ price: 1e-6, quoted: ratio * 1e-6 })
 
   const tables: [name: string, prints: Print[], isProved: boolean][] = [
-    ['the quoted price is in SOL per token', quoted(20, 1), true],
-    ['one print too few', quoted(19, 1), false],
-    ['the price quoted is in USD', quoted(20, 150), true],
-    ['the price quoted is in lamports', quoted(20, 1e9), true],
-    ['no price is quoted', quoted(100, Number.NaN), false],
-    ['the price quoted is 0', quoted(100, 0), false],
-    ['the quoted price changes its unit', [...Array(60)].flatMap((_, at) => quoted(1, at % 2 ? 1 : 150)), false],
-    ['the quoted price differs by two percent', [...Array(40)].flatMap((_, at) => quoted(1, 1 + (at % 3) / 100)), true],
-    ['a few prints with another price do not matter', [...quoted(3, 7), ...quoted(25, 1), ...quoted(2, 9)], true],
-    ['the ratio of the quoted price is not constant', [...Array(100)].flatMap((_, at) => quoted(1, 1.1 ** at)), false],
+    ['the unit is proved if the quoted price is in SOL per token', quoted(20, 1), true],
+    ['the unit is not proved with one print too few', quoted(19, 1), false],
+    ['the unit is proved if the quoted price is in USD', quoted(20, 150), true],
+    ['the unit is proved if the quoted price is in lamports', quoted(20, 1e9), true],
+    ['the unit is not proved without quoted prices', quoted(100, Number.NaN), false],
+    ['the unit is not proved if the quoted price is 0', quoted(100, 0), false],
+    [
+      'the unit is not proved if the quoted price changes its unit',
+      [...Array(60)].flatMap((_, at) => quoted(1, at % 2 ? 1 : 150)),
+      false,
+    ],
+    [
+      'the unit is proved if the quoted price varies by two percent',
+      [...Array(40)].flatMap((_, at) => quoted(1, 1 + (at % 3) / 100)),
+      true,
+    ],
+    [
+      'the unit is proved in spite of a few prints with another ratio',
+      [...quoted(3, 7), ...quoted(25, 1), ...quoted(2, 9)],
+      true,
+    ],
+    [
+      'the unit is not proved if the ratio of the quoted price is not constant',
+      [...Array(100)].flatMap((_, at) => quoted(1, 1.1 ** at)),
+      false,
+    ],
   ]
   it.each(tables)('%s', (_name, prints, isProved) => {
     expect(proved(prints)).toBe(isProved)
   })
 
   const fills: [name: string, prices: [fill: number, decidedOn?: number][], agree: boolean[], ends: boolean][] = [
-    ['a fill near the price', [[1.5, 1]], [true], false],
-    ['a fill at a thousand times the price ends the proof', [[1000, 1]], [false], true],
-    ['a fill at a thousandth of the price ends the proof', [[0.001, 1]], [false], true],
-    ['a fill near the price on which it was decided', [[60, 50]], [true], false],
-    ['a fill at the present price, which has moved far', [[1, 500]], [true], false],
+    ['a fill near the price agrees', [[1.5, 1]], [true], false],
+    ['a fill at a thousand times the price disproves the unit', [[1000, 1]], [false], true],
+    ['a fill at a thousandth of the price disproves the unit', [[0.001, 1]], [false], true],
+    ['a fill near the price at its decision agrees', [[60, 50]], [true], false],
+    ['a fill near the present price agrees, even if the price has moved far', [[1, 500]], [true], false],
     [
-      'after two fills that agree, one that does not agree is ignored',
+      'after two fills that agree, one that contradicts does not disprove the unit',
       [[1], [1], [0.001, 1]],
       [true, true, false],
       false,
     ],
-    ['but not three', [[1], [1], [0.001], [0.001], [0.001]], [true, true, false, false, false], true],
+    [
+      'after two fills that agree, three that contradict disprove the unit',
+      [[1], [1], [0.001], [0.001], [0.001]],
+      [true, true, false, false, false],
+      true,
+    ],
   ]
   it.each(fills)('our own fills test the unit: %s', (_name, prices, agree, ends) => {
     const known = new Prices(IN_SOL)
@@ -160,7 +181,7 @@ describe('the proof of the unit of amounts', () => {
     expect(known.at(7)).toBe(ends ? undefined : 1)
   })
 
-  it('after a contradiction, the unit is never proved again', () => {
+  it('after our own fills have disproved the unit, it is never proved again', () => {
     const known = new Prices(TO_BE_PROVED)
     pricesAfter(quoted(30, 1), TO_BE_PROVED, known)
     known.confirm(7, 1, undefined)
@@ -187,12 +208,12 @@ describe('the age of an event', () => {
     ['without earlier events, the usual delay is unknown', [], 5_000, 0],
     ['two events are not enough for a usual delay', [10, 10], 5_000, 0],
     ['an event later than usual is old', [10, 10, 10], 5_010, 5_000],
-    ['a clock that is ahead does not matter', [-4_000, -3_990, -3_980], -3_480, 500],
-    ['some late events do not matter', [10, 20, 30, 4_000, 5_000], 40, 10],
-    ['one broken timestamp makes nothing old', [-7e15, 10, 11, 12, 13], 61, 50],
-    ['nor do two', [-7e15, -7e15, 10, 11, 12], 60, 50],
-    ['an event without a timestamp has no age', [10, 10, 10], Number.NaN, 0],
-    ['an event with a time in the future has no age', [10, 10, 10], -90_000, 0],
+    ['a clock that is ahead does not change the age', [-4_000, -3_990, -3_980], -3_480, 500],
+    ['some late events do not change the usual delay', [10, 20, 30, 4_000, 5_000], 40, 10],
+    ['one wrong timestamp does not make other events old', [-7e15, 10, 11, 12, 13], 61, 50],
+    ['two wrong timestamps do not make other events old', [-7e15, -7e15, 10, 11, 12], 60, 50],
+    ['an event without a timestamp has the age 0', [10, 10, 10], Number.NaN, 0],
+    ['an event with a timestamp in the future has the age 0', [10, 10, 10], -90_000, 0],
     ['a delay that is not a number is ignored', [Number.NEGATIVE_INFINITY, 10, 10, 10], 15, 5],
   ])('%s', (_name, lags, lag, age) => {
     expect(ageOf(lags, lag)).toBe(age)

@@ -21,7 +21,7 @@ const mintOf = (number: number): string =>
       .fill(number >> 8, 24),
   )
 
-/** A strategy that keeps every token that it ever received, and prints the current objects of these tokens. */
+/** A strategy that keeps every token object that it ever received, and prints the current objects of these tokens. */
 const hoarder = defineStrategy<object, { prints: number }>({
   name: 'hoarder',
   about: 'keeps everything',
@@ -52,7 +52,7 @@ const hoarder = defineStrategy<object, { prints: number }>({
   },
 })
 
-/** Acts on any token that the strategy has ever received. */
+/** Acts on a random token that the strategy has received at any time. */
 function act(bot: Bot<unknown>, token: Token<unknown>): void {
   switch (Math.floor(bot.random() * 12)) {
     case 0:
@@ -136,7 +136,7 @@ function decided(steps: readonly Step[], givesBack: boolean): { texts: string[];
 }
 
 describe('reused token numbers', () => {
-  it('reusing token numbers changes no decision, with any tokens that a strategy keeps', () => {
+  it('reusing token numbers changes no decision, even if a strategy keeps objects of freed tokens', () => {
     let saved = 0
     let trades = 0
     fc.assert(
@@ -153,7 +153,7 @@ describe('reused token numbers', () => {
     expect(trades).toBeGreaterThan(100)
   })
 
-  /** Another token prints, days later. */
+  /** Lets this many days pass, with prints of another token. */
   function pass(rig: EngineRig, days: number): void {
     for (let day = 0; day < days; day++) rig.trade(1e-6, { mint: mintOf(99), ms: DAY_MS })
     rig.giveBack()
@@ -174,11 +174,11 @@ describe('reused token numbers', () => {
       },
     ],
     [
-      'waits for its price',
+      'has a waiting limit order',
       true,
       (talk, mint) => void talk.ask((bot) => bot.limitBuy(mint, { sol: 0.1, atPrice: 1e-9, reason })),
     ],
-  ])('a token that %s keeps its number; permanently: %s', (_what, isForGood, meet) => {
+  ])('a token that %s keeps its number for a day, and after that as well: %s', (_what, isForGood, meet) => {
     const talk = new TalkingBot({ filters: { minAgeMs: 1 }, keys: ['trades'] })
     const mint = mintOf(1)
     meet(talk, mint)

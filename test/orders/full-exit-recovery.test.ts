@@ -4,7 +4,7 @@ import { anExit, DEAD, MINT, run } from '../support/exit-scripts.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
 import { FILL, only, refused } from '../support/outcomes.ts'
 
-test('after a restart, open attempts are looked up, and the full exit is repeated up to five times', () => {
+test('after a restart, open attempts of a full exit are looked up, and it is repeated until it has five attempts', () => {
   const exit = anExit()
   const world = run(exit, DEAD, DEAD, DEAD, DEAD, DEAD, FILL)
   world.settle(6_500)
@@ -39,7 +39,7 @@ test('a filled full exit prevents buys of its mint until its other attempts are 
 describe('an execution that any of several attempts may have made', () => {
   const outcome = (attempt: Attempt, final: boolean) => fillOf(attempt, final)
 
-  test('an execution that any of several attempts may have made fills the order at once and ends no attempt, and buys are allowed once each attempt is proved', () => {
+  test('if any of several attempts may have executed, the order is filled at once, no attempt ends, and buys are allowed once each attempt is proved', () => {
     const exit = anExit()
     const world = run(exit, DEAD, DEAD)
     world.settle(4_000)
@@ -59,7 +59,7 @@ describe('an execution that any of several attempts may have made', () => {
   })
 
   test.each([false, true])(
-    'the execution of an unknown attempt fills the full exit also after a crash; final before the crash: %s',
+    'an execution that several attempts may have made fills the full exit also after a crash (final before the crash: %s)',
     (final) => {
       const exit = anExit()
       const world = run(exit, DEAD, DEAD)
@@ -105,7 +105,7 @@ test('after a restart, a partial sale and the full exit that was sent after it m
   world.submit(anExit())
 })
 
-test('a buy that waited while a full exit was sent is refused after a restart, if the process died before it reported that', () => {
+test('a waiting buy that a full exit overtook is refused after a restart, if the process died before it reported the refusal', () => {
   const world = new GatewayWorld()
   world.script = ({ side }) => (side === 'buy' ? only(refused('RATE_LIMIT', 'wait', 5_000)) : FILL)
   world.commitMs = 5

@@ -17,20 +17,20 @@ describe('a full exit', () => {
   // biome-ignore format: one case on each line
   test.each<[what: string, scripts: Script[], attempts: string, end: string]>([
     ['a full exit that fills in time is sent once', [FILL], once, 'filled'],
-    ['a full exit with a lost answer is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
-    ['a full exit that is acknowledged and not seen on the chain is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['a full exit whose answer was lost is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['a full exit that the service acknowledged, but that is not seen on the chain, is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
     ['a full exit without evidence has at most five open attempts, and is repeated again when one of them is proved absent', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
-    ['a full exit ends when none of its attempts is open', [[[200, absent]]], once, 'not_executed'],
+    ['a full exit ends when its only attempt is proved absent', [[[200, absent]]], once, 'not_executed'],
     ['if a full exit executed and its answer was lost, its repeats find no tokens to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
     ['a full exit with two executions has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
     ['a full exit that reverts for slippage is repeated when the revert is confirmed, before it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
     ['a full exit that reverts for slippage at its last slippage is repeated after a delay', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
-    ['a full exit that reverts repeatedly is delayed twice as long after each proof, and then ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
+    ['a full exit without tokens to sell ends after the reverts of its attempts are final', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
     ['a full exit that is refused while another attempt is unknown is repeated with growing delays', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
     ['a full exit that is refused for slippage while another attempt is unknown is retried at once with the next slippage', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
     ['a full exit that is refused after its repeat was sent is not retried for that refusal', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
-    ['a full exit with an unsent attempt, while another attempt is unknown, is retried', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
-    ['a full exit that is throttled while another attempt is unknown waits for the Retry-After', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
+    ['a full exit whose attempt was not sent is retried while another attempt is unknown', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
+    ['a full exit that gets a 429 while another attempt is unknown waits for the Retry-After', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
     ['a full exit that is refused without other open attempts ends like any order', [poor], once, 'failed'],
   ])('%s', (_what, scripts, expected, end) => {
     const exit = anExit()
@@ -43,19 +43,19 @@ describe('a full exit', () => {
     world.submit(anExit()) // its lane is free
   })
 
-  test('a full exit of a wallet with tokens outside of the position waits for proof', () => {
+  test('a full exit is not repeated without proof if the wallet holds tokens outside of the position', () => {
     const world = run(anExit({ repeatMs: null }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('an exit of a part of the balance waits for proof', () => {
+  test('an exit of a part of the balance is not repeated without proof', () => {
     const world = run(anExit({ size: { kind: 'percent', percent: 99 } }), DEAD, FILL)
     world.settle()
     expect(attempts(world)).toBe(once)
   })
 
-  test('a full exit pays the priority fee of its slippage step, and after the last step the last fee', () => {
+  test('each attempt of a full exit pays the next priority fee, and after the last one the last fee again', () => {
     const fees = [100_000, 300_000].map((fee) => lamports(fee))
     const world = run(anExit({ priorityFeeLadder: fees }), DEAD, DEAD, DEAD, FILL)
     world.settle(10_000)
@@ -83,7 +83,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('each attempt of a full exit is durable before it is sent, and takes a place in the request limit ahead of entries', () => {
+  test('each attempt of a full exit is durable before it is sent, and gets its request slot before entries', () => {
     const world = new GatewayWorld(3)
     world.commitMs = 40
     world.script = ({ mint }) => (mint === MINT ? DEAD : FILL)
@@ -143,7 +143,7 @@ describe('a full exit', () => {
     world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   })
 
-  test('a full exit is held for the operator only if no other attempt can decide it', () => {
+  test('contradictory evidence about an attempt holds a full exit for the operator only if no other attempt can decide it', () => {
     const undecided: Script = [
       [1_000, lost],
       [2_000, { kind: 'undecided', reason: 'the balance contradicts the list' }],
@@ -159,7 +159,7 @@ describe('a full exit', () => {
 })
 
 describe('buys of the mint of a full exit', () => {
-  test('a buy of the mint fails an assertion until all attempts of the full exit are proved', () => {
+  test('submitting a buy of the mint fails an assertion until all attempts of the full exit are proved', () => {
     const world = run(anExit(), EXECUTED, FILL)
     world.settle(19_999) // both fills were seen, one is not final
     expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(

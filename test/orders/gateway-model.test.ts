@@ -7,17 +7,21 @@ import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support
 import { runs } from '../support/runs.ts'
 import { TokenChain } from '../support/token-chain.ts'
 
-/** What happens to one attempt, by name. */
+/** The fates of an attempt by name, each with the outcomes that the executor reports. */
 const FATES = {
   fills: FILL,
   'fills at once': [[900, (attempt) => fillOf(attempt, true)]],
-  'fills, answer lost': [
+  'fills after its answer was lost': [
     [10_000, lost],
     [15_000, acked],
     [25_000, (attempt) => fillOf(attempt, true)],
   ],
-  'fills, is reversed, fills': [...FILL.slice(0, 2), [5_000, lost], [20_000, (attempt) => fillOf(attempt, true)]],
-  'never arrives, answer lost': [
+  'fills, is reversed by a fork, and fills again': [
+    ...FILL.slice(0, 2),
+    [5_000, lost],
+    [20_000, (attempt) => fillOf(attempt, true)],
+  ],
+  'never arrives, and its answer is lost': [
     [10_000, lost],
     [200_000, absent],
   ],
@@ -31,11 +35,11 @@ const FATES = {
     [14_000, reverted('SLIPPAGE_EXCEEDED', true)],
   ],
   'is refused': [[300, refused('INSUFFICIENT_BALANCE', 'never')]],
-  'meets a refused key': [[300, refused('AUTHENTICATION_FAILED', 'never')]],
-  'meets a refused plan': [[300, refused('PLAN_REFUSED', 'never')]],
+  'is refused because of the key': [[300, refused('AUTHENTICATION_FAILED', 'never')]],
+  'is refused because of the plan': [[300, refused('PLAN_REFUSED', 'never')]],
 } satisfies Record<string, Script>
 type Fate = keyof typeof FATES
-/** A sale for which the wallet has no tokens. */
+/** Outcomes of a sale for which the wallet has no tokens. */
 const EMPTY: Script = [
   [200, acked],
   [1_700, reverted('REVERTED', false)],
@@ -87,7 +91,7 @@ test('every order ends once, executes at most once or sells at most the tokens h
           const known = scripts.get(attempt.id)
           if (known !== undefined) return known
           const fate = fates.get(attempt.orderId)?.[number - 1] ?? 'fills'
-          if (fate === 'meets a refused key') acceptKeyLater(world)
+          if (fate === 'is refused because of the key') acceptKeyLater(world)
           const script = fate.startsWith('fills') ? onChain(chain, attempt, fate) : FATES[fate]
           scripts.set(attempt.id, script)
           return script
@@ -112,7 +116,7 @@ test('every order ends once, executes at most once or sells at most the tokens h
     ),
     { numRuns: runs(500) },
   )
-  // The runs must have contained every kind of end.
+  // Together, the runs must have contained every kind of end.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {
     expect(seen.get(end), end).toBeGreaterThan(20)
   }
@@ -128,7 +132,7 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   const [seen, end] = [FATES[fate].slice(0, -1), FATES[fate].at(-1)?.[0] ?? 0]
   const script: Script = seen.map(([ms, outcome]) => [
     ms,
-    outcome === lost && fate === 'fills, is reversed, fills'
+    outcome === lost && fate === 'fills, is reversed by a fork, and fills again'
       ? () => {
           chain.takeBack(attempt)
           return lost
@@ -139,8 +143,8 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
 }
 
 /**
- * Places an order only if the engine would. No other order of its token and side may be open, except a partial sale
- * during a full exit. A mint that an open full exit may still sell is not bought.
+ * Places an order only if the engine would place it. No other order of its token and side may be open, except a partial
+ * sale during a full exit. A mint that an open full exit may still sell is not bought.
  */
 function place(
   world: GatewayWorld,
@@ -190,7 +194,7 @@ function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<s
   for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
 
-  /** Returns whether the attempt was sent while another attempt of the order was unproved. */
+  /** Returns whether the attempt was sent while another attempt of its order was unproved. */
   function isBeside(id: string): boolean {
     const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
     return (working?.unproved ?? 0) > 1

@@ -7,7 +7,7 @@ import { FILL, only, refused, unsent } from '../support/outcomes.ts'
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Runs `order` for `ms`, and then continues in another process. */
+/** Runs `order` for `ms` milliseconds, and then continues in another process. */
 function crashed(order: Order, ms: number, share: number, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.commitMs = 5
@@ -33,19 +33,19 @@ test('after a restart, an attempt that was recorded and not sent is looked up as
   expect(world.executed).toEqual([])
 })
 
-test('after a restart the finality of a provisional fill is still awaited', () => {
+test('after a restart, a provisional fill is still followed until it is final', () => {
   const order = anOrder()
   const world = crashed(order, 5_000, 0, FILL)
   expect(world.statesOf(order)).toEqual(FILLED)
 })
 
-test('a report that the engine did not take before the restart is delivered again', () => {
+test('a report that the engine did not receive before the restart is delivered again', () => {
   const order = anOrder()
   const world = crashed(order, 1_506, 1, FILL) // the report is on disk, its commit has not returned
   expect(world.statesOf(order)).toEqual(FILLED)
 })
 
-test('after a restart an exit between two attempts continues at its slippage step', () => {
+test('after a restart, an exit that waits for its next attempt continues with the slippage of that attempt', () => {
   const order = anOrder()
   const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
   const world = crashed(order, 300, 0, slippage, only(unsent), FILL)
@@ -98,7 +98,7 @@ test("if a fork reopened a sale before the restart, another sale of the token is
   expect(world.statesOf(again)).toEqual(['refused LANE_BUSY'])
 })
 
-test('a provisional fill is replaced by another transaction of the same attempt', () => {
+test('a provisional fill is replaced if another transaction of the same attempt lands', () => {
   const order = anOrder()
   const other = (attempt: Attempt): Outcome => {
     const outcome = fillOf(attempt, true) as Extract<Outcome, { kind: 'filled' }>

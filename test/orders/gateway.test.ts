@@ -6,7 +6,10 @@ import { absent, acked, FILL, lost, only, refused, reverted, unsent } from '../s
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Submits `order`. The scripts are the outcomes of its attempts, and the last script is repeated. */
+/**
+ * Submits `order`. Each script contains the outcomes of one attempt; the last script also applies to all later
+ * attempts.
+ */
 function run(order: Order, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
@@ -14,7 +17,7 @@ function run(order: Order, ...scripts: Script[]): GatewayWorld {
   return world
 }
 
-/** Returns when each attempt was recorded for sending, ms after the first. */
+/** Returns the times at which the attempts were recorded for sending, in ms after the first. */
 function times(world: GatewayWorld): number[] {
   const first = world.executed[0]?.armedAt ?? 0
   return world.executed.map(({ armedAt }) => armedAt - first)
@@ -46,24 +49,24 @@ describe('the outcome of an order', () => {
 
   // biome-ignore format: one case on each line
   test.each<[string, Order, Script[], string, number[]]>([
-    ['filled', anOrder(), [FILL], 'working, filled, filled', [0]],
-    ['a fill that is final at once', aBuy(), [final], 'working, filled', [0]],
-    ['429 twice', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
-    ['429 with Retry-After', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
+    ['an order fills, first provisionally', anOrder(), [FILL], 'working, filled, filled', [0]],
+    ['an order gets a fill that is final at once', aBuy(), [final], 'working, filled', [0]],
+    ['an order that gets two 429s is retried after growing delays', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
+    ['an order that gets a 429 with Retry-After waits that long', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
     ['a buy that gets 429s until its time to live ends', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
-    ['unsent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
+    ['an order that could not be sent twice is retried after growing delays', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
     ['after a refusal for slippage, the delays after 429s start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
     ['an exit is retried with each slippage, then ends', anOrder(), [slippage], climbs, [0, 100, 200]],
     ['a buy is not retried with more slippage', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
     ['a buy with several slippages is retried twice, after 0.5 and 1 s', mayClimb, [slippage], climbs, [0, 600, 1_700]],
-    ['refused', aBuy(), [poor], 'working, failed INSUFFICIENT_BALANCE', [0]],
-    ['an order with a lost answer has a final fill', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
-    ['an order with a lost answer is acknowledged later', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
-    ['an order with a lost answer is proved not to have executed', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
-    ['an exit with a lost answer is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
-    ['reverted', aBuy(), [reverts('REVERTED')], 'working, working REVERTED, failed REVERTED', [0]],
+    ['an order that the service refuses fails', aBuy(), [poor], 'working, failed INSUFFICIENT_BALANCE', [0]],
+    ['an order whose answer was lost gets a final fill', aBuy(), [lostThenFinal], 'working, working ANSWER_LOST, filled', [0]],
+    ['an order whose answer was lost is acknowledged later', aBuy(), [lostThenAcked], 'working, working ANSWER_LOST, working, filled, filled', [0]],
+    ['an order whose answer was lost is proved not to have executed', aBuy(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['a partial sale whose answer was lost is not sent again', anOrder(), [lostThenAbsent], 'working, working ANSWER_LOST, not_executed ABSENT', [0]],
+    ['an order whose transaction reverts fails once the revert is final', aBuy(), [reverts('REVERTED')], 'working, working REVERTED, failed REVERTED', [0]],
     ['an exit that reverted for slippage is retried once the revert is final', anOrder(), [reverts('SLIPPAGE_EXCEEDED'), FILL], 'working, working SLIPPAGE_EXCEEDED, accepted SLIPPAGE_EXCEEDED, working, filled, filled', [0, 13_000]],
-    ['filled, reversed, filled', aBuy(), [takenBack], 'working, filled, working REVERSED, working ANSWER_LOST, filled', [0]],
+    ['an order whose fill a fork reverses can fill again', aBuy(), [takenBack], 'working, filled, working REVERSED, working ANSWER_LOST, filled', [0]],
   ])('%s', (_what, order, scripts, states, armed) => {
     const world = run(order, ...scripts)
     world.settle()
@@ -92,7 +95,7 @@ describe('the outcome of an order', () => {
   })
 })
 
-test('a request that was not sent uses no place in the request limit', () => {
+test('a request that was not sent uses no request slot', () => {
   const world = new GatewayWorld(1)
   world.script = (_attempt, number) => (number < 3 ? only(unsent) : FILL)
   world.submit(anOrder())
@@ -111,13 +114,13 @@ test('an order that the engine cancels when it receives the failure is not retri
   expect(world.executed).toHaveLength(1)
 })
 
-test('if the request limit has room, accepting an order and recording its attempt are one commit', () => {
+test('if a request slot is free, a new order and its first attempt become durable in one commit', () => {
   const world = run(anOrder())
   expect(world.commits).toBe(1)
   expect(world.executed).toHaveLength(1)
 })
 
-test('an order that waits for the request limit is committed without an attempt', () => {
+test('an order that waits for a request slot is committed without an attempt', () => {
   const world = new GatewayWorld(1)
   world.submit(anOrder())
   world.submit(anOrder())
@@ -155,7 +158,7 @@ test('an outcome after the end of an attempt fails an assertion', () => {
   expect(() => world.settle()).toThrow('had an outcome after its end')
 })
 
-test('once a fill is provisional, another order of the same token and side may be sent', () => {
+test('after a provisional fill, another order of the same token and side may be sent', () => {
   const world = run(anOrder({ mint: 'm' }), FILL)
   world.settle(1_500)
   world.submit(anOrder({ mint: 'm' }))
@@ -179,7 +182,7 @@ test('if a fork reverses a fill, other orders of the token and side are refused 
   world.submit(anOrder({ mint: 'm' })) // the lane is free again
 })
 
-test('an entry waits two seconds for the request limit, an exit waits without limit, and exits come first', () => {
+test('an entry waits at most two seconds for a request slot, an exit waits without limit, and exits come first', () => {
   const world = new GatewayWorld(2)
   world.script = () => FILL
   const [first, second] = [anOrder(), anOrder()]
@@ -195,7 +198,7 @@ test('an entry waits two seconds for the request limit, an exit waits without li
 })
 
 test.each<[string, Script | undefined, string[]]>([
-  ['while it waits for the request limit', undefined, ['cancelled CHASED']],
+  ['while it waits for a request slot', undefined, ['cancelled CHASED']],
   ['between two attempts', only(refused('RATE_LIMIT', 'wait')), ['working', 'accepted RATE_LIMIT', 'cancelled CHASED']],
   ['after it was sent', [[5_000, acked], ...FILL.slice(2)], ['working', 'working TOO_LATE', 'working', 'filled']],
 ])('the states of an order that is cancelled %s', (_when, script, states) => {
@@ -262,7 +265,7 @@ test('while the plan is refused, entries are refused and exits are tried once a 
   expect(world.statesOf(next)).toEqual(FILLED)
 })
 
-test('a request with a lost answer counts in the request limit until the connection must have ended', () => {
+test('a request whose answer was lost keeps its request slot until the connection must have ended', () => {
   const world = run(anOrder(), [
     [10_000, lost],
     [200_000, absent],
@@ -273,7 +276,7 @@ test('a request with a lost answer counts in the request limit until the connect
   expect(world.limiter.status().held).toBe(0)
 })
 
-test('a request without an order is counted durably in the request limit', () => {
+test('a request that belongs to no order also takes a durable request slot', () => {
   const world = new GatewayWorld(1)
   world.commitMs = 10
   const got: number[] = []

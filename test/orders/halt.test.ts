@@ -14,7 +14,7 @@ function bought(world: GatewayWorld, script: Script): Order {
   return buy
 }
 
-test('a halted buy between two attempts is refused', () => {
+test('a buy that waits for its next attempt is refused by a halt', () => {
   const world = new GatewayWorld()
   const buy = bought(world, only(refused('RATE_LIMIT', 'wait')))
   world.settle(200)
@@ -25,7 +25,7 @@ test('a halted buy between two attempts is refused', () => {
   expect(world.executed).toHaveLength(1)
 })
 
-test('a halted buy that waits for its commit is not sent', () => {
+test('a buy that waits for its commit is not sent after a halt', () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const buy = bought(world, FILLED)
@@ -36,7 +36,7 @@ test('a halted buy that waits for its commit is not sent', () => {
   expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'HALTED' })
 })
 
-test('a halted buy that was already sent is not retried after a refusal, and is filled if it executed', () => {
+test('a buy that was sent before a halt is not retried after a refusal, and is filled if it executed', () => {
   const world = new GatewayWorld()
   const [refusal, fill] = [bought(world, [[40_000, refused('RATE_LIMIT', 'wait')]]), bought(world, FILLED)]
   world.halt()
@@ -45,7 +45,7 @@ test('a halted buy that was already sent is not retried after a refusal, and is 
   expect(world.statesOf(fill)).toEqual(['working', 'filled'])
 })
 
-test('a halted buy that is being built may not be signed until entries continue', () => {
+test('a buy that is being built during a halt may not be signed until entries are allowed again', () => {
   const world = new GatewayWorld(100, 'local')
   const buy = bought(world, [[100, verified]])
   const { outgoing } = world.gateway
@@ -58,7 +58,7 @@ test('a halted buy that is being built may not be signed until entries continue'
 test.each([
   ['being built', 0],
   ['verified', 200],
-])('a halted buy that is %s when the process ends is not built again', (_what, ms) => {
+])('if the process ends during a halt while a buy is %s, the buy is not built again', (_what, ms) => {
   const world = new GatewayWorld(100, 'local')
   const buy = bought(world, [[100, verified]])
   world.settle(ms)

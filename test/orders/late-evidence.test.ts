@@ -39,7 +39,7 @@ describe('a late execution', () => {
     expect(world.statesOf(order).at(-1)).toBe('filled LATE_FILL')
   })
 
-  test('a late execution while the next attempt is open fills the order once that attempt is proved absent', () => {
+  test('if an attempt executes late while the next one is open, the order is filled once the next one is proved absent', () => {
     const world = new GatewayWorld()
     world.script = (_attempt, number) =>
       number === 1
@@ -73,7 +73,7 @@ describe('a late execution', () => {
   })
 
   test.each([false, true])(
-    'a second execution keeps the order filled if a fork reverses the first one; after a restart: %s',
+    'after a second execution, the order stays filled if a fork reverses the first one (after a restart: %s)',
     (isRestarted) => {
       const world = new GatewayWorld()
       const gone: Script = [
@@ -93,7 +93,7 @@ describe('a late execution', () => {
     },
   )
 
-  test('a late execution fills the order after a crash as well', () => {
+  test('a late execution also fills the order after a crash', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
     const order = anOrder()
@@ -108,8 +108,8 @@ describe('a late execution', () => {
   })
 })
 
-describe('after an execution of an attempt that was refused or proved dead, or a second execution', () => {
-  /** Returns a gateway on which an order had a late or a second execution. */
+describe('after an execution that contradicts the evidence', () => {
+  /** Returns a gateway with an order that has executed late or twice. */
   const breached = (state: Attempt['state']): GatewayWorld => {
     const world = new GatewayWorld()
     const first = aBuy({ slippagePercents: [5] })
@@ -122,8 +122,8 @@ describe('after an execution of an attempt that was refused or proved dead, or a
   }
   const NO = refused('SLIPPAGE_EXCEEDED', 'never')
   /**
-   * Submits a buy that is throttled, and a partial sale that is refused for slippage. Returns the number of attempts
-   * and how both orders ended.
+   * Submits a buy that gets a 429, and a partial sale that is refused for slippage. Returns the number of attempts, and
+   * how both orders ended.
    */
   const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
     const before = world.executed.length
@@ -139,7 +139,7 @@ describe('after an execution of an attempt that was refused or proved dead, or a
   const ONCE = [2, 'expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED']
 
   test.each<Attempt['state']>(['refused', 'absent', 'filled'])(
-    'after the order was %s and executed late, no refusal is retried at once',
+    'after an order that was %s executes late or again, no refusal is retried at once',
     (state) => {
       expect(tried(breached(state))).toEqual(ONCE)
     },
@@ -162,7 +162,7 @@ describe('after an execution of an attempt that was refused or proved dead, or a
     expect(tried(world)).toEqual(ONCE)
   })
   test.each([false, true])(
-    'after a late execution, an order that waits for an immediate retry ends; after a restart: %s',
+    'after a late execution, an order that waits for its retry after a 429 ends (after a restart: %s)',
     (isRestarted) => {
       const world = new GatewayWorld()
       world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))

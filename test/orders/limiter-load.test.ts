@@ -7,9 +7,11 @@ const MINUTE = 60_000
 const RUN_MS = 20 * MINUTE
 const SAMPLE_MS = 50
 
-/** Keeps the queue of one class filled for twenty minutes. `used`: share of the slots available to the class that is in
- *  use. `most`: maximum number of requests in a minute at the server, which counts a request at some instant between
- *  its start and end. */
+/**
+ * Keeps the queue of one class of requests filled for twenty minutes. `used`: the share of the request slots available
+ * to the class that is in use. `most`: the largest possible number of requests in a minute at the server, which counts
+ * each request at some moment between its start and its end.
+ */
 function load(requestsPerMinute: number, kind: RequestClass, latencyMs: number): { used: number; most: number } {
   const clock = new SimulatedClock(1_000)
   const { integer } = seededRandom(requestsPerMinute + latencyMs)
@@ -52,7 +54,7 @@ test.each([
   [1_000, 'exit', 300],
   [1_000, 'entry', 300],
 ] as const)(
-  'with %i requests a minute and full load of one class (%s, %i ms), at least 97 %% of its places are used, and never too many',
+  'with %i requests a minute and full load of one class (%s, latency %i ms), at least 97 %% of its request slots are in use, and never too many',
   (plan, kind, latencyMs) => {
     const { used, most } = load(plan, kind, latencyMs)
     expect(used).toBeGreaterThanOrEqual(0.97)

@@ -47,7 +47,7 @@ const step: fc.Arbitrary<{ afterMs: number; step: Step }> = fc.record({
 })
 
 /**
- * A request as the server counts it. `slots` is the number of requests that the plan allows at that time; `plan` is the
+ * A request as the server counts it. `slots`: the number of requests that the plan allows at that time. `plan`: the
  * number of changes to a smaller plan before it.
  */
 interface Counted {
@@ -62,13 +62,16 @@ interface Counted {
 /** Returns the number of requests that exits may always send in a minute. */
 const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2))
 
-/** The service, our process and its log: times at which requests are counted, and the plan when each was sent. */
+/**
+ * A service, our process and its log of request slots. Records the times at which the service counts requests, and the
+ * plan under which each was sent.
+ */
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
   /**
-   * The starts of a process that lost the log of requests, or whose log has more requests than the plan allows, each
-   * with the number of requests that exits may still send after it.
+   * Starts of a process that lost the log of request slots, or whose log has more requests than the plan allows.
+   * `share`: the number of requests that exits may still send after such a start.
    */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
@@ -121,9 +124,9 @@ class World {
     const number = this.#asked++
     this.waiting[kind].push(number)
     limiter.request(kind, (taken) => {
-      expect(life, 'a process that has ended gets a place').toBe(this.#life)
-      expect(this.waiting[kind].shift(), 'requests of a class get their places in order').toBe(number)
-      if (kind === 'entry') expect(this.waiting.exit, 'an exit waits behind an entry').toEqual([])
+      expect(life, 'a process that has ended gets no request slot').toBe(this.#life)
+      expect(this.waiting[kind].shift(), 'the requests of a class get their request slots in order').toBe(number)
+      if (kind === 'entry') expect(this.waiting.exit, 'no exit waits while an entry gets a request slot').toEqual([])
       const request = {
         at: 0,
         sent: this.#sent++,
@@ -157,7 +160,8 @@ class World {
       this.#goBlind()
     }
     const rows = new Map<number, Slot>()
-    // The record of a taken slot is durable before its request is sent; the record of its end may be lost.
+    // The record that a request slot was taken is durable before its request is sent; the record of its end may be
+    // lost.
     for (const row of this.#log) if (row.doneAt === null || row.id === 0 || log === 'kept') rows.set(row.id, row)
     if (log === 'ends lost') this.#log = [...rows.values()]
     if (heldAtTheEnd([...rows.values()]) > this.#slots) this.#goBlind()
@@ -166,8 +170,8 @@ class World {
 }
 
 /**
- * Returns the largest number of the log's requests that may count in its last minute. A request without a recorded end
- * may have ended when its connection ended.
+ * Returns how many requests of the log may still count in the last minute of the log. A request without a recorded end
+ * may have ended as late as its connection.
  */
 function heldAtTheEnd(rows: readonly Slot[]): number {
   const latest = Math.max(...rows.map(({ takenAt, doneAt }) => Number(doneAt ?? takenAt) / 1e6))
@@ -177,7 +181,7 @@ function heldAtTheEnd(rows: readonly Slot[]): number {
   return ends.filter((end) => end > latest - MINUTE).length
 }
 
-/** Returns the problems of the minute at the server that ends with this request. */
+/** Returns the problems of the minute that ends with this request at the server. */
 function complaintsOf(world: World, { at: end }: Counted): string[] {
   const inWindow = world.counted.filter(({ at }) => at > end - MINUTE && at <= end)
   const last = inWindow.reduce((a, b) => (a.sent > b.sent ? a : b))
@@ -203,7 +207,7 @@ function complaintsOf(world: World, { at: end }: Counted): string[] {
   return checks.filter(([isWrong]) => isWrong).map(([, what]) => `${inWindow.length} requests: ${what}`)
 }
 
-test('no minute at the server contains more requests than the plan allows, and no request waits for ever', () => {
+test('no minute at the server contains more requests than the plan allows, and no request waits forever', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), fc.array(step, { maxLength: 60 }), (slots, steps) => {
       const world = new World(slots)
@@ -212,7 +216,7 @@ test('no minute at the server contains more requests than the plan allows, and n
         world.take(taken)
       }
       while (world.clock.nextAt() < Number.POSITIVE_INFINITY) world.clock.advanceTo(world.clock.nextAt())
-      expect(Object.values(world.waiting).flat(), 'no request waits for ever').toEqual([])
+      expect(Object.values(world.waiting).flat(), 'no request waits forever').toEqual([])
       expect(world.counted.flatMap((request) => complaintsOf(world, request))).toEqual([])
     }),
     { numRuns: runs(500) },

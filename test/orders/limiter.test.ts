@@ -21,7 +21,7 @@ function limiterOf(clock: SimulatedClock, slots: number, more: Partial<Construct
   })
 }
 
-/** Requests a place in the limit ("slot") and records when it was granted. */
+/** Requests a request slot, and records when it was granted. */
 function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: string[] = []): { slot?: Slot } {
   const asked: { slot?: Slot } = {}
   limiter.request(kind, (slot) => {
@@ -31,14 +31,14 @@ function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: s
   return asked
 }
 
-/** Takes up to `count` free places. */
+/** Takes up to `count` free request slots. */
 function take(limiter: Limiter, count: number, kind: RequestClass = 'exit'): Slot[] {
   const slots: Slot[] = []
   for (let index = 0; index < count; index++) limiter.request(kind, (slot) => slots.push(slot))?.()
   return slots
 }
 
-test('a place in the limit is free a minute after its request was complete, not a minute after it was sent', () => {
+test('a request slot is free a minute after its request was complete, not a minute after it was sent', () => {
   const clock = new SimulatedClock(1_000_000)
   const limiter = limiterOf(clock, 1)
   const [slot] = take(limiter, 1)
@@ -51,7 +51,7 @@ test('a place in the limit is free a minute after its request was complete, not 
   expect(next.slot).toBeDefined()
 })
 
-test('a fifth of the places is reserved for exits and reconciliation', () => {
+test('a fifth of the request slots is reserved for exits and reconciliation', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 10)
   expect(take(limiter, 9, 'entry')).toHaveLength(8)
@@ -59,12 +59,12 @@ test('a fifth of the places is reserved for exits and reconciliation', () => {
   expect(take(limiter, 1, 'exit')).toHaveLength(0)
 })
 
-test.each([1, 2, 3, 4])('a plan of %i requests a minute still lets entries through', (slots) => {
+test.each([1, 2, 3, 4])('a plan of only %i requests a minute still allows entries', (slots) => {
   const clock = new SimulatedClock()
   expect(take(limiterOf(clock, slots), slots, 'entry')).toHaveLength(slots)
 })
 
-test('exits go before reconciliation, reconciliation before entries, each in order; a repeated exit goes first', () => {
+test('exits come before reconciliation, reconciliation before entries, each class in order; a repeated exit comes first', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   const first = take(limiter, 5)
@@ -80,7 +80,7 @@ test('exits go before reconciliation, reconciliation before entries, each in ord
   expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // the last slot is reserved
 })
 
-test('a request that comes when a place becomes free does not overtake a waiting request', () => {
+test('a request that arrives when a request slot becomes free does not overtake a waiting request', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 1)
   const got: string[] = []
@@ -91,7 +91,7 @@ test('a request that comes when a place becomes free does not overtake a waiting
   expect(got).toEqual(['early'])
 })
 
-test('a request that was not sent gives its place back at once, and the log records this', () => {
+test('a request that was not sent returns its request slot at once, and the log records this', () => {
   const clock = new SimulatedClock(200_000)
   const log: Slot[] = []
   const limiter = limiterOf(clock, 1, { write: (slot) => log.push(slot) })
@@ -107,7 +107,7 @@ test('a request that was not sent gives its place back at once, and the log reco
 })
 
 test.each(['entry', 'reconcile'] as const)(
-  'after a change to a smaller plan, a request for %s waits until enough places are free, and a larger plan gives more at once',
+  'after a change to a smaller plan, a request for %s waits until enough request slots are free, and a larger plan gives more at once',
   (kind) => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 4)
@@ -128,7 +128,7 @@ test.each(['entry', 'reconcile'] as const)(
 )
 
 describe('exits have a share of their own', () => {
-  test('exits have their share right after a change to a smaller plan, even if requests of the larger plan use all places', () => {
+  test('exits have their share right after a change to a smaller plan, even if requests of the larger plan use all request slots', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     for (const slot of take(limiter, 300, 'entry')) limiter.done(slot)
@@ -141,7 +141,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('within the larger plan, exits have their share, and no minute has more requests than that plan', () => {
+  test('exits use their share within the larger plan, so that no minute has more requests than that plan allows', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 95)) limiter.done(slot)
@@ -168,7 +168,7 @@ describe('exits have a share of their own', () => {
     expect(limiter.status().holds).toEqual([])
   })
 
-  test('exits have their share after a 429 while all places are used', () => {
+  test('exits have their share after a 429 while all request slots are in use', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     const slots = take(limiter, 80, 'entry')
@@ -181,7 +181,7 @@ describe('exits have a share of their own', () => {
 })
 
 describe('a 429', () => {
-  /** Sends requests one after the other. Each is answered within 50 ms, with 429 if `isRefused` returns true. */
+  /** Sends requests one after the other. Each gets its answer within 50 ms, a 429 if `isRefused` returns true. */
   function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
     let sent = 0
     for (let index = 0; index < count; index++) {
@@ -196,7 +196,7 @@ describe('a 429', () => {
     return sent
   }
 
-  test('three 429s within 1.3 s, far below the plan, stop no entry and are displayed', () => {
+  test('three 429s within 1.3 s, at a rate far below the plan, stop no entry, and the status shows them', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     const stray = (index: number): boolean => index >= 210 && index < 219 && index % 3 === 0
@@ -251,7 +251,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(30)
   })
 
-  test('a 429 with Retry-After stops all requests until then and is displayed, and the rate recovers in steps', () => {
+  test('a 429 with Retry-After stops all requests for that time, the status shows it, and the rate recovers in steps', () => {
     const clock = new SimulatedClock(100_000)
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot, 5_000)
@@ -270,7 +270,7 @@ describe('a 429', () => {
     expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
   })
 
-  test('after 429s reduced the rate on a small plan, a larger plan is reduced by the same fraction', () => {
+  test('if 429s have reduced the rate of a small plan, the rate of a larger plan is reduced by the same fraction', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     for (const slot of take(limiter, 1)) limiter.throttled(slot)
@@ -280,7 +280,7 @@ describe('a 429', () => {
     expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
   })
 
-  test('after 429s halved the rate, a change to a smaller plan, and then to a larger one, also gives half of the plan', () => {
+  test('if 429s have halved the rate, it stays half of the plan after a change to a smaller plan and then to a larger one', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
@@ -304,8 +304,8 @@ describe('a 429', () => {
 })
 
 /**
- * Requests entries at a steady rate for ten minutes. Each waits at most 2 s, and the service has its own limit per
- * minute. Returns the number of 429s in each minute.
+ * Sends entries at a steady rate for ten minutes. Each waits at most 2 s for a request slot, and the service has its
+ * own limit per minute (`trueLimit`). Returns the number of 429s in each minute.
  */
 function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
   const clock = new SimulatedClock()
@@ -335,18 +335,15 @@ function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): 
 }
 
 test.each([
-  ['half', 500, 25],
-  ['a tenth', 100, 25],
-])(
-  'a service whose true limit is %s of the plan answers 429 a few times, and later only rarely',
-  (_part, limit, most) => {
-    const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
-    expect(first).toBeLessThanOrEqual(most)
-    expect(Math.max(...others)).toBeLessThanOrEqual(8)
-  },
-)
+  ['half of the plan', 500, 25],
+  ['a tenth of the plan', 100, 25],
+])('a service whose true limit is %s answers 429 a few times, and later only rarely', (_part, limit, most) => {
+  const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
+  expect(first).toBeLessThanOrEqual(most)
+  expect(Math.max(...others)).toBeLessThanOrEqual(8)
+})
 
-test('after any number of 429s a tenth of the places is left, and waiting requests get places as the rate recovers', () => {
+test('after any number of 429s a tenth of the request slots is left, and waiting requests get slots as the rate recovers', () => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 20)
   for (let time = 0; time < 20; time++) {
@@ -363,9 +360,9 @@ test('after any number of 429s a tenth of the places is left, and waiting reques
 })
 
 test.each([
-  ['is accepted', 20_000, 20_000],
-  ['is tried again, after 30 s', 60_000, 30_000],
-])('no place is granted while the key is refused, until the key %s', (_when, opensAt, gets) => {
+  ['is accepted again', 20_000, 20_000],
+  ['is tried again after 30 s', 60_000, 30_000],
+])('while the service refuses the key, no request slot is granted until the key %s', (_when, opensAt, gets) => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   limiter.close()
@@ -387,31 +384,43 @@ const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): S
 })
 
 test.each([
-  ['a fresh key', 'fresh' as const, [0, 0]],
-  ['a lost log', [], [0, MINUTE]],
-  ['a log of another boot', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
+  ['with a fresh key, two exits are sent at once', 'fresh' as const, [0, 0]],
+  ['after the log was lost, the second of two exits waits a minute', [], [0, MINUTE]],
+  ['after a log of another boot, the second of two exits waits a minute', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
   [
-    'a log of another boot that ended with all places in use',
+    'after a log of another boot that ended with all request slots in use, exits wait for the end of these requests',
     [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')],
     [59_999, MINUTE],
   ],
   [
-    'a log of another boot that was idle for its last minute',
+    'after a log of another boot whose last minute has one request, the second of two exits waits a minute',
     [slot(1, 5, 6, 'earlier'), slot(2, 70_000, 70_000, 'earlier')],
     [0, MINUTE],
   ],
-  ['a log of two other boots', [slot(1, 5, 6, 'first'), slot(2, 5, 6, 'earlier')], [59_999, MINUTE]],
-  ['a log that ends in the future', [slot(1, 999_999, null)], [0, MINUTE]],
-  ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
   [
-    'two requests that completed in another order',
+    'after a log of two other boots, exits wait for the end of the requests of both',
+    [slot(1, 5, 6, 'first'), slot(2, 5, 6, 'earlier')],
+    [59_999, MINUTE],
+  ],
+  [
+    'after a log that ends in the future, the second of two exits waits a minute',
+    [slot(1, 999_999, null)],
+    [0, MINUTE],
+  ],
+  [
+    'after a request that completed 50 s ago, the second of two exits waits 10 s',
+    [slot(1, 99_000, 100_000)],
+    [0, 10_000],
+  ],
+  [
+    'two requests that completed in another order than they were sent free their request slots in the order of their ends',
     [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)],
     [30_000, 59_000],
   ],
-  ['a request that had no answer yet', [slot(1, 149_000, null)], [0, MINUTE]],
-  ['a request of two minutes ago that had no answer', [slot(1, 20_000, null)], [0, 0]],
+  ['a request without an answer at the crash counts for another minute', [slot(1, 149_000, null)], [0, MINUTE]],
+  ['a request of two minutes ago without an answer no longer counts', [slot(1, 20_000, null)], [0, 0]],
   [
-    'a request of this boot after a request of another boot',
+    'a request of this boot shows that the requests of an earlier boot in the log no longer count',
     [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)],
     [0, 0],
   ],
@@ -425,7 +434,7 @@ test.each([
   expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
 })
 
-test('requests of another boot are recorded again with the clock of this boot, so that a third start reads exact times', () => {
+test('requests of another boot are recorded again with the clock of this boot, so that the next start reads exact times', () => {
   const clock = new SimulatedClock(20_000)
   const log: Slot[] = []
   limiterOf(clock, 2, { past: [slot(1, 5_000, 6_000, 'earlier')], write: (row) => log.push(row) })
@@ -444,7 +453,7 @@ test('a request whose end was lost is recorded as complete, so that the next sta
   expect(log).toEqual([slot(1, 149_000, 150_000)])
 })
 
-test('under load all places of a class are used, and no timer is left at the end', () => {
+test('under load, all request slots of a class are used, and no timer is left at the end', () => {
   for (const [kind, open] of [
     ['exit', 50],
     ['entry', 40],
@@ -500,7 +509,7 @@ test('no exit waits for an entry, with any plan, changes of the plan, 429s, and 
         if (what === 'exit') exitsWaiting++
         limiter.request(what, (slot) => {
           if (what === 'exit') exitsWaiting--
-          if (what === 'entry') expect(exitsWaiting, 'exits that wait while an entry goes').toBe(0)
+          if (what === 'entry') expect(exitsWaiting, 'no exit waits while an entry gets a request slot').toBe(0)
           out.push(slot)
         })
       }

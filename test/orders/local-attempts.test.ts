@@ -65,7 +65,7 @@ describe('a locally signed attempt', () => {
     expect(attemptStates(world)).toEqual(states)
   })
 
-  test('if the builder does not answer, a locally signed attempt is built again within its time to live, and the unanswered request counts until its time limit', () => {
+  test('if the builder does not answer, a locally signed attempt is built again within its time to live, and the unanswered request keeps its request slot until its time limit', () => {
     const silent = only(refused('BUILDER_SILENT', 'wait'))
     const world = local(silent, FILLED)
     const sale = anOrder()
@@ -102,7 +102,7 @@ describe('a locally signed attempt', () => {
       expect(world.attempts.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 5])
     })
 
-    test('an exit tries no fee twice, raises its fee step by step, and remembers refused fees over a restart', () => {
+    test('an exit tries no fee twice, raises its fee step by step, and still knows refused fees after a restart', () => {
       const world = local(refusedFee, [], refusedFee)
       const sale = anOrder({ priorityFeeLadder: [lamports(10_000), lamports(20_000)] })
       world.submit(sale)
@@ -112,7 +112,7 @@ describe('a locally signed attempt', () => {
       expect(feesOf(world)).toEqual([10_000, null, null])
     })
 
-    test('only an exit is retried with another fee; a buy fails', () => {
+    test('an exit is retried with another fee, but a buy fails', () => {
       const world = local(refusedFee)
       const buy = aBuy({ time: 1_000, priorityFeeLamports: lamports(100_000) })
       world.submit(buy)
@@ -133,7 +133,7 @@ describe('a locally signed attempt', () => {
 })
 
 describe('queries of an executor', () => {
-  test('an order may be sent within its time to live, and each open order counts with its reserved SOL', () => {
+  test('an executor learns whether an order may still be sent, and how much SOL the open orders reserve', () => {
     const world = local(FILLED)
     const { outgoing } = world.gateway
     const reserve = { reserveLamports: 7 as never }
@@ -161,7 +161,7 @@ describe('queries of an executor', () => {
   })
 })
 
-describe('an orderly stop waits until it is known which attempts were sent', () => {
+describe('a process that stops in an orderly way waits until it is known which attempts were sent', () => {
   const acked: Script = [
     [500, { kind: 'acked', signature: 's' }],
     [60_000, absent],
@@ -197,7 +197,7 @@ describe('a buy that is being built when a full exit of its mint is accepted', (
     return { world, buy }
   }
 
-  test('the buy may not be sent, even after the end of the exit, and a buy of another mint is not affected', () => {
+  test('a buy that a full exit overtook may not be sent, even after the end of the exit; a buy of another mint may', () => {
     const { world, buy } = built()
     const other = aBuy({ notAfter: 1e9 })
     world.submit(other)
@@ -209,8 +209,8 @@ describe('a buy that is being built when a full exit of its mint is accepted', (
 
   test.each([
     ['while the exit is open', 1_000],
-    ['after the exit', 60_000],
-  ])('the buy is not built again if the process ends %s', (_what, ms) => {
+    ['after the end of the exit', 60_000],
+  ])('a buy that a full exit overtook is not built again if the process ends %s', (_what, ms) => {
     const { world, buy } = built()
     world.settle(ms)
     world.crash(1)

@@ -13,7 +13,7 @@ import { unsent } from '../support/outcomes.ts'
 const NOW = 1_000
 const SLOT: Slot = { key: 'k', id: 1, boot: 'b', takenAt: 0n, doneAt: null }
 
-/** The reducer alone. The test fails if the reducer calls an executor or a limiter. */
+/** Returns the reducer without its environment. The test fails if the reducer calls an executor or a limiter. */
 function reducer() {
   const called = (): never => expect.fail('a step of the reducer calls nothing outside of the state')
   const executor: Executor = { execute: called, resume: called }
@@ -45,7 +45,7 @@ const kinds = (effects: readonly Effect[]): string[] =>
 const whenDurable = (effects: readonly Effect[]): string[] =>
   effects.flatMap((effect) => (effect.kind === 'commit' ? kinds(effect.whenDurable) : []))
 
-test('an accepted order requests a place in the request limit, and without a free place it is committed without an attempt', () => {
+test('an accepted order requests a request slot, and is committed without an attempt if no slot is free', () => {
   const { orders, take } = reducer()
   const order = aBuy()
   expect(kinds(take({ kind: 'submitted', order }))).toEqual(['failpoint', 'requestSlot'])
@@ -53,7 +53,7 @@ test('an accepted order requests a place in the request limit, and without a fre
   expect(kinds(take({ kind: 'queued', working }))).toEqual(['commit', 'limitSlotWait'])
 })
 
-test('an attempt is sent only once its record is durable, and after the report about it', () => {
+test('an attempt is sent only after its record is durable and the engine has received the report about it', () => {
   const { take, submit, grant } = reducer()
   const working = submit(anOrder())
   const effects = grant(working)
@@ -79,7 +79,7 @@ test('an order that the engine cancels when it receives the report of a failure 
   expect(take(retry.event)).toEqual([])
 })
 
-test('entries that a halt ends are ended one by one, each with its report before the next', () => {
+test('a halt ends waiting entries one by one, and reports each before it ends the next', () => {
   const { take, submit } = reducer()
   const waiting = [submit(aBuy()), submit(aBuy())]
   submit(anOrder())

@@ -4,7 +4,9 @@ import { decodeBase58, encodeBase58, isPublicKey, isSignature } from '../../src/
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** The reference implementation: a number in base 58, with a leading '1' for each leading zero byte. */
+/**
+ * The reference implementation, by the definition: a number in base 58, with a leading '1' for each leading zero byte.
+ */
 function decodeByDefinition(text: string, length: number): Uint8Array | undefined {
   let value = 0n
   for (const digit of text) {
@@ -43,7 +45,7 @@ test('decoding reverts encoding', () => {
   )
 })
 
-test('the largest and smallest key and signature are valid', () => {
+test('the largest and the smallest public key and signature are valid', () => {
   for (const byte of [0, 255]) {
     expect(isPublicKey(encodeBase58(new Uint8Array(32).fill(byte)))).toBe(true)
     expect(isSignature(encodeBase58(new Uint8Array(64).fill(byte)))).toBe(true)

@@ -9,7 +9,7 @@ describe('curve', () => {
     expect(new Curve().quoteBuy(5_000_000_000n)).toMatchObject({ sol: 4_938_271_603n, tokens: 151_660_777_334_045n })
   })
 
-  test('price and market cap match pump.fun from launch to the end', () => {
+  test('price and market cap match pump.fun from the launch to the end of the curve', () => {
     const curve = new Curve()
     expect(curve.price).toBeCloseTo(2.7959e-8, 12)
     expect(curve.marketCapSol).toBeCloseTo(27.959, 3)
@@ -53,7 +53,7 @@ describe('curve', () => {
   })
 
   test.each([1e-9, 2.8e-8, 4.1e-7, 1e-5, 0.3])(
-    'a recorded price of %d SOL gives a pool at that price that can be traded',
+    'a curve that is moved to a recorded price of %d SOL has that price and can be traded',
     (price) => {
       const curve = new Curve()
       curve.moveTo(price)

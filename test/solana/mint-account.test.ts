@@ -19,7 +19,7 @@ const feeConfig = (authority: Buffer, older: number, newer: number): Buffer => {
 }
 
 test.each<[string, MintShape, string, MintFacts]>([
-  ['a launched mint', {}, token, { program: 'token', traits: [] }],
+  ['a mint without authorities', {}, token, { program: 'token', traits: [] }],
   ['a mint with a mint authority', { mintAuthority: true }, token, { program: 'token', traits: ['mintAuthority'] }],
   [
     'a mint with a freeze and a mint authority',
@@ -41,7 +41,7 @@ test.each<[string, MintShape, string, MintFacts]>([
 describe('extensions', () => {
   test.each<[string, [number, Buffer][], MintFacts['traits']]>([
     [
-      'metadata and a pointer to it, as pump.fun writes them',
+      'metadata and a pointer to it, as pump.fun writes them, are no trait of a mint',
       [
         [18, Buffer.alloc(64, 1)],
         [19, Buffer.alloc(200, 1)],
@@ -49,7 +49,7 @@ describe('extensions', () => {
       [],
     ],
     [
-      'a close authority, interest, groups',
+      'a close authority, interest and groups are no traits of a mint',
       [
         [3, key],
         [10, Buffer.alloc(52, 1)],
@@ -57,23 +57,31 @@ describe('extensions', () => {
       ],
       [],
     ],
-    ['a permanent delegate', [[12, key]], ['permanentDelegate']],
-    ['a permanent delegate that is not set', [[12, none]], []],
-    ['a transfer hook', [[14, Buffer.concat([none, key])]], ['transferHook']],
-    ['a transfer hook that its authority may set later', [[14, Buffer.concat([key, none])]], ['transferHook']],
-    ['a transfer hook that can never be set', [[14, Buffer.concat([none, none])]], []],
-    ['a transfer fee', [[1, feeConfig(none, 0, 250)]], ['transferFee']],
-    ['a transfer fee that has just ended', [[1, feeConfig(none, 250, 0)]], ['transferFee']],
-    ['a transfer fee that its authority may set later', [[1, feeConfig(key, 0, 0)]], ['transferFee']],
-    ['a transfer fee of zero that cannot change', [[1, feeConfig(none, 0, 0)]], []],
-    ['the non-transferable extension', [[9, Buffer.alloc(0)]], ['nonTransferable']],
-    ['a pause authority', [[26, Buffer.concat([key, Buffer.of(0)])]], ['pausable']],
-    ['a permanent pause', [[26, Buffer.concat([none, Buffer.of(1)])]], ['pausable']],
-    ['new accounts that are frozen', [[6, Buffer.of(2)]], ['defaultAccountState']],
-    ['new accounts that are not frozen', [[6, Buffer.of(1)]], []],
-    ['an extension of a later version', [[77, Buffer.alloc(5)]], ['unknownExtension']],
+    ['a permanent delegate is a trait of a mint', [[12, key]], ['permanentDelegate']],
+    ['a permanent delegate that is not set is no trait of a mint', [[12, none]], []],
+    ['a transfer hook is a trait of a mint', [[14, Buffer.concat([none, key])]], ['transferHook']],
     [
-      'several extensions',
+      'a transfer hook that its authority may set later is a trait of a mint',
+      [[14, Buffer.concat([key, none])]],
+      ['transferHook'],
+    ],
+    ['a transfer hook that can never be set is no trait of a mint', [[14, Buffer.concat([none, none])]], []],
+    ['a transfer fee is a trait of a mint', [[1, feeConfig(none, 0, 250)]], ['transferFee']],
+    ['a transfer fee that has just ended is still a trait of a mint', [[1, feeConfig(none, 250, 0)]], ['transferFee']],
+    [
+      'a transfer fee that its authority may set later is a trait of a mint',
+      [[1, feeConfig(key, 0, 0)]],
+      ['transferFee'],
+    ],
+    ['a transfer fee of zero that cannot change is no trait of a mint', [[1, feeConfig(none, 0, 0)]], []],
+    ['the non-transferable extension is a trait of a mint', [[9, Buffer.alloc(0)]], ['nonTransferable']],
+    ['a pause authority is a trait of a mint', [[26, Buffer.concat([key, Buffer.of(0)])]], ['pausable']],
+    ['a permanent pause is a trait of a mint', [[26, Buffer.concat([none, Buffer.of(1)])]], ['pausable']],
+    ['the default state "frozen" of new accounts is a trait of a mint', [[6, Buffer.of(2)]], ['defaultAccountState']],
+    ['the default state "initialized" of new accounts is no trait of a mint', [[6, Buffer.of(1)]], []],
+    ['an unknown extension is a trait of a mint', [[77, Buffer.alloc(5)]], ['unknownExtension']],
+    [
+      'several extensions can be several traits of a mint',
       [
         [12, key],
         [18, Buffer.alloc(64)],
@@ -82,14 +90,14 @@ describe('extensions', () => {
       ['permanentDelegate', 'nonTransferable'],
     ],
     [
-      'an extension behind a harmless one',
+      'an extension that follows a harmless one is read as well',
       [
         [19, Buffer.alloc(300, 5)],
         [12, key],
       ],
       ['permanentDelegate'],
     ],
-  ])('%s gives its traits', (_what, extensions, traits) => {
+  ])('%s', (_what, extensions, traits) => {
     expect(factsOf(mintBytes({ extensions }), token2022)).toEqual({ program: 'token-2022', traits })
   })
 
@@ -105,13 +113,13 @@ test.each<[string, Uint8Array, string]>([
   ['a token account with extensions', Buffer.concat([Buffer.alloc(165, 1), Buffer.of(2, 0, 0)]), token2022],
   ['an uninitialized mint', Buffer.alloc(82), token],
   ['a multisig', Buffer.alloc(355, 1), token],
-  ['a mint with extensions under the program without them', mintBytes({ extensions: [] }), token],
+  ['a mint with extensions that the Token program owns', mintBytes({ extensions: [] }), token],
   ['an empty account', Buffer.alloc(0), token2022],
 ])('%s is not a mint', (_what, data, owner) => {
   expect(factsOf(data, owner)).toEqual({ program: 'none', traits: [] })
 })
 
-test('the reader never throws, with any content of the account', () => {
+test('the reader of mints never throws, with any content of the account', () => {
   const behind = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.concat([mintBytes({ extensions: [] }), bytes]))
   fc.assert(
     fc.property(

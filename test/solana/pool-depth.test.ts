@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reservesAt, solFor, tokensFor } from '../../src/solana/pool-depth.ts'
 
-// The launch state of pump.fun's bonding curve and its integer formulas, in lamports and base units.
+// The reserves of pump.fun's bonding curve at the launch, and its integer formulas, in lamports and base units.
 const LAUNCH_SOL = 30_000_000_000n
 const LAUNCH_TOKENS = 1_073_000_000_000_000n
 const FEE_BPS = 125n
@@ -20,7 +20,7 @@ const near = (value: number, exact: bigint, unit: number): void => {
   expect(Math.abs(value - Number(exact) / unit)).toBeLessThanOrEqual((Number(exact) / unit) * 1e-6 + 3 / unit)
 }
 
-/** A state of the curve before it completes: its SOL, and tokens by the constant product. */
+/** Random states of the curve before it completes: its SOL, and its tokens by the constant product. */
 const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) => ({
   sol,
   tokens: (LAUNCH_SOL * LAUNCH_TOKENS) / sol,
@@ -28,7 +28,7 @@ const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) =>
 }))
 
 describe('the depth of a pool at a price', () => {
-  it('the depth at a price gives a buy the tokens of the integer formula', () => {
+  it('a buy at the estimated depth gets the tokens of the integer formula', () => {
     fc.assert(
       fc.property(state, fc.bigInt({ min: 10_000_000n, max: 5_000_000_000n }), ({ sol, tokens, price }, spend) => {
         near(tokensFor(Number(spend) / 1e9, reservesAt(price)), curveBuy(spend, sol, tokens), 1e6)
@@ -36,7 +36,7 @@ describe('the depth of a pool at a price', () => {
     )
   })
 
-  it('the depth at a price gives a sale the SOL of the integer formula', () => {
+  it('a sale at the estimated depth gets the SOL of the integer formula', () => {
     fc.assert(
       fc.property(
         state,

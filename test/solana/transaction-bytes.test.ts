@@ -39,9 +39,9 @@ test('our reader reads what web3.js reads, and encodes it to the same bytes', ()
 })
 
 test.each([
-  ['an empty encoding', []],
-  ['an unfinished encoding', [0x80]],
-  ['a zero in two bytes', [0x80, 0x00]],
+  ['no byte', []],
+  ['a first byte without the next one', [0x80]],
+  ['the number 0 in two bytes', [0x80, 0x00]],
   ['a small number in three bytes', [0x81, 0x80, 0x00]],
   ['a number above sixteen bits', [0xff, 0xff, 0x04]],
   ['an encoding of four bytes', [0x80, 0x80, 0x80, 0x01]],
@@ -68,7 +68,7 @@ test('reading beyond the end throws', () => {
 const looked = compile(honest('pump buy for an amount of SOL, with a lookup table', 1)).bytes
 type Parts = { message: Message; signatures: readonly Uint8Array[] }
 
-/** Messages that a validator's `sanitize` refuses, each with our reason. */
+/** Messages that a validator's `sanitize` refuses, each with the reason that our reader gives. */
 test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatures: Uint8Array[] }]>([
   ['2 signatures for 1 signers', ({ signatures }) => ({ signatures: [...signatures, new Uint8Array(64)] })],
   ['no writable signer can pay the fee', () => ({ readonlySigners: 1 })],
@@ -141,7 +141,7 @@ test('any bytes give a transaction or a refusal, never an exception', () => {
   )
 })
 
-test('a transaction with one flipped bit is refused, or its verified maximum cost does not exceed the order', () => {
+test('if one bit of a transaction is flipped, it is refused, or its verified maximum cost does not exceed the order', () => {
   const anywhere = fc.tuple(fc.constantFrom(...shapes), fc.nat(200), fc.nat(1231), fc.nat(7))
   fc.assert(
     fc.property(anywhere, ([shape, seed, at, bit]) => {
@@ -155,7 +155,8 @@ test('a transaction with one flipped bit is refused, or its verified maximum cos
       if (refusals.length > 0) return
       const { most } = draft.drawn
       const trade = draft.asked.side === 'buy' ? most : 0n
-      // The maximum: the caps of the fee, tips and priority fee, six rents, and the base fee of two signatures.
+      // The maximum cost: the trade, the caps of the fee, of the tips and of the priority fee, six rents, and the base
+      // fee of two signatures.
       const cap = trade + 41_000_000n + 2_000_000n + 6n * draft.facts.rentLamports + 10_000n
       expect(verdict?.trade?.mint).toBe(draft.asked.mint)
       expect(verdict?.bound).toBeLessThanOrEqual(cap)

@@ -4,7 +4,7 @@ import { AgedMap } from '../../../src/engine/accounting/by-account.ts'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
 
-/** The reference implementation: searches from the beginning each time. */
+/** The reference implementation, which searches the map from its beginning at each call. */
 function dropOldest(map: Map<string, boolean>): void {
   for (const [key, mayGo] of map) {
     if (!mayGo) continue

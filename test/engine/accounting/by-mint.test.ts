@@ -12,7 +12,7 @@ const step = fc.record({
   value: fc.nat(9),
 })
 
-/** The reference implementation: does not remember the last look-up. */
+/** The reference implementation, which does not cache the last look-up. */
 class Plain extends Map<string, Map<string, number>> {
   of(account: string): Map<string, number> {
     const part = this.get(account) ?? new Map<string, number>()

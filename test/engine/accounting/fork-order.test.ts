@@ -30,7 +30,7 @@ function fill(number: number, side: Fill['side'], tokens: number, final = false)
   }
 }
 
-/** Books a fill as the engine does: if a fork changed the fill, it is reversed first. */
+/** Books a fill as the engine does: if a fork changed the fill, the old one is reversed first. */
 function book(books: Book, one: Fill): Position | undefined {
   if (books.hasOther(one)) books.unbook(one.signature, true)
   const booking = books.book(one)
@@ -84,7 +84,7 @@ test('a sale that is reported before its buy leaves no tokens once both are fina
   expect(held(books)).toBe(0)
 })
 
-test('if the buy of a reported sale never executed, the tokens came from another source', () => {
+test('if no buy is found for a sale, the sold tokens count as tokens from outside', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   books.accept(BUY)
@@ -137,7 +137,7 @@ test('if a sale sold more than the books held, two earlier buys that are found l
   expect(held(books)).toBe(70)
 })
 
-test('if a sale sold more than the books held, a later sale does not raise this excess', () => {
+test('if a sale sold more than the books held, a later sale does not increase the excess', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(3, 'sell', 150, true))
@@ -190,7 +190,7 @@ function inTheEnd(seed: number): number {
     }
     if (integer(8) === 0) books = restarted(books, position)
   }
-  // The chain refuses sales without tokens. Only sales with enough tokens therefore count.
+  // The chain refuses to sell tokens that the wallet does not hold, so only sales with enough tokens count.
   let standing = 0
   for (const [number, one] of [...heard].sort(([a], [b]) => (a % 2) - (b % 2))) {
     const isCovered = one.side === 'buy' || Number(one.tokens) <= standing
@@ -203,7 +203,7 @@ function inTheEnd(seed: number): number {
   return held(books) - standing
 }
 
-/** Returns the books after a restart. As long as a fork may reopen a closed position, it is restored as well. */
+/** Returns the books after a restart. A closed position is restored too, as long as a fork may reopen it. */
 function restarted(before: Book, position: Position | undefined): Book {
   const books = new Book()
   books.restore({

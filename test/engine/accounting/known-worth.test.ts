@@ -17,7 +17,7 @@ const change: fc.Arbitrary<Partial<Position>> = fc.oneof(
 )
 const price = few(GRADUATION_PRICE / 4, GRADUATION_PRICE / 2, GRADUATION_PRICE)
 
-test('after any history, the stored value of the positions equals a newly computed value', () => {
+test('after any sequence of events, the cached value of the positions equals a newly computed value', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(change, price), { maxLength: 40 }), (steps) => {
       const worth = new KnownWorth()
@@ -30,7 +30,7 @@ test('after any history, the stored value of the positions equals a newly comput
   )
 })
 
-test('the value of the positions is computed once until something changes on which it depends', () => {
+test('the value of the positions is computed again only after the price or a position changes', () => {
   const worth = new KnownWorth()
   const position = newPosition({ account: 'a', bot: 'b', mint: 'm' }, 0, {})
   let count = 0

@@ -21,17 +21,22 @@ describe('the liquidation value', () => {
   const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
   const productAt = (price: number) => (price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT)
   it.each([
-    ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
-    ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
+    ['a position on the bonding curve is worth its proceeds there', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
+    ['a position in a pool is worth its proceeds there', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
     [
-      'in a pool, after its price fell below that of the end of the curve',
+      'a position in a pool is still valued there after the price fell below the last price of the curve',
       1e-7,
       { highPrice: GRADUATION_PRICE },
       into(1e-7, POOL_PRODUCT),
     ],
     ['after three failed sales, a position whose fourth sale is open is worth nothing', 1e-7, { exitTries: 4 }, 0],
-    ['after two', 1e-7, { exitTries: 3 }, into(1e-7, CURVE_PRODUCT)],
-    ['nothing', 1e-7, { tokens: 0n }, 0],
+    [
+      'after two failed sales, a position whose third sale is open keeps its value',
+      1e-7,
+      { exitTries: 3 },
+      into(1e-7, CURVE_PRODUCT),
+    ],
+    ['a position without tokens is worth nothing', 1e-7, { tokens: 0n }, 0],
   ])('%s', (_name, price, more, expected) => {
     expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
   })
@@ -62,7 +67,7 @@ describe('the liquidation value', () => {
     ['the robust price if the exits have no price', 1e-6, undefined, 1e-6],
     ['no price if there is no robust price, for example after a gap', undefined, 1e-6, undefined],
   ])(
-    'with recorded marks the value uses %s, and deducts the fees of venue and service',
+    'if positions keep marks, the value is computed from %s, after the fees of venue and service',
     (_name, price, ofExits, by) => {
       const session = { now: 0, prices: { at: () => price }, hasMarks: true } as unknown as EngineState
       const liquidation = new Liquidation(session, watching({ price: ofExits ?? Number.NaN }), () => FEES)
@@ -73,7 +78,7 @@ describe('the liquidation value', () => {
     },
   )
 
-  it('the value of a position has an upper bound at any price', () => {
+  it('the value of a position is capped at any price', () => {
     expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
     expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
     expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)
@@ -96,7 +101,7 @@ describe('exposure', () => {
     ['maxLamportsPerMint', 'MINT_LIMIT', MINT],
   ])('the limit %s counts the higher of value and cost of a position', (key, code, mint) => {
     const limits = { [key]: sol(0.3) }
-    // 100,000 tokens: 0.2962 SOL at 3e-6 with impact and the venue's fee.
+    // 100,000 tokens are worth 0.2962 SOL at a price of 3e-6, after price impact and the venue's fee.
     const risen = holding(limits, 3e-6)
     const wish = { price: mint === MINT ? 3e-6 : 1e-6, scaleIn: true }
     expect(risen.bought('a', mint, 0.01, wish)).toBe(code)
@@ -160,7 +165,7 @@ describe('a loss', () => {
     },
   )
 
-  it('a position that cannot be sold stops counting for the limits, and its sale is tried less and less often', () => {
+  it('a position that cannot be sold no longer counts for the limits, and its sale is tried less and less often', () => {
     const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
     const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
@@ -181,7 +186,7 @@ describe('a loss', () => {
     const timersAt = (side: 'buy' | 'sell') =>
       crew.rig.trade(1e-6, { side }).flatMap((output) => (output.kind === 'timer' ? [output.timer.at] : []))
     expect(timersAt('buy')).toEqual([])
-    expect(timersAt('sell'), 'a token that other traders can sell is tried as often as before').toEqual([
+    expect(timersAt('sell'), 'after another trader has sold the token, the sale is retried sooner').toEqual([
       crew.rig.now + 64 * 3_000,
     ])
     expect(timersAt('sell')).toEqual([])
@@ -210,7 +215,7 @@ describe('a loss', () => {
   )
 
   it.each(['ABSENT', 'RATE_LIMIT', 'SIGNER_CAP'] as const)(
-    'a sale that failed with %s is no evidence about the token, so the position keeps its value and is tried as often as before',
+    'a sale that failed with %s says nothing about the token, so the position keeps its value and its sale is retried as often as before',
     (code) => {
       const limits = { maxOpenPositions: 1 }
       const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
@@ -268,7 +273,7 @@ describe('`resume`', () => {
     const after = crew.restarted({ limits })
     after.rig.settle(0.1e-6, MINT)
     expect(after.bought('a', MINT_3, 0.01)).toBe('')
-    // The price recovers the forgiven loss. Another fall is a new loss, which counts.
+    // The price recovers, and with it the forgiven loss. The next fall is a new loss, which counts.
     after.rig.settle(1e-6, MINT)
     expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')

@@ -18,7 +18,10 @@ function opened(trip?: TripSums): Position {
 
 type Step = (position: Position) => number | undefined
 
-/** Applies steps, and compares the marks (highest and lowest value of a position) at each price that a step returns. */
+/**
+ * Applies the steps to a position. At each price that a step returns, compares the marks (highest and lowest value of
+ * the position), unless `isKnown` returns true.
+ */
 function marksAfter(steps: readonly Step[], isKnown: (position: Position, price: number) => boolean) {
   const position = opened()
   let compared = 0
@@ -63,7 +66,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-test('leaving out the prices within the known range gives the same marks as a comparison at every price', () => {
+test('the marks are the same if the prices within the known range are not compared', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const marked = new MarkedPrices()
@@ -83,7 +86,7 @@ test('a range of prices on the bonding curve does not include prices of a token 
   expect([onCurve, left].map((at) => marked.covers(position, at))).toEqual([false, true])
 })
 
-test('a price between two known prices is left out until the position changes', () => {
+test('a price between two known prices is not compared, until the position changes', () => {
   const [position, marked] = [opened(), new MarkedPrices()]
   const asked = [2e-7, 1e-7, 1.5e-7, 2.1e-7, 2.05e-7].map((at) => marked.covers(position, at))
   expect(asked).toEqual([false, false, true, false, true])
@@ -91,7 +94,7 @@ test('a price between two known prices is left out until the position changes', 
   expect(marked.covers(position, 1.5e-7)).toBe(false)
 })
 
-test('prices of a position whose sums are not recorded are never left out', () => {
+test('if the sums of a position are not recorded, every price is compared', () => {
   const [position, marked] = [opened(), new MarkedPrices()]
   delete position.trip
   expect([1e-7, 1e-7].map((at) => marked.covers(position, at))).toEqual([false, false])

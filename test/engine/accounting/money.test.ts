@@ -16,7 +16,7 @@ interface Leg {
   readonly price: number
 }
 
-/** Buys and sales of at most the tokens held. At the end everything is sold. */
+/** Buys, and sales of at most the tokens held. At the end, everything is sold. */
 const closedPosition = fc
   .array(
     fc.record({ isBuy: fc.boolean(), share: fc.integer({ min: 1, max: 1000 }), price: fc.nat({ max: 1_000_000 }) }),
@@ -52,7 +52,7 @@ const moved = (fills: readonly Fill[]): Movement[] => fills.map((one) => ({ kind
 const timeOf = (movement: Movement): number => (movement.kind === 'fill' ? movement.fill.time : movement.time)
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-test('average cost and first in, first out give the same profit for a position that is sold completely, to the lamport', () => {
+test('for a position that is sold completely, average cost and first in, first out give exactly the same profit', () => {
   fc.assert(
     fc.property(closedPosition, (legs) => {
       const fills = fillsOf(legs)
@@ -63,7 +63,7 @@ test('average cost and first in, first out give the same profit for a position t
       }
       const money = foldMovements(moved(fills)).bots[0]
       const networkFees = sum(fills.map(({ feeLamports }) => feeLamports))
-      // The engine's profit is before network fees, and the gain of a disposal is after them.
+      // The engine's profit does not include network fees, and the gain of a disposal does.
       expect(sum((money?.disposals ?? []).map(({ gainLamports }) => gainLamports))).toBe(
         position.realizedLamports - networkFees,
       )
@@ -71,7 +71,7 @@ test('average cost and first in, first out give the same profit for a position t
   )
 })
 
-test('the round trips, the disposals and the totals that are computed together give the same result', () => {
+test('round trips, disposals and totals give the same total result', () => {
   fc.assert(
     fc.property(closedPosition, fc.nat({ max: 30 }), fc.nat(), (legs, sold, failedFee) => {
       const fills = fillsOf(legs.slice(0, sold + 1))
@@ -97,7 +97,8 @@ const buyThenSell = [
   { side: 'sell', tokens: 10n, price: 300 },
 ] as const
 
-// Trade 1 is open from 0 to 1,000 ms, trade 2 from 10,000 to 11,000 ms. Order o3 opened trade 2.
+// Returns the fills of two trades: trade 1 is open from 0 to 1,000 ms, trade 2 from 10,000 to 11,000 ms. Order o3
+// opened trade 2.
 const twoTrades = (): Fill[] => {
   const [first, second] = [fillsOf(buyThenSell), fillsOf(buyThenSell)]
   const later = second.map((one, n) => ({ ...one, slot: n + 10, time: one.time + 10_000, orderId: `o${n + 3}` }))
@@ -107,15 +108,15 @@ const twoTrades = (): Fill[] => {
 }
 
 test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
-  ['a buy between two trades that was never filled', { time: 5_000 }, 'none'],
-  ['a buy after the last trade', { time: 20_000 }, 'none'],
-  ['a buy that adds to an open trade', { time: 500 }, 'trade 1'],
-  ['a buy whose next attempt opened a trade', { orderId: 'o3', time: 9_500 }, 'trade 2'],
-  ['a buy in another token', { mint: 'other', time: 500 }, 'none'],
-  ['a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
-  ['a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
-  ['a sale less than a second before the buy that opened the trade', { side: 'sell', time: 9_999 }, 'trade 2'],
-])('the fee of a failed transaction is assigned to the right trade: %s', (_what, more, where) => {
+  ['of a buy between two trades that was never filled', { time: 5_000 }, 'none'],
+  ['of a buy after the last trade', { time: 20_000 }, 'none'],
+  ['of a buy that adds to an open trade', { time: 500 }, 'trade 1'],
+  ['of a buy whose next attempt opened a trade', { orderId: 'o3', time: 9_500 }, 'trade 2'],
+  ['of a buy in another token', { mint: 'other', time: 500 }, 'none'],
+  ['of a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
+  ['of a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
+  ['of a sale less than a second before the buy that opened the trade', { side: 'sell', time: 9_999 }, 'trade 2'],
+])('the fee of a failed transaction %s is assigned to the right trade', (_what, more, where) => {
   const fills = twoTrades()
   const one = failed(more)
   const before = foldMovements(moved(fills)).bot(one)
@@ -148,7 +149,7 @@ test('two bots that trade the same mint of a wallet one after the other keep the
 })
 
 test('adopted tokens are sorted by time among the fills of their own wallet', () => {
-  // An earlier version sorted the fills of all wallets together, but slots of two chains cannot be compared.
+  // An earlier version sorted the fills of all wallets together, but Solana slots of two chains cannot be compared.
   const early = fillsOf(buyThenSell, { account: 'live|sandbox|g|w' }).map((one) => ({ ...one, time: 50_000 }))
   const own = fillsOf(buyThenSell, { account: 'live|main|g|w' }).map((one) => ({ ...one, slot: one.slot + 1000 }))
   const adopted: Movement = {
@@ -162,7 +163,7 @@ test('adopted tokens are sorted by time among the fills of their own wallet', ()
   ])
 })
 
-test('a fill that a fork brings late is sorted to its place on the chain', () => {
+test('a fill that arrives late because of a fork is sorted to its place on the chain', () => {
   const fills = fillsOf([...buyThenSell, ...buyThenSell])
   const [one, two, three, four] = moved(fills) as [Movement, Movement, Movement, Movement]
   expect(foldMovements([four, two, three, one]).bots).toEqual(foldMovements([one, two, three, four]).bots)

@@ -3,8 +3,8 @@ import { type Bar, type BarPlan, defineStrategy, ema, type Indicator, type Width
 import { testStrategy } from '../../../src/testing.ts'
 
 /**
- * Runs a market through a strategy that declares these bars. Returns the bars that `onBar` received, and the token's
- * list of bars after each `advance`.
+ * Plays a market to a strategy that declares these bars. Returns the bars that `onBar` received, and the token's list
+ * of bars after each call of `advance`.
  */
 function barsOf(bars: BarPlan, market: (rig: ReturnType<typeof testStrategy>) => void) {
   const closed: Bar[] = []
@@ -49,19 +49,22 @@ test('a time bar has the robust prices and the prints of its interval, and close
 test.each([
   ['fill', [1, 0, 0, 1]],
   ['gap', [1, 1]],
-] as const)('with %s, the intervals without prints between two bars are %j', (silent, trades) => {
-  const { read } = barsOf({ '1m': { keep: 9, silent } }, (rig) => {
-    rig.settle(PRICE)
-    rig.advance(60)
-    rig.trade({ price: PRICE })
-    rig.advance(180)
-    rig.trade({ price: PRICE })
-    rig.advance(60)
-  })
-  const bars = read('1m').slice(1)
-  expect(bars.map((bar) => bar.trades)).toEqual(trades)
-  expect(bars.every((bar) => bar.open === bar.close)).toBe(true)
-})
+] as const)(
+  'with silent: %s, the bars of four intervals, two of them without prints, have these numbers of trades: %j',
+  (silent, trades) => {
+    const { read } = barsOf({ '1m': { keep: 9, silent } }, (rig) => {
+      rig.settle(PRICE)
+      rig.advance(60)
+      rig.trade({ price: PRICE })
+      rig.advance(180)
+      rig.trade({ price: PRICE })
+      rig.advance(60)
+    })
+    const bars = read('1m').slice(1)
+    expect(bars.map((bar) => bar.trades)).toEqual(trades)
+    expect(bars.every((bar) => bar.open === bar.close)).toBe(true)
+  },
+)
 
 test('bars of a number of trades and bars of a volume close with the print that completes them', () => {
   const { closed } = barsOf({ '3 trades': 5, '2 SOL': 5 }, (rig) => {
@@ -72,7 +75,7 @@ test('bars of a number of trades and bars of a volume close with the print that 
   expect(of('2 SOL').map(({ volumeSol }) => volumeSol)).toEqual(Array(15).fill(2))
 })
 
-test('a list of bars has at most the declared number of bars, never changes, and is created once between two bars', () => {
+test('a list of bars has at most the declared number of bars, never changes, and stays the same list until the next bar', () => {
   const { closed, read } = barsOf({ '1 trade': 4 }, (rig) => {
     for (let print = 0; print < 200; print++) rig.trade({ price: PRICE * (1 + print / 1000) })
   })
@@ -83,7 +86,7 @@ test('a list of bars has at most the declared number of bars, never changes, and
   expect(() => read('1m')).toThrow(/declares no '1m' bars; it declares '1 trade'/)
 })
 
-test('a bar during which the feed was interrupted is marked, and so are the bars without prints of this time', () => {
+test('bars during an interruption of the feed are marked, also the bars without prints', () => {
   const { closed, read } = barsOf({ '1m': 20 }, (rig) => {
     rig.settle(PRICE)
     rig.gap(200)

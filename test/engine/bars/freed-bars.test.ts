@@ -6,8 +6,10 @@ const PRICE = 1e-7
 const HALF_DAY = 12 * 3600
 type Act = (bot: Bot, token: Token<unknown>) => unknown
 
-/** Trades a token at noon and again after some half-days, during which only another token is traded. Returns the bars
- *  and the average that its bot reads then, and how many of the bars are from the first day. */
+/**
+ * Trades a token at noon and again some half-days later. Only another token is traded in between. Returns the bars and
+ * the average that the bot reads then, and how many of these bars are from the first day.
+ */
 function readAfter(halfDays: number, width: Width, act: Act) {
   let read: { bars: readonly Bar[]; mean: number | undefined } | undefined
   let isFirst = true
@@ -42,13 +44,13 @@ const buys: Act = (bot, token) => bot.buy(token, { sol: 0.1, reason: 'to hold' }
 const watches: Act = (bot, token) => bot.watch(token.mint)
 
 test.each<[string, number, Act, boolean]>([
-  ['after a day and a half', 3, nothing, true],
-  ['after two days, before the UTC day ends', 4, nothing, true],
-  ['after two days and a half', 5, nothing, false],
-  ['after four days', 8, nothing, false],
-  ['after four days with a position', 8, buys, true],
-  ['after four days of watching', 8, watches, true],
-])('the bars of a token without a print are kept or freed: %s', (_what, halfDays, act, isKept) => {
+  ['kept for a day and a half', 3, nothing, true],
+  ['kept for two days, until the UTC day ends', 4, nothing, true],
+  ['freed within two and a half days', 5, nothing, false],
+  ['freed within four days', 8, nothing, false],
+  ['kept for four days while the bot holds the token', 8, buys, true],
+  ['kept for four days while the bot watches the token', 8, watches, true],
+])('the bars of a token without a further print are %s', (_what, halfDays, act, isKept) => {
   for (const width of ['1 trade', '1m'] as const) {
     const { bars, old, mean } = readAfter(halfDays, width, act)
     expect({ width, isKept: old > 0 }).toEqual({ width, isKept })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Allowance } from '../../../src/engine/bots/allowance.ts'
 
-/** Returns the number of requests that are allowed now. */
+/** Returns how many of `most` requests are allowed now. */
 function asked(allowance: Allowance, now: number, most: number): number {
   let count = 0
   try {

@@ -56,7 +56,7 @@ describe('bot.log', () => {
     expect(Object.keys(third?.fields ?? {})[0]).toHaveLength(50)
   })
 
-  it('bot.log writes 200 lines at once and 2 a second, and the next line contains the number that was dropped', () => {
+  it('bot.log writes 200 lines at once and 2 a second, and the next line states how many were dropped', () => {
     const { rig, ask } = speaking()
     ask(({ log }) => {
       for (let line = 0; line < 1_000; line++) log.debug(`line ${line}`)
@@ -110,7 +110,7 @@ describe('bot.message', () => {
     expect(rig.messages.slice(0, 2)).toEqual(['message 0', 'message 1'])
   })
 
-  it('bot.message cuts a text after 500 characters, and throws if it gets anything else than a text', () => {
+  it('bot.message cuts a text after 500 characters, and throws for a value that is not a string', () => {
     const { rig, ask } = speaking()
     ask((bot) => bot.message('x'.repeat(600)))
     expect(rig.messages[0]).toHaveLength(500)

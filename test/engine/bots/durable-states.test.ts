@@ -12,7 +12,7 @@ const DAY = 86_400
 const HOUR = 3_600
 
 /**
- * Returns a rig whose strategy runs `act` at each trade of 2 SOL. `views` contains each token that the strategy
+ * Returns a test rig. Its strategy runs `act` at each trade of 2 SOL. `views` contains each token that the strategy
  * received.
  */
 function acting(options: { warmup?: number } = {}) {
@@ -53,7 +53,7 @@ function advanceTo(rig: StrategyRig, days: number, seconds: number): void {
 }
 
 describe('token.durable', () => {
-  it('a durable state is null at first, then the frozen copy of the last value, also after a restart', () => {
+  it('a durable state is first null, then a frozen copy of the last assigned value, also after a restart', () => {
     const { rig, ask } = acting()
     expect(ask(({ durable }) => durable)).toBe(null)
     const value = { score: [1, { best: 2 }] }
@@ -87,7 +87,7 @@ describe('token.durable', () => {
     ['a Map', new Map(), /durable is an instance of a class/],
     ['NaN', { a: Number.NaN }, /durable\.a is NaN/],
     ['10,001 characters', 'x'.repeat(9_999), /has 10001 characters of JSON; the maximum is 10000/],
-  ])('a durable state of %s is refused with the reason', (_what, value, reason) => {
+  ])('assigning %s to a durable state is refused with the reason', (_what, value, reason) => {
     const { ask } = acting()
     expect(() => ask(saves(value as Json))).toThrow(reason)
   })
@@ -195,7 +195,7 @@ describe('token.durable', () => {
   it.each([
     [1, 'kept'],
     [2, null],
-  ])('a durable state, after no event until 00:00 UTC number %i, is %s', (midnights, value) => {
+  ])('if a token has no event until 00:00 UTC number %i, its durable state is %s', (midnights, value) => {
     const { rig, ask } = acting()
     ask(saves('kept'))
     advanceTo(rig, midnights, 0)

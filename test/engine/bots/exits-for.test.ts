@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Bot, BuyTrigger, ExitRules, Handlers } from '../../../src/index.ts'
 import { botSettings, EngineRig, fillOf, MINT, orders } from '../../support/engine-rig.ts'
 
-/** Returns a rig whose bot buys at its first print with a price. `more` has its other handlers. */
+/** Returns a test rig. Its bot buys at the first print with a price. `more` contains the bot's other handlers. */
 function held(more: Handlers<unknown>, wish: (bot: Bot) => unknown = buys): EngineRig {
   let isDone = false
   const strategy = {
@@ -32,7 +32,7 @@ function opened(more: Handlers<unknown>): EngineRig {
   return rig
 }
 
-/** Prints for some seconds, so that bars close, and returns the decisions of the engine. */
+/** Prints trades for some seconds, so that bars close. Returns the decisions of the engine. */
 function seconds(rig: EngineRig, count: number): string[] {
   const found: string[] = []
   for (let step = 0; step < count * 2; step++)
@@ -42,7 +42,7 @@ function seconds(rig: EngineRig, count: number): string[] {
   return found
 }
 
-test('exitsFor sets the exits of a held position once, and equal rules write nothing', () => {
+test('exitsFor sets the exits of a held position; if it returns the same rules again, the journal gets no row', () => {
   const rig = opened({ exitsFor: () => ({ trailingPercent: 10, stopLossPercent: 20 }) })
   expect(seconds(rig, 4)).toEqual(['{"trailingPercent":10,"stopLossPercent":20}'])
 })

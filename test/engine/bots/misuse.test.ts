@@ -13,30 +13,34 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['sol is Infinity', 'AMOUNT_RANGE', { sol: Number.POSITIVE_INFINITY }],
     ['sol is negative', 'AMOUNT_RANGE', { sol: -1 }],
     ['sol is a text', 'AMOUNT_RANGE', { sol: '0.1' }],
-    ['sol is beyond every integer', 'AMOUNT_RANGE', { sol: 1e300 }],
+    ['sol is larger than every safe integer', 'AMOUNT_RANGE', { sol: 1e300 }],
     ['slippage is NaN', 'SLIPPAGE_RANGE', { slippagePercent: Number.NaN }],
     ['slippage is Infinity', 'SLIPPAGE_RANGE', { slippagePercent: Number.POSITIVE_INFINITY }],
     ['slippage is a text', 'SLIPPAGE_RANGE', { slippagePercent: '5' }],
-    ['a slippage ladder beyond the range', 'SLIPPAGE_RANGE', { slippageLadder: [5, 51] }],
-    ['a slippage ladder that falls', 'REQUEST_INVALID', { slippageLadder: [10, 5] }],
-    ['a slippage ladder without steps', 'REQUEST_INVALID', { slippageLadder: [] }],
-    ['a slippage ladder of four steps', 'REQUEST_INVALID', { slippageLadder: [1, 2, 3, 4] }],
-    ['a slippage ladder of texts', 'REQUEST_INVALID', { slippageLadder: ['5', '10'] }],
-    ['a slippage ladder with NaN', 'REQUEST_INVALID', { slippageLadder: [5, Number.NaN] }],
-    ['a slippage ladder that is a number', 'REQUEST_INVALID', { slippageLadder: 5 }],
-    ['both slippageLadder and slippagePercent', 'REQUEST_INVALID', { slippageLadder: [5, 10], slippagePercent: 5 }],
+    ['a slippage of the ladder is above the range', 'SLIPPAGE_RANGE', { slippageLadder: [5, 51] }],
+    ['the slippages of the ladder fall', 'REQUEST_INVALID', { slippageLadder: [10, 5] }],
+    ['the slippage ladder is empty', 'REQUEST_INVALID', { slippageLadder: [] }],
+    ['the slippage ladder has four steps', 'REQUEST_INVALID', { slippageLadder: [1, 2, 3, 4] }],
+    ['the slippage ladder contains texts', 'REQUEST_INVALID', { slippageLadder: ['5', '10'] }],
+    ['the slippage ladder contains NaN', 'REQUEST_INVALID', { slippageLadder: [5, Number.NaN] }],
+    ['the slippage ladder is a number', 'REQUEST_INVALID', { slippageLadder: 5 }],
+    [
+      'slippageLadder and slippagePercent are both set',
+      'REQUEST_INVALID',
+      { slippageLadder: [5, 10], slippagePercent: 5 },
+    ],
     ['priority fee is NaN', 'FEE_RANGE', { priorityFeeSol: Number.NaN }],
-    ['priority fee is beyond every integer', 'FEE_RANGE', { priorityFeeSol: 1e300 }],
+    ['priority fee is larger than every safe integer', 'FEE_RANGE', { priorityFeeSol: 1e300 }],
     ['time to live is NaN', 'REQUEST_INVALID', { ttlSeconds: Number.NaN }],
     ['time to live is Infinity', 'REQUEST_INVALID', { ttlSeconds: Number.POSITIVE_INFINITY }],
     ['time to live is 0', 'REQUEST_INVALID', { ttlSeconds: 0 }],
-    ['no reason', 'REQUEST_INVALID', { reason: undefined }],
+    ['the reason is missing', 'REQUEST_INVALID', { reason: undefined }],
     ['the reason is a bigint', 'REQUEST_INVALID', { reason: 1n }],
-    ['a stop-loss of NaN', 'REQUEST_INVALID', { exits: { stopLossPercent: Number.NaN } }],
-    ['a stop-loss of 100', 'REQUEST_INVALID', { exits: { stopLossPercent: 100 } }],
-    ['idleSeconds below its minimum', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
-    ['an exit that does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
-    ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
+    ['the stop-loss is NaN', 'REQUEST_INVALID', { exits: { stopLossPercent: Number.NaN } }],
+    ['the stop-loss is 100 %', 'REQUEST_INVALID', { exits: { stopLossPercent: 100 } }],
+    ['idleSeconds is below its minimum', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
+    ['the exit does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
+    ['the exits are not an object', 'REQUEST_INVALID', { exits: 5 }],
   ]
   it.each(buys)('a buy is refused because %s, with %s', (_name, code, options) => {
     const talk = readyBot()
@@ -49,7 +53,7 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['percent is NaN', { percent: Number.NaN }],
     ['percent is 0', { percent: 0 }],
     ['percent is negative', { percent: -50 }],
-    ['percent rounds to nothing', { percent: 0.001 }],
+    ['percent rounds to 0', { percent: 0.001 }],
     ['percent is a text', { percent: '50' }],
     ['tokens is NaN', { tokens: Number.NaN }],
     ['tokens is Infinity', { tokens: Number.POSITIVE_INFINITY }],
@@ -57,9 +61,9 @@ describe('an invalid request is refused, and the bot continues', () => {
     ['tokens is less than the smallest unit', { tokens: 1e-9 }],
     ['tokens is a bigint', { tokens: 5n }],
     ['all is false', { all: false }],
-    ['two sizes', { all: true, percent: 50 }],
-    ['no size', {}],
-    ['no reason', { all: true, reason: undefined }],
+    ['two sizes are set', { all: true, percent: 50 }],
+    ['no size is set', {}],
+    ['the reason is missing', { all: true, reason: undefined }],
   ]
   it.each(sells)('a sale is refused because %s', (_name, options) => {
     const talk = readyBot({}, true)
@@ -69,9 +73,9 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 
   it.each([
-    ['percent above 100', { percent: 250 }],
-    ['all tokens that token.position shows', 'shown'],
-    ['more tokens than it holds', { tokens: 1e300 }],
+    ['more than 100 percent', { percent: 250 }],
+    ['the number of tokens that token.position shows', 'shown'],
+    ['more tokens than the bot holds', { tokens: 1e300 }],
   ])('a sale of %s sells everything', (_name, options) => {
     const talk = readyBot({}, true)
     talk.ask((bot, token) => {
@@ -82,7 +86,7 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 
   it.each([
-    ['not a key', 'not a key'],
+    ['not a public key', 'not a key'],
     ['too long', 'x'.repeat(100_000)],
     ['a number', 5 as never],
     ['an object without a mint', {} as never],
@@ -117,18 +121,18 @@ describe('an error in a strategy ends only the entries of its own bot', () => {
     ['a function', { a: () => 1 }, /function/],
     ['a cycle', cyclic, /cyclic or too large/],
   ]
-  it.each(states)('a token state with %s throws an error', (_name, state, why) => {
+  it.each(states)('assigning %s to the state of a bot throws an error', (_name, state, why) => {
     const talk = readyBot()
     expect(talk.dare((bot) => Object.assign(bot, { state }))).toMatch(why)
   })
 
   it.each([
-    ['a timer of NaN seconds', (bot: Bot<unknown>) => bot.every('x', Number.NaN)],
-    ['a timer of no seconds', (bot: Bot<unknown>) => bot.after('x', 0)],
-    ['a timer at an infinite time', (bot: Bot<unknown>) => bot.after('x', Number.POSITIVE_INFINITY)],
-    ['a timer without a name', (bot: Bot<unknown>) => bot.after(undefined as never, 5)],
-    ['a note that is no text', (bot: Bot<unknown>) => bot.note(MINT, 5n as never)],
-    ['no options', (bot: Bot<unknown>) => bot.buy(MINT, undefined as never)],
+    ['a request for a timer of NaN seconds', (bot: Bot<unknown>) => bot.every('x', Number.NaN)],
+    ['a request for a timer of 0 seconds', (bot: Bot<unknown>) => bot.after('x', 0)],
+    ['a request for a timer of infinite seconds', (bot: Bot<unknown>) => bot.after('x', Number.POSITIVE_INFINITY)],
+    ['a request for a timer without a name', (bot: Bot<unknown>) => bot.after(undefined as never, 5)],
+    ['a note that is not a string', (bot: Bot<unknown>) => bot.note(MINT, 5n as never)],
+    ['a buy without options', (bot: Bot<unknown>) => bot.buy(MINT, undefined as never)],
   ])('%s', (_name, act) => {
     const talk = readyBot()
     expect(talk.dare(act)).not.toBe('')
@@ -156,7 +160,7 @@ describe('an error in a strategy ends only the entries of its own bot', () => {
     expect(kindsOf(talk.rig.trade(1e-6))).toEqual([])
   })
 
-  it('a token state whose creation throws', () => {
+  it('a strategy ends if it throws while it creates the state of a token', () => {
     const talk = new TalkingBot({}, undefined, {
       token: () => {
         throw new Error('no state')
@@ -167,14 +171,14 @@ describe('an error in a strategy ends only the entries of its own bot', () => {
     )
   })
 
-  it('a start that returns no handlers, or a promise', () => {
+  it('a strategy ends if its start returns no handlers, or a promise', () => {
     for (const handlers of [undefined, Promise.resolve({})]) {
       const talk = new TalkingBot({}, undefined, { start: () => handlers as never })
       expect(talk.rig.outputs).toContainEqual(expect.objectContaining({ code: 'STRATEGY_THREW' }))
     }
   })
 
-  it('a request outside of a handler', () => {
+  it('a request outside of a handler throws an error, and has no effect', () => {
     const talk = readyBot()
     const bot = talk.ask((own) => own)
     expect(() => bot.buy(MINT, { sol: 0.1, reason })).toThrow('outside of a handler')

@@ -7,7 +7,7 @@ import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
 import type { Bot, EquityView, Handlers, RoundTripView } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, orders, startInput } from '../../support/engine-rig.ts'
 
-/** A strategy that stores its `bot` and everything that it receives about closed positions. */
+/** A strategy that stores its `bot` and all round trips, fills and orders that it receives. */
 class Ears {
   readonly trips: RoundTripView[] = []
   readonly calls: string[] = []
@@ -37,7 +37,7 @@ const TOKENS = 1_000_000_000_000n
 interface World {
   readonly ears: Ears
   readonly rig: EngineRig
-  /** Prints until a request is accepted, and returns its order. */
+  /** Prints trades until a request is accepted, and returns its order. */
   ask(wish: (bot: Bot) => unknown): Order
 }
 
@@ -75,7 +75,7 @@ function positionOf(outputs: readonly Output[]): Position {
   return found.position
 }
 
-test('a strategy receives each closed position once, with all its figures, after the fill and the order of the last sale', () => {
+test('a strategy receives each closed position once, with all its figures, after it has received the fill and the order of the last sale', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   const bought = ask(buy(1, { tag: 'dip' }))
@@ -105,14 +105,15 @@ test('a strategy receives each closed position once, with all its figures, after
   expect(trip?.feesSol).toMatchObject({ failed: 0.0007, other: 0.000015, total: 0.000715 })
   expect(trip?.profitSol).toBeCloseTo(1.05 - 1 - 0.000715, 9)
   expect(trip?.profitPercent).toBeCloseTo((1.05 - 1 - 0.000715) * 100, 6)
-  // At 1.2e-6 the position would have brought less than 1.2 SOL, because venue fee and price impact are deducted.
+  // At a price of 1.2e-6, a sale of the position would have brought less than 1.2 SOL, because venue fee and price
+  // impact are deducted.
   expect(trip?.best.sol).toBeGreaterThan(0.1)
   expect(trip?.best.sol).toBeLessThan(0.2)
   expect(trip?.worst.percent).toBeLessThan(-50)
   expect(trip?.worst.percent).toBeGreaterThan(-60)
 })
 
-test('if there was no price while the position was held, its profit is the best and the worst mark', () => {
+test('if there was no price while the position was held, its best and its worst mark are its profit', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   const bought = ask(buy(1))
@@ -132,7 +133,7 @@ test('a buy that fails closes no round trip', () => {
   expect(ears.trips).toEqual([])
 })
 
-test('if a fork removes the closing sale, the position opens again, and its next end corrects the round trip', () => {
+test('if a fork removes the closing sale, the position opens again, and the strategy receives a corrected round trip when it closes', () => {
   const { ears, rig, ask } = world()
   settle(rig, 1e-6)
   rig.fill(ask(buy(1)), 1e-6)
@@ -192,7 +193,7 @@ test('a position of an earlier version closes with sums that are computed from i
   expect(ears.trips).toMatchObject([{ costSol: 1, proceedsSol: 1.5, entryReason: '', feesSol: { other: 0.00001 } }])
 })
 
-test('a segment that records no marks has neither sums nor marks, so that an older journal can be replayed', () => {
+test('if the journal records no marks, positions keep neither sums nor marks, so that older journals can be replayed', () => {
   const ears = new Ears()
   const rig = new EngineRig([ears.strategy as never], [botSettings('ears', { exits: {} as never })])
   const { exitPrice: _exitPrice, ...old } = startInput([botSettings('ears', { exits: {} as never })])
@@ -207,7 +208,7 @@ test('a segment that records no marks has neither sums nor marks, so that an old
   expect(rig.engine.takeMarks()[0]).not.toHaveProperty('best')
 })
 
-test('the equity is the balance plus what selling the positions would bring', () => {
+test('the equity is the balance plus the proceeds of selling all positions', () => {
   const { ears, rig, ask } = world()
   const seen: (EquityView | undefined)[] = []
   const look = (): void => {

@@ -4,15 +4,21 @@ import { defineStrategy } from '../../../src/engine/strategy.ts'
 import { StrategyRig } from '../../../src/testing/strategy-rig.ts'
 
 const attempts: [string, (token: object) => void][] = [
-  ['state', (token) => Object.defineProperty(token, 'state', { get: () => ({}) })],
-  ['state of its prototype', (token) => Object.defineProperty(Object.getPrototypeOf(token), 'state', { get: () => 1 })],
-  ['state by a computed key', (token) => Object.defineProperty(token, ['sta', 'te'].join(''), { get: () => ({}) })],
-  ['mint', (token) => Object.defineProperty(token, 'mint', { get: () => '' })],
-  ['held', (token) => Object.defineProperty(token, 'held', { get: () => undefined })],
+  ['the state', (token) => Object.defineProperty(token, 'state', { get: () => ({}) })],
+  [
+    'the state in the prototype',
+    (token) => Object.defineProperty(Object.getPrototypeOf(token), 'state', { get: () => 1 }),
+  ],
+  [
+    'the state, by a computed key,',
+    (token) => Object.defineProperty(token, ['sta', 'te'].join(''), { get: () => ({}) }),
+  ],
+  ['the mint', (token) => Object.defineProperty(token, 'mint', { get: () => '' })],
+  ['the property `held`', (token) => Object.defineProperty(token, 'held', { get: () => undefined })],
   ['a new property', (token) => Object.defineProperty(token, 'mine', { get: () => 1 })],
 ]
 
-test.each(attempts)('a strategy that defines a getter or setter for %s of a token is ended', (_what, define) => {
+test.each(attempts)('a strategy ends if it defines a getter or setter for %s of a token', (_what, define) => {
   const strategy = defineStrategy({
     ...{ name: 'defining', about: '', params: z.object({}), keys: ['trades'], token: () => ({}) },
     start: () => ({ onTrade: (_trade, token) => define(token) }),

@@ -40,7 +40,7 @@ test.each([
   expect(alarmsIn(rig.outputs)).toMatchObject([{ reason: expect.stringContaining('a handler returned a promise') }])
 })
 
-test('a handler may return anything else', () => {
+test('a handler may return any value other than a promise', () => {
   const rig = new EngineRig([strategyOf('pushes', () => [1].push(2)) as never], [botSettings('pushes')])
   rig.settle(1e-6)
   expect(alarmsIn(rig.outputs)).toEqual([])
@@ -59,7 +59,7 @@ test('a stack overflow within an order ends the engine and records the index of 
   expect(rig.cells[0]).toBe(1)
 })
 
-test('every handler is counted before it runs, and a handler that is called inside another one counts as part of it', () => {
+test('every handler is counted before it runs, and a handler that runs inside another one is not counted', () => {
   const counts: number[] = []
   const looking = (name: string) =>
     strategyOf(name, (bot) => {

@@ -42,7 +42,7 @@ describe('before it trades, and after', () => {
     expect(orders(talk.rig.outputs)).toEqual([])
   })
 
-  /** Plays `rows` prints to the strategy as its warm-up. */
+  /** Plays `rows` prints to the strategy, as its warm-up. */
   function warm(rig: EngineRig, rows: number, time = rig.now): void {
     for (let row = 0; row < rows; row++) {
       const numbers = { price: 1e-6, amount: 1, size: 1e6, marketCap: 1, extra: 0, extra2: 0 }
@@ -78,7 +78,7 @@ describe('before it trades, and after', () => {
     expect(talk.ask((bot) => [bot.state, bot.orders()])).toEqual([null, []])
   })
 
-  it('the losses of today still count after a warm-up that begins yesterday', () => {
+  it('the losses of today still count after a warm-up whose rows begin yesterday', () => {
     const talk = readyBot({}, true)
     const [, sale] = [0, talk.ask((bot, token) => bot.sell(token, { all: true, reason }))]
     const order = orders(talk.rig.outputs)[1] as Order
@@ -107,7 +107,7 @@ describe('watching', () => {
     expect(keys()).toEqual(['newTokens', 'trades', MINT_2])
   })
 
-  it('the subscription stays after a sale that is reported when the position was already closed', () => {
+  it('the subscription stays if a sale is reported after the position has closed', () => {
     const talk = readyBot({ keys: ['trades'] }, true)
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -124,7 +124,9 @@ describe('timers', () => {
   const timersOf = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
   const set = (talk: TalkingBot) => timersOf(talk.rig.outputs).at(-1) as { id: number; at: number }
 
-  /** Returns the next due time, after a restart, of a timer that repeats every 10 s. */
+  /**
+   * Returns the time at which a timer that repeats every 10 s is next due after a restart. `fired`: when it last fired.
+   */
   const dueAfter = (fired: number | undefined): number | undefined => {
     const start = 1_780_000_000_000
     const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: start - 100_000, everyMs: 10_000 } as const
@@ -147,9 +149,9 @@ describe('timers', () => {
 
   it.each([
     ['a timer that became due while no process ran fires once, immediately', undefined, -100_000],
-    ['a timer that is late by less than its period keeps its rhythm', -97_000, -90_000],
-    ['a timer that is late by several periods skips these and keeps its rhythm', -37_000, -30_000],
-    ['a timer that fired on time is due a period later', -100_000, -90_000],
+    ['a timer that is late by less than its period is next due at its original times', -97_000, -90_000],
+    ['a timer that is late by several periods skips them, and is next due at its original times', -37_000, -30_000],
+    ['a timer that fired on time is next due one period later', -100_000, -90_000],
   ])('%s', (_what, fired, due) => {
     const start = 1_780_000_000_000
     expect(dueAfter(fired === undefined ? undefined : start + fired)).toBe(start + due)
@@ -205,10 +207,10 @@ describe('the state of a token', () => {
   }
 
   it.each([
-    ['a day later', 1, false, 6],
-    ['two days later', 2, false, 0],
-    ['two days later, while a position is open', 2, true, 6],
-  ])('the state of a token without events is kept or new: %s', (_name, days, holds, prints) => {
+    ['kept after a day', 1, false, 6],
+    ['created again after two days', 2, false, 0],
+    ['kept after two days while a position is open', 2, true, 6],
+  ])('the state of a token without events is %s', (_name, days, holds, prints) => {
     expect(stateAfter(days, holds)).toEqual({ prints })
   })
 })

@@ -8,8 +8,8 @@ import { readyBot } from '../../support/talking-bot.ts'
 type Act = (bot: Bot, token: Token) => unknown
 
 /**
- * Returns a rig whose strategy runs `acts[7]` at each print of 7 SOL, and so on. Also returns the orders, the fills and
- * the tags of positions that the strategy received.
+ * Returns a test rig. Its strategy runs `acts[n]` at each print of n SOL. Also returns the orders, the fills and the
+ * tags of positions that the strategy received.
  */
 function tagged(acts: Readonly<Record<number, Act>>) {
   const views: OrderView[] = []
@@ -37,7 +37,7 @@ function tagged(acts: Readonly<Record<number, Act>>) {
 const BUY = { sol: 0.1, reason: 'told to', tag: 'dip' }
 const SELL = { all: true, reason: 'told to', tag: 'target' } as const
 
-/** Requests that buy at 1e-7, each with the price at which it executes. */
+/** Requests for a buy, made at a price of 1e-7. The second element is the price at which the buy executes. */
 const BUYS: Readonly<Record<string, readonly [Act, number]>> = {
   buy: [(bot, token) => bot.buy(token, BUY), 1e-7],
   'limit buy': [(bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.9e-7 }), 0.9e-7],
@@ -91,7 +91,7 @@ describe('the tag of an order', () => {
     expect(fills.map(({ tag }) => tag)).toEqual(['dip', 'target'])
   })
 
-  it('the tag of an order without a tag, and of an exit, is empty', () => {
+  it('an order without a tag, and an exit, have an empty tag', () => {
     const buy: Act = (bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to', exits: { takeProfitPercent: 10 } })
     const { rig, fills, positions } = tagged({ 7: buy })
     rig.settle(1e-7)

@@ -12,20 +12,20 @@ describe('a thrown value', () => {
     ['undefined', undefined, 'undefined'],
     ['an object', { a: 1 }, '[object Object]'],
     ['an object without a prototype', Object.create(null), 'the strategy threw a value that cannot be printed'],
-    ['an object that refuses to be text', { toString: refuse }, 'the strategy threw a value that cannot be printed'],
+    ['an object whose toString throws', { toString: refuse }, 'the strategy threw a value that cannot be printed'],
     ['an error with a message that throws', hiding('message'), 'the strategy threw a value that cannot be printed'],
     [
-      'a proxy that throws at every look',
+      'a proxy that throws at every access',
       new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }),
       'the strategy threw a value that cannot be printed',
     ],
-  ])('the error of %s has no stack', (_what, thrown, reason) => {
+  ])('if a strategy throws %s, the reason is a text and there is no stack', (_what, thrown, reason) => {
     expect(readThrown(thrown)).toMatchObject({ reason, stack: expect.not.stringContaining('/') })
   })
 
   it.each<[what: string, stack: PropertyDescriptor]>([
-    ['throws', { get: refuse }],
-    ['is no text', { value: 5 }],
+    ['throws when it is read', { get: refuse }],
+    ['is not a string', { value: 5 }],
   ])('if a stack %s, the message of the error is kept', (_what, stack) => {
     const error = Object.defineProperty(new TypeError('gone'), 'stack', stack)
     expect(readThrown(error)).toEqual({ reason: 'TypeError: gone', above: '', stack: '' })
@@ -38,7 +38,7 @@ describe('a thrown value', () => {
     expect(stack).toContain('thrown-value.test.ts')
   })
 
-  it('the text of an error has a limited length', () => {
+  it('the reason of a thrown error has a limited length', () => {
     const { reason, above, stack } = readThrown(new Error('x'.repeat(1e6)))
     expect(reason).toHaveLength(500)
     expect(above.length + stack.length).toBeLessThan(40_000)
@@ -55,7 +55,7 @@ describe('the alarm of a strategy that threw', () => {
     expect(alarmText(alarm)).toBe('ZodError: [ 1 ]')
   })
 
-  it('a replay compares the alarm without its place', () => {
+  it('a replay compares the alarm about a strategy without the place of the error', () => {
     const note: Output = { kind: 'note', bot: 'dips', mint: '', code: '', reason: '' }
     expect(compared({ ...alarm, thrownAt })).toEqual(alarm)
     expect(compared(note)).toBe(note)

@@ -11,7 +11,7 @@ interface Count {
   prints: number
 }
 
-/** Returns a rig whose strategy counts the prints of each token, and runs `act` at a print of `ASKING`. */
+/** Returns a test rig. Its strategy counts the prints of each token, and runs `act` at a print of `ASKING`. */
 function counting() {
   let next: ((bot: Bot<Count>, token: Token<Count>) => unknown) | undefined
   const strategy = defineStrategy({
@@ -76,7 +76,7 @@ describe('bot.tokens', () => {
     expect(ask((bot, token) => bot.tokens()[0] === token)).toBe(true)
   })
 
-  it('bot.tokens neither returns freed tokens nor keeps tokens from being freed', () => {
+  it('bot.tokens does not return freed tokens, and a call does not prevent tokens from being freed', () => {
     const { rig, listed, prints } = counting()
     prints([A])
     rig.advance(DAY)
@@ -116,7 +116,7 @@ describe('bot.tokens', () => {
   it('a call of bot.tokens costs one request, and one more for each 100 tokens', () => {
     const { ask, prints } = counting()
     prints(Array.from({ length: 999 }, (_, index) => keyOf(index + 10)))
-    // With 1,000 tokens, a call costs 11 requests. A bot has 10,000 at once.
+    // With 1,000 tokens, a call costs 11 requests. A bot may make 10,000 requests at once.
     const calls = ask((bot) => {
       let count = 0
       try {

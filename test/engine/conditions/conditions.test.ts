@@ -21,8 +21,8 @@ import { testStrategy } from '../../../src/testing.ts'
 const PRICE = 1e-7
 
 /**
- * Plays bars of one trade with these closes, in units of `PRICE`. Returns the closes at which a condition on the closes
- * and their averages was true.
+ * Plays bars of one trade with these closes, in units of `PRICE`. Returns the closes of the bars at which the condition
+ * was true. The condition reads the closes and their averages.
  */
 function heldAt(closes: readonly number[], when: (of: ReturnType<typeof operands>) => Condition): number[] {
   const held: number[] = []
@@ -52,13 +52,13 @@ test.each<[string, (of: ReturnType<typeof operands>) => Condition, readonly numb
   expect(heldAt([1, 3, 5, 4, 2], when)).toEqual(expected)
 })
 
-test('a condition is neither true nor false while a value is missing, or a divisor is 0', () => {
+test('a condition is neither true nor false while one of its values is missing or divided by 0', () => {
   const missing = ({ close }: { close: ReturnType<typeof figure> }) => above(over(close, 0), 1)
   expect(heldAt([1, 2, 3], missing)).toEqual([])
   expect(heldAt([1, 2, 3], (of) => not(missing(of)))).toEqual([])
 })
 
-test('onCondition is called after onBar, for each true condition with its name, and the values are those of this bar', () => {
+test('onCondition is called after onBar, with the name of each true condition, and the indicators include this bar', () => {
   const calls: string[] = []
   const strategy = defineStrategy({
     ...{ name: 'order', about: '', params: z.object({ least: z.number().default(2) }), keys: ['trades'] },
@@ -87,7 +87,7 @@ test('onCondition is called after onBar, for each true condition with its name, 
   ])
 })
 
-test('a strategy with conditions but no handler for them, or with a handler but no conditions, ends at its start', () => {
+test('a strategy ends at its start if it has conditions but no onCondition, or onCondition but no conditions', () => {
   const plain = { name: 'lone', about: '', params: z.object({}), keys: ['trades'], bars: { '1m': 1 } } as const
   const lone = defineStrategy({ ...plain, when: () => above(figure('1m'), 1), start: () => ({}) })
   const idle = defineStrategy({ ...plain, start: () => ({ onCondition: () => {} }) })

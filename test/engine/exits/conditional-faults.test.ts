@@ -39,10 +39,7 @@ function restart(
   return again
 }
 
-/**
- * Returns the orders of a limit buy whose first orders failed; the last one is still open. `times` is the number of
- * failures.
- */
+/** Lets the first `times` orders of a limit buy fail. Returns all its orders; the last one is still open. */
 function failed(talk: TalkingBot, times: number): Order[] {
   talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
   const ended: Order[] = []
@@ -56,7 +53,7 @@ function failed(talk: TalkingBot, times: number): Order[] {
 }
 
 describe('a late fill', () => {
-  it.each([1, 2, 3])('a limit buy ends with a late fill of any of its orders: order %d of 3', (which) => {
+  it.each([1, 2, 3])('a late fill of order %d of 3 ends the limit buy that placed these orders', (which) => {
     const talk = settled()
     const order = failed(talk, 3)[which - 1] as Order
     expect(states(talk.rig.fill(order, 0.7e-6))).toEqual(['c1 done'])
@@ -64,7 +61,7 @@ describe('a late fill', () => {
   })
 
   it.each([1, 2, 3])(
-    'after a restart, a limit buy ends with a late fill of any of its orders: order %d of 3',
+    'after a restart, a late fill of order %d of 3 ends the limit buy that placed these orders',
     (which) => {
       const talk = settled()
       const order = failed(talk, 3)[which - 1] as Order
@@ -76,7 +73,7 @@ describe('a late fill', () => {
     },
   )
 
-  it('a late fill of an order cancels the order that replaced it', () => {
+  it('a late fill of an order of a limit buy cancels the next order of this limit buy', () => {
     const talk = settled()
     const [first] = failed(talk, 1) as [Order]
     const [second] = orders(talk.rig.trade(0.7e-6, { ms: 5_000 })) as [Order]
@@ -119,7 +116,7 @@ describe('a conditional buy waits', () => {
     ['while the bot stops', ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } })],
     ['while the feed is stale', ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] })],
     [
-      'threw',
+      'after the strategy threw an error',
       (talk) =>
         talk.dare(() => {
           throw told
@@ -160,7 +157,10 @@ describe('a schedule and a limit buy of one group', () => {
       .filter(({ at }) => at <= talk.rig.now)
       .flatMap(({ id }) => talk.rig.input({ kind: 'timer', id }))
   }
-  /** Sets up a schedule whose last installment is due while the order of a limit buy in the same group is open. */
+  /**
+   * Sets up a schedule and a limit buy in one group. The last installment is due while the order of the limit buy is
+   * open.
+   */
   const meeting = (): { talk: TalkingBot; first: Order; limit: Order } => {
     const talk = settled()
     talk.ask((bot, token) => bot.dca(token, { ...both, everySeconds: 60, times: 2 }))
@@ -172,7 +172,7 @@ describe('a schedule and a limit buy of one group', () => {
     return { talk, first, limit }
   }
 
-  it('schedule and limit buy do not both buy: the last installment waits for the outcome of the limit buy', () => {
+  it('the last installment waits for the outcome of the limit buy in its group, so that not both buy', () => {
     const { talk, limit } = meeting()
     expect(states(talk.rig.fill(limit, 0.7e-6))).toEqual(['c2 done', 'c1 cancelled'])
     expect(orders(pass(talk, 600))).toEqual([])
@@ -187,7 +187,7 @@ describe('a schedule and a limit buy of one group', () => {
 })
 
 describe('an expiry', () => {
-  it('a schedule follows the clock if its timer is late, as after a suspended machine', () => {
+  it('a schedule follows the clock if its timer is late, for example after the machine was suspended', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.rig.now += 86_400_000
@@ -195,7 +195,7 @@ describe('an expiry', () => {
     expect([orders(outputs), states(outputs)]).toEqual([[], ['c1 expired']])
   })
 
-  it('a schedule has a timer after a restart, even if a process of another account cleared the timer', () => {
+  it('after a restart, a schedule gets a new timer if a process with another account has cleared the timer', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))

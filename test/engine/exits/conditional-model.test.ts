@@ -58,7 +58,7 @@ function wishOf(random: Random, price: number): Wish {
   return { kind, atPrice, percent, forSeconds, group: ['', 'one', 'two'][Math.floor(random.next() * 3)] as string }
 }
 
-/** The engine, together with a chain that executes orders at once. */
+/** An engine, together with a chain that executes orders at once. */
 class Played {
   readonly recorded = new RecordedMoney()
   readonly exits: ReferenceExits
@@ -103,7 +103,7 @@ class Played {
     this.rig = this.#start(now)
   }
 
-  /** Fires the timers of the next `ms`, each at its time, and then prints a trade. */
+  /** Fires the timers of the next `ms` milliseconds, each at its time, and then prints a trade. */
   print(price: number, ms: number, answers: Answers): Expected[] {
     const until = this.rig.now + ms
     const found: Expected[] = []
@@ -127,7 +127,7 @@ class Played {
     let out = orders(outputs)
     while (out.length > 0) {
       const [order] = out as [Order]
-      // A full exit replaces the other sales of the same print.
+      // A full exit takes the place of the other sales that the same print triggers.
       const isOvertaken = order.size.kind === 'percent' && out.some(({ size }) => size.kind === 'all')
       const executed = isOvertaken ? 0 : answers()
       const rest = out.slice(1)
@@ -174,7 +174,9 @@ function expectSame(got: readonly Expected[], expected: readonly Expected[], abo
   if (!isSame) expect.fail(`${about}: ${JSON.stringify(got)}, expected ${JSON.stringify(expected)}`)
 }
 
-it(`exits and conditional orders act like a reference of plain rules (${RUNS} scenarios)`, { timeout: 600_000 }, () => {
+it(`exits and conditional orders act like a simple reference implementation (${RUNS} scenarios)`, {
+  timeout: 600_000,
+}, () => {
   const counts = { wishes: 0, buys: 0, parts: 0, all: 0, again: 0 }
   for (let seed = SEED; seed < SEED + RUNS; seed++) {
     const random = seededRandom(seed)
@@ -207,8 +209,8 @@ it(`exits and conditional orders act like a reference of plain rules (${RUNS} sc
 })
 
 /**
- * Returns the outcomes of the orders of one step: filled, failed or partly filled. Engine and reference get the same
- * outcomes.
+ * Returns a function that gives the outcomes of the orders of one step: filled, failed or partly filled. Engine and
+ * reference get the same outcomes.
  */
 function answersOf(random: Random): () => Answers {
   const seed = random.integer(2 ** 31)

@@ -10,7 +10,7 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const BUY = { sol: 0.1, reason: 'told to' }
 const SELL = { percent: 50, reason: 'half' }
 
-/** Returns a bot that has a robust price of 1e-6, and stores the reports to its strategy in `heard`. */
+/** Returns a bot whose token has a robust price of 1e-6. Stores the reports to its strategy in `heard`. */
 function settled(heard: OrderView[] = []): TalkingBot {
   const talk = new TalkingBot({}, () => ({ onOrder: (order) => void heard.push(order) }))
   talk.rig.settle(1e-6)
@@ -42,7 +42,7 @@ function wake(talk: TalkingBot, id: string): Output[] {
   return talk.rig.input({ kind: 'timer', id: timer.id })
 }
 
-/** Returns the bot in a process that was restarted from the journal. */
+/** Returns the same bot in a new process, which was restored from the journal. */
 function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
   const recorded = new RecordedMoney()
   for (const output of talk.rig.outputs) recorded.output(output)
@@ -88,7 +88,7 @@ describe('a limit buy', () => {
     expect(states(talk.rig.report(order, 'expired', { code: 'TTL' }))).toEqual(['c1 failed'])
   })
 
-  it('a conditional order waits while a limit refuses it, which is reported once, and buys afterwards', () => {
+  it('a conditional order that a limit refuses reports this once, waits, and buys as soon as the limit allows it', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     talk.rig.input({ kind: 'command', command: { name: 'halt' } })
@@ -113,7 +113,7 @@ describe('conditional sales', () => {
   it.each<[what: 'limitSell' | 'stopSell', price: number]>([
     ['limitSell', 1.5e-6],
     ['stopSell', 0.5e-6],
-  ])('a conditional sale (%s) sells a part, and is retried until it fills', (what, price) => {
+  ])('a conditional sale of a part (%s) is retried until it fills', (what, price) => {
     const talk = holding()
     talk.ask((bot, token) => bot[what](token, { ...SELL, atPrice: price }))
     const outputs = talk.rig.settle(price)
@@ -124,7 +124,7 @@ describe('conditional sales', () => {
     expect(asked(talk.rig.input({ kind: 'timer', id: retry?.id ?? 0 }))).toEqual(['sell 50'])
   })
 
-  it('the first order of a pair sells, and ends the other order', () => {
+  it('when one order of a pair is triggered, it sells, and the other order ends', () => {
     const talk = holding()
     const pair = { ...SELL, oneCancelsOther: 'half' }
     talk.ask((bot, token) => [
@@ -158,7 +158,7 @@ describe('conditional sales', () => {
   })
 })
 
-describe('orders of a group: one cancels the others', () => {
+describe('orders of a one-cancels-the-other group', () => {
   it('the fill of one buy of a group ends the other buy, which waits while the first order is open', () => {
     const talk = settled()
     talk.rig.settle(1e-6, MINT_2)
@@ -178,7 +178,7 @@ describe('a bracket', () => {
   it.each<[price: number, reason: RegExp]>([
     [0.79e-6, /^stop: /],
     [2.1e-6, /^take-profit: /],
-  ])('a bracket sells everything at %d', (price, reason) => {
+  ])('a bracket around a price of 1e-6 sells everything at %d', (price, reason) => {
     const talk = new TalkingBot({ exits: { stopLossPercent: 5, takeProfitPercent: 10 } })
     talk.rig.settle(1e-6)
     expect(idOf(talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends })))).toBe('o1')
@@ -202,7 +202,7 @@ describe('a bracket', () => {
     { stopPrice: 1e-6, takeProfitPrice: 2e-6 },
     { stopPrice: 0.5e-6, takeProfitPrice: 1e-6 },
     { stopPrice: Number.NaN, takeProfitPrice: 2e-6 },
-  ])('a bracket whose prices are not on both sides of the present price is refused: %j', (wrong) => {
+  ])('a bracket is refused unless its prices are on both sides of the present price of 1e-6: %j', (wrong) => {
     expect(settled().ask((bot, token) => bot.bracket(token, { ...BUY, ...wrong }))).toMatchObject({
       code: 'REQUEST_INVALID',
     })
@@ -237,7 +237,7 @@ describe('a schedule', () => {
 })
 
 describe('after a restart', () => {
-  it('waiting orders act only on prices after the restart, and new orders continue the numbers of the ids', () => {
+  it('after a restart, waiting orders act only on new prices, and the ids of new orders continue the numbers', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const again = restart(talk)
@@ -260,25 +260,49 @@ describe('after a restart', () => {
 describe('an invalid request is refused', () => {
   type Ask = (bot: Bot<unknown>, token: Token<unknown>) => Placed
   it.each<[what: string, ask: Ask, code: string]>([
-    ['a missing price', (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: Number.NaN }), 'REQUEST_INVALID'],
-    ['a negative time', (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, forSeconds: -1 }), 'REQUEST_INVALID'],
-    ['an amount out of range', (bot, token) => bot.limitBuy(token, { ...BUY, sol: 1e5, atPrice: 1 }), 'AMOUNT_RANGE'],
-    ['a sale without a position', (bot, token) => bot.limitSell(token, { ...SELL, atPrice: 1 }), 'NO_POSITION'],
     [
-      'an invalid name',
+      'a limit buy without a price is refused',
+      (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: Number.NaN }),
+      'REQUEST_INVALID',
+    ],
+    [
+      'a limit buy with a negative time is refused',
+      (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, forSeconds: -1 }),
+      'REQUEST_INVALID',
+    ],
+    [
+      'a limit buy of too much SOL is refused',
+      (bot, token) => bot.limitBuy(token, { ...BUY, sol: 1e5, atPrice: 1 }),
+      'AMOUNT_RANGE',
+    ],
+    [
+      'a limit sale without a position is refused',
+      (bot, token) => bot.limitSell(token, { ...SELL, atPrice: 1 }),
+      'NO_POSITION',
+    ],
+    [
+      'a limit buy with an invalid name of its group is refused',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, oneCancelsOther: 7 as never }),
       'REQUEST_INVALID',
     ],
-    ['no installments', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0 }), 'REQUEST_INVALID'],
-    ['half an installment', (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0.5 }), 'REQUEST_INVALID'],
     [
-      'an interval that is too short',
+      'a schedule without installments is refused',
+      (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0 }),
+      'REQUEST_INVALID',
+    ],
+    [
+      'a schedule of half an installment is refused',
+      (bot, token) => bot.dca(token, { ...BUY, everySeconds: 5, times: 0.5 }),
+      'REQUEST_INVALID',
+    ],
+    [
+      'a schedule with too short an interval is refused',
       (bot, token) => bot.dca(token, { ...BUY, everySeconds: 0.1, times: 2 }),
       'REQUEST_INVALID',
     ],
-    ['an invalid mint', (bot) => bot.limitBuy('x', { ...BUY, atPrice: 1 }), 'MINT_INVALID'],
+    ['a limit buy of an invalid mint is refused', (bot) => bot.limitBuy('x', { ...BUY, atPrice: 1 }), 'MINT_INVALID'],
     [
-      'exits that are no map',
+      'a limit buy with an invalid exit is refused',
       (bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 1, exits: { stopLossPercent: 200 } }),
       'REQUEST_INVALID',
     ],
@@ -293,14 +317,17 @@ describe('an invalid request is refused', () => {
     [{ percent: 0.11 }, 'c1'],
     [{ tokens: 100 }, 'REQUEST_INVALID'],
     [{ tokens: 101 }, 'c1'],
-  ])('a part that rounding would count as sold: %j of 100,000', (size, answer) => {
-    const talk = holding()
-    expect(idOf(talk.ask((bot, token) => bot.stopSell(token, { ...size, atPrice: 0.5e-6, reason: 'part' })))).toBe(
-      answer,
-    )
-  })
+  ])(
+    'a conditional sale of %j of 100,000 tokens is refused if rounding would count this part as sold',
+    (size, answer) => {
+      const talk = holding()
+      expect(idOf(talk.ask((bot, token) => bot.stopSell(token, { ...size, atPrice: 0.5e-6, reason: 'part' })))).toBe(
+        answer,
+      )
+    },
+  )
 
-  it('more waiting orders than the maximum are refused', () => {
+  it('a conditional order is refused if the maximum number of them already waits', () => {
     const talk = settled()
     const answers = talk.ask((bot) =>
       Array.from({ length: 2_001 }, () => bot.limitBuy(MINT, { ...BUY, atPrice: 1e-9 }).ok),

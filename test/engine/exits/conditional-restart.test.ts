@@ -9,7 +9,7 @@ import { type BotOptions, type EngineRig, fillOf, MINT, MINT_2 as OTHER, orders 
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders across a restart at any moment. The next process knows only the rows of the journal.
+// Tests of conditional orders across a restart at any moment. The new process knows only the rows of the journal.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const UNKNOWN = { code: 'ANSWER_LOST', reason: 'ECONNRESET' } as const
@@ -20,7 +20,7 @@ function settled(): TalkingBot {
   return talk
 }
 
-/** The journal of each process, with the number of outputs that it contains. */
+/** The journal of each process. `taken` is the number of outputs that it already contains. */
 const journals = new WeakMap<EngineRig, { recorded: RecordedMoney; taken: number }>()
 
 function journalOf(rig: EngineRig, recorded = new RecordedMoney()): RecordedMoney {
@@ -44,7 +44,7 @@ function restarted({ rig }: TalkingBot, afterMs = 0, options: BotOptions = {}): 
 const states = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'conditional' ? [`${output.order.id} ${output.order.state}`] : []))
 
-/** Fires the timers up to a time, in order, and returns the outputs. */
+/** Fires the timers of the next `ms` milliseconds in order, and returns the outputs. */
 function pass({ rig }: TalkingBot, ms: number): Output[] {
   const until = rig.now + ms
   const given: Output[] = []
@@ -58,7 +58,7 @@ function pass({ rig }: TalkingBot, ms: number): Output[] {
   return given
 }
 
-/** Removes the refusals of waiting orders. They are reported once, and once more after a restart. */
+/** Leaves out refusals of waiting orders, because they are reported once, and once more after a restart. */
 function acted(output: Output): Output[] {
   if (output.kind === 'refused') return []
   return [output.kind === 'conditional' ? { ...output, order: { ...output.order, code: '' } } : output]
@@ -70,7 +70,7 @@ describe('1,000 conditional orders', () => {
     return `6${letter}zphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`
   })
 
-  /** Places orders of every kind that are not due at a price of 1e-6. */
+  /** Places conditional orders of every kind. None is due at a price of 1e-6. */
   function place(bot: Bot<unknown>, count: number, random: () => number): void {
     for (let index = 0; index < count; index++) {
       const mint = MINTS[index % MINTS.length] as string
@@ -117,7 +117,7 @@ describe('1,000 conditional orders', () => {
     return given
   }
 
-  it.each([1, 2])('conditional orders act in the same way after a restart at any moment: seed %i', (seed) => {
+  it.each([1, 2])('conditional orders act in the same way after a restart at any moment (seed %i)', (seed) => {
     const { next } = seededRandom(seed)
     const options: BotOptions = { paperSol: 1_000, exits: { windowPrints: 5, stopLossPercent: 25 } }
     const talk = new TalkingBot(options)
@@ -186,7 +186,7 @@ describe('a restart in the middle of a schedule', () => {
     expect(orders(pass(again, 50_000))).toEqual([])
   })
 
-  it('a schedule does not repeat an installment whose order is undecided', () => {
+  it('after a restart, a schedule does not repeat an installment whose order is undecided', () => {
     const talk = schedule()
     const [first] = orders(pass(talk, 0)) as [Order]
     talk.rig.report(first, 'working', UNKNOWN)
@@ -201,8 +201,8 @@ describe('a restart in the middle of a schedule', () => {
   })
 })
 
-describe('a restart while one of a pair is undecided', () => {
-  /** Two limit buys in different tokens. Only their group prevents that both buy. */
+describe('a restart while one order of a pair is undecided', () => {
+  /** Two limit buys in different tokens, which could both buy if they were not in one group. */
   const doubted = (): { again: TalkingBot; order: Order } => {
     const talk = settled()
     talk.rig.settle(1e-6, OTHER)

@@ -20,7 +20,7 @@ function holding(options: BotOptions = {}): TalkingBot {
 const asked = (outputs: readonly Output[]): string[] =>
   orders(outputs).map(({ side, size }) => `${side} ${size.kind === 'percent' ? size.percent : size.kind}`)
 
-/** Fires the timers of exits up to this time, and returns the outputs. */
+/** Fires the timers of exits that are due up to this time, and returns the outputs. */
 function runTo(talk: TalkingBot, time: number): Output[] {
   const { rig } = talk
   const fired: Output[] = []
@@ -46,7 +46,7 @@ describe('a partial sale that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 10_000))).toEqual(['sell 50'])
   })
 
-  it('a partial sale does not wait for the retry of an earlier part', () => {
+  it('a partial sale is sent at once, even if an earlier partial sale waits for its retry', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { atPrice: 1.5e-6, percent: 10, reason: 'dear' }))
     talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
@@ -74,7 +74,7 @@ describe('a partial sale that is due', () => {
 })
 
 describe('a token without trades', () => {
-  it('a token without trades is sold as idle later if the feed was down at the first check', () => {
+  it('if the feed was down at the first check, a token without trades is sold as idle at a later check', () => {
     const talk = holding({ exits: { idleSeconds: 60, whenStale: { policy: 'flatten', afterSeconds: 3_600 } } })
     const { now } = talk.rig
     runTo(talk, now + 30_000)
@@ -102,15 +102,15 @@ it('a token whose prints give no price, because a fill contradicts their unit, i
   expect(orders(seen)).toMatchObject([{ time: boughtAt + 50_000, reason: 'no price for 50 s' }])
 })
 
-describe('repeated rows, older than rows seen before', () => {
+describe('rows that the feed repeats', () => {
   const old = (talk: TalkingBot, price: number): Output[] =>
     Array.from({ length: 30 }, () => talk.rig.trade(price, { ms: 1, lateMs: 120_000 })).flat()
   const exits = { stopLossPercent: 20, trailingPercent: 20, windowPrints: 21 } as const
 
   it.each([
-    ['a price that has recovered', 0.5e-6],
-    ['a price that has fallen', 2e-6],
-  ])('sell nothing: %s', (_what, price) => {
+    ['a low price from which the token has recovered', 0.5e-6],
+    ['a high price from which the token has fallen', 2e-6],
+  ])('repeated rows with %s sell nothing', (_what, price) => {
     const talk = holding({ exits })
     talk.rig.settle(1e-6)
     talk.rig.input({ kind: 'gap', from: talk.rig.now - 5_000, to: talk.rig.now, keys: ['trades'] })
@@ -119,7 +119,7 @@ describe('repeated rows, older than rows seen before', () => {
     expect(asked(Array.from({ length: 11 }, () => talk.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('repeated rows with %s sell nothing after a restart with a warm-up', () => {
+  it('repeated rows sell nothing after a restart with a warm-up', () => {
     const talk = holding({ exits })
     const recorded = new RecordedMoney()
     for (const output of talk.rig.outputs) recorded.output(output)
@@ -129,7 +129,7 @@ describe('repeated rows, older than rows seen before', () => {
     expect(asked(Array.from({ length: 11 }, () => again.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
   })
 
-  it('rows count after 30 s if the newest row had a wrong timestamp', () => {
+  it('if the newest row had a wrong timestamp, later rows count as repeated for 30 s at most', () => {
     const talk = holding({ exits })
     for (let print = 0; print < 4; print++) talk.rig.trade(1e-6, { lateMs: -3_600_000 })
     const sold: number[] = []
@@ -169,7 +169,7 @@ describe('a position whose sales failed for hours', () => {
     expect(asked(runTo(again, again.rig.now + 3_000))).toEqual(['sell all'])
   })
 
-  it('an exit that failed for hours is retried at once by a sale of the operator, and the wait after that is not shorter', () => {
+  it('a sale by the operator retries an exit that failed for hours at once, and the wait after that is as long as before', () => {
     const talk = stuck()
     const [order] = orders(talk.rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
     expect(order).toMatchObject({ side: 'sell', size: { kind: 'all' } })
@@ -192,7 +192,7 @@ describe('results', () => {
     expect(talk.ask((bot, token) => bot.buy(token, BUY))).toEqual({ ok: true, id: 'o13' })
   })
 
-  it('the results count a position once if a fork restores it and it is sold again, and the losing streak does not change', () => {
+  it('if a fork restores a position and it is sold again, the results count it once, and the losing streak does not change', () => {
     const limits = { maxLosingStreak: 2, streakPauseMs: 3_600_000 }
     const talk = holding({ limits })
     const sell = (): Order => {

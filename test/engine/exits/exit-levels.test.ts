@@ -28,7 +28,7 @@ const rules: fc.Arbitrary<ExitRules> = fc.record(
 )
 const BELOW: ReadonlySet<string> = new Set(['stopPrice', 'stopLossPercent', 'trailingPercent', 'breakEvenAtPercent'])
 
-test('the engine sells at a price if and only if the price has reached a level that the list of exits shows', () => {
+test('the engine sells if and only if the price has reached one of the levels in the list of exits', () => {
   const taken = fc.integer({ min: 0, max: 2 })
   const averages = fc.oneof(fc.constant(0), price)
   fc.assert(
@@ -57,7 +57,7 @@ test('the engine sells at a price if and only if the price has reached a level t
   )
 })
 
-test('the list of exits shows when an exit by time acts, and is empty for a position that is being sold', () => {
+test('the list of exits contains the time of an exit by time, and is empty for a position that is being sold', () => {
   const exits: ExitRules = { maxHoldSeconds: 9, idleSeconds: 4, whenStale: { policy: 'flatten', afterSeconds: 7 } }
   const position = { exits, averagePrice: 1, openedAt: 1_000, tokens: 1n, exiting: '' }
   const reading = { highPrice: 1, printedAt: 2_000, pricedAt: 3_000 }

@@ -6,7 +6,7 @@ import type { Order } from '../../../src/engine/order.ts'
 import { type BotOptions, botSettings, orders, startInput } from '../../support/engine-rig.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-/** The reference: the median of a list of all prints. */
+/** The reference implementation: the median of a list of all prints. */
 function reference(prints: readonly { price: number; time: number }[], window: number, now: number): number {
   const last = prints.slice(-window).reverse()
   const fresh = last.filter(({ time }, place) => place < 5 || time >= now - 60_000)
@@ -14,7 +14,7 @@ function reference(prints: readonly { price: number; time: number }[], window: n
   return sorted[Math.ceil(sorted.length / 2) - 1] as number
 }
 
-it('the price of the exits is the median of the last prints that are not too old, for any prints and queries', () => {
+it('the price of the exits equals the median of the last prints that are not too old, for any prints', () => {
   const window = fc.constantFrom(...EXIT_WINDOWS.filter((one) => one > 5 && one !== DEFAULT_EXIT_WINDOW))
   const print = fc.record({
     price: fc.integer({ min: 1, max: 50 }),
@@ -42,7 +42,7 @@ it('the price of the exits is the median of the last prints that are not too old
   )
 })
 
-/** The reference: the filtered price, computed from lists of all prints. */
+/** The reference implementation of the filtered price, which keeps lists of all prints. */
 class FilteredReference {
   #prints: { price: number; time: number; isLeg: boolean }[] = []
 
@@ -113,31 +113,35 @@ describe('an exit', () => {
     [5, 100, 3],
     [21, 100, 11],
     [21, 20_000, 5],
-  ])('with a window of %i prints, one every %i ms, an exit is due after %i of them', (windowPrints, ms, prints) => {
-    expect(printsUntil(holding({ windowPrints }), ms)).toBe(prints)
-  })
+  ])(
+    'with a window of %i prints and one print every %i ms, an exit is due after %i prints',
+    (windowPrints, ms, prints) => {
+      expect(printsUntil(holding({ windowPrints }), ms)).toBe(prints)
+    },
+  )
 
-  it('after a gap, an exit waits for new prints, and is then due at once', () => {
+  it('after a gap, an exit waits for three new prints, and is then due at once', () => {
     const talk = holding({ windowPrints: 21 })
     talk.rig.input({ kind: 'gap', from: talk.rig.now, to: talk.rig.now, keys: ['trades'] })
     expect(printsUntil(talk, 100)).toBe(3)
   })
 
   it.each([
-    // The columns: price, ms between two prints, number of prints until the exit.
+    // The columns after the name are the price, the time between two prints in ms, and the number of prints until the
+    // exit.
     ['a fall by a third, ten prints a second', 0.67e-6, 100, 45],
     ['a fall by 90 %, ten prints a second', 0.1e-6, 100, 21],
     ['a fall by 90 %, one print a second', 0.1e-6, 1_000, 3],
     ['a fall by 90 %, one print in ten seconds', 0.1e-6, 10_000, 3],
   ])(
-    'without a window of its own, an exit is due after the expected number of prints in %s',
+    'with the default window, after %s an exit is due after the expected number of prints',
     (_name, price, ms, prints) => {
       expect(printsUntil(holding({ windowPrints: undefined }), ms, price)).toBe(prints)
     },
   )
 
   it.each([undefined, EXIT_PRICE])(
-    'without a window of its own, an exit uses the kind of price that the segment recorded: %j',
+    'a position without a window of its own uses the exit price that the journal recorded at the start: %j',
     (exitPrice) => {
       const talk = holding({ windowPrints: undefined })
       const { outputs } = talk.rig

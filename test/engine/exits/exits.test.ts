@@ -28,7 +28,7 @@ const sales = (outputs: readonly Output[]): [size: string | number, reason: stri
     .filter(({ side }) => side === 'sell')
     .map(({ size, reason }) => [size.kind === 'percent' ? size.percent : size.kind, reason.split(':')[0] as string])
 
-/** Fills a sale at `price`, and returns the outputs. */
+/** Fills the order of a sale at `price`, and returns the outputs. */
 function execute(talk: TalkingBot, order: Order, price: number): Output[] {
   const held = positionOf(talk).tokens
   const tokens = order.size.kind === 'percent' ? (held * BigInt(Math.round(order.size.percent * 100))) / 10_000n : held
@@ -57,9 +57,9 @@ describe('an exit sells at its price', () => {
     { atPercent: 50, sellPercent: 30 },
   ]
   it.each<[what: string, exits: ExitRules, prices: number[], sold: [string | number, string][]]>([
-    ['a stop-loss', { stopLossPercent: 20 }, [0.9, 0.81, 0.8], [['all', 'stop-loss']]],
-    ['a take-profit', { takeProfitPercent: 50 }, [1.49, 1.51], [['all', 'take-profit']]],
-    ['a trailing stop', { trailingPercent: 15 }, [2, 1.71, 1.69], [['all', 'trailing stop']]],
+    ['a stop-loss sells all', { stopLossPercent: 20 }, [0.9, 0.81, 0.8], [['all', 'stop-loss']]],
+    ['a take-profit sells all', { takeProfitPercent: 50 }, [1.49, 1.51], [['all', 'take-profit']]],
+    ['a trailing stop sells all', { trailingPercent: 15 }, [2, 1.71, 1.69], [['all', 'trailing stop']]],
     [
       'a trailing stop sells nothing before trailingArmPercent is reached',
       { trailingPercent: 15, trailingArmPercent: 50 },
@@ -67,18 +67,23 @@ describe('an exit sells at its price', () => {
       [],
     ],
     [
-      'a trailing stop after trailingArmPercent was reached',
+      'a trailing stop sells all after trailingArmPercent was reached',
       { trailingPercent: 15, trailingArmPercent: 50 },
       [1.51, 1.3, 1.28],
       [['all', 'trailing stop']],
     ],
     ['break-even sells nothing if the price was never above its level', { breakEvenAtPercent: 20 }, [1.19, 0.9], []],
-    ['break-even', { breakEvenAtPercent: 20 }, [1.21, 1.01, 0.99], [['all', 'break-even']]],
+    ['break-even sells all', { breakEvenAtPercent: 20 }, [1.21, 1.01, 0.99], [['all', 'break-even']]],
     ['a take-profit step that is not reached sells nothing', { takeProfitSteps: steps }, [1.19, 0.5], []],
-    ['a step', { takeProfitSteps: steps }, [1.21], [[30, 'take-profit step 1 of 2']]],
-    ['two take-profit steps at once', { takeProfitSteps: steps }, [1.6], [[60, 'take-profit step 2 of 2']]],
+    ['a take-profit step sells its share', { takeProfitSteps: steps }, [1.21], [[30, 'take-profit step 1 of 2']]],
     [
-      'a take-profit step, then the stop-loss for the remaining tokens',
+      'two take-profit steps that are reached at once sell their shares in one sale',
+      { takeProfitSteps: steps },
+      [1.6],
+      [[60, 'take-profit step 2 of 2']],
+    ],
+    [
+      'after a take-profit step, the stop-loss sells the remaining tokens',
       { takeProfitSteps: steps, stopLossPercent: 20 },
       [1.21, 0.7],
       [
@@ -150,13 +155,13 @@ describe('a take-profit step whose sale fails', () => {
     expect(sales(talk.rig.settle(0.7e-6))).toEqual([['all', 'stop-loss']])
   })
 
-  it('the strategy cannot cancel a step of the take-profit', () => {
+  it('a strategy cannot cancel the sale of a take-profit step', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     expect(talk.ask((bot) => bot.cancel(step.id), 1.3e-6)).toBe(false)
   })
 
-  it('a take-profit step sells again if a fork takes its sale back, and only in this case', () => {
+  it('a take-profit step sells again if a fork reverses its sale, and only in this case', () => {
     const talk = holding(exits)
     const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
     const fill = fillOf(step, 1.3e-6, talk.rig.now, { tokens: BOUGHT / 2n, final: false })
@@ -171,16 +176,19 @@ describe('maxHoldSeconds', () => {
   it.each([
     ['behind', 10_000, 60_000],
     ['in step with', -2_000, 58_000],
-  ])('the holding time counts from the fill if our clock is %s the chain', (_what, aheadMs, leftMs) => {
-    const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
-    talk.rig.settle(1e-6)
-    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
-    const [buy] = orders(talk.rig.outputs) as [Order]
-    const boughtAt = talk.rig.now
-    talk.rig.report(buy, 'filled', { fill: fillOf(buy, 1e-6, boughtAt + aheadMs) })
-    expect(sales(fire(talk, 'hold'))).toEqual([['all', 'held for 60 s']])
-    expect(talk.rig.now - boughtAt).toBe(leftMs)
-  })
+  ])(
+    'maxHoldSeconds counts from the fill, or from now if the clock of the chain is ahead: our clock is %s the chain',
+    (_what, aheadMs, leftMs) => {
+      const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
+      talk.rig.settle(1e-6)
+      talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
+      const [buy] = orders(talk.rig.outputs) as [Order]
+      const boughtAt = talk.rig.now
+      talk.rig.report(buy, 'filled', { fill: fillOf(buy, 1e-6, boughtAt + aheadMs) })
+      expect(sales(fire(talk, 'hold'))).toEqual([['all', 'held for 60 s']])
+      expect(talk.rig.now - boughtAt).toBe(leftMs)
+    },
+  )
 })
 
 describe('takeProfitByAge', () => {
@@ -198,11 +206,14 @@ describe('takeProfitByAge', () => {
     [60, 1.3, due],
     [120, 1.03, []],
     [120, 1.1, due],
-  ])('with targets by age, after %i s, a price of %f times the average price sells %j', (seconds, times, sold) => {
-    expect(sales(later(holding({ takeProfitByAge }), seconds, times * 1e-6))).toEqual(sold)
-  })
+  ])(
+    'with targets by age, %i s after the fill a price of %f times the average price causes these sales: %j',
+    (seconds, times, sold) => {
+      expect(sales(later(holding({ takeProfitByAge }), seconds, times * 1e-6))).toEqual(sold)
+    },
+  )
 
-  it('a target by age sets no timer: when an age is reached, nothing is sold before the next price', () => {
+  it('a target by age sets no timer: after an age is reached, nothing is sold before the next print', () => {
     const talk = holding({ takeProfitByAge })
     expect(sales(later(talk, 1, 1.3e-6))).toEqual([])
     talk.rig.now += 600_000
@@ -265,7 +276,7 @@ describe('a token without trades', () => {
     expect(hasTimer ? sales(fire(talk, 'quiet')) : []).toEqual(sold)
   })
 
-  it('a token without trades is sold by the exit whose own time has passed: idleSeconds or whenStale', () => {
+  it('idleSeconds and whenStale each sell a token without trades when their own time has passed', () => {
     const talk = holding({ idleSeconds: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } })
     const boughtAt = talk.rig.now
     talk.rig.input(feed('down'))
@@ -276,7 +287,7 @@ describe('a token without trades', () => {
   })
 })
 
-it('the steps of the take-profit start again for tokens that arrive after everything was sold', () => {
+it('if a late buy adds tokens after everything was sold, its take-profit steps start again', () => {
   const talk = holding({ takeProfitSteps: [20, 50].map((atPercent) => ({ atPercent, sellPercent: 50 })) })
   const { rig } = talk
   const done = (order: Order, price: number, tokens: bigint): Output[] =>
@@ -301,13 +312,21 @@ it('the steps of the take-profit start again for tokens that arrive after everyt
 describe('exits that contradict each other are refused', () => {
   const step = (atPercent: number, sellPercent: number) => ({ atPercent, sellPercent })
   const cases: [what: string, exits: ExitRules, path: string][] = [
-    ['steps out of order', { takeProfitSteps: [step(50, 10), step(50, 10)] }, 'takeProfitSteps.1.atPercent'],
-    ['steps of more than 100 %', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
-    ['a step that is too small', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
+    [
+      'two take-profit steps at the same profit',
+      { takeProfitSteps: [step(50, 10), step(50, 10)] },
+      'takeProfitSteps.1.atPercent',
+    ],
+    [
+      'take-profit steps of more than 100 % together',
+      { takeProfitSteps: [step(5, 60), step(50, 41)] },
+      'takeProfitSteps.1.sellPercent',
+    ],
+    ['a take-profit step that sells too little', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
     ['a stop-loss above the take-profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
     ['trailingArmPercent without a trailing stop', { trailingArmPercent: 10 }, 'trailingArmPercent'],
     [
-      'trailingArmPercent at the take-profit',
+      'trailingArmPercent that equals takeProfitPercent',
       { trailingPercent: 5, trailingArmPercent: 50, takeProfitPercent: 50 },
       'trailingArmPercent',
     ],
@@ -319,11 +338,15 @@ describe('exits that contradict each other are refused', () => {
     ],
     ['a target by age that rises', { takeProfitByAge: { 0: 10, 60: 20 } }, 'takeProfitByAge.60'],
     [
-      'a target by age at takeProfitPercent',
+      'a target by age that equals takeProfitPercent',
       { takeProfitByAge: { 60: 20 }, takeProfitPercent: 20 },
       'takeProfitByAge.60',
     ],
-    ['a target by age at maxHoldSeconds', { takeProfitByAge: { 60: 20 }, maxHoldSeconds: 60 }, 'takeProfitByAge.60'],
+    [
+      'a target whose age equals maxHoldSeconds',
+      { takeProfitByAge: { 60: 20 }, maxHoldSeconds: 60 },
+      'takeProfitByAge.60',
+    ],
     ['a stop-loss above the target of age 0', { takeProfitByAge: { 0: 5 }, stopLossPercent: 6 }, 'takeProfitByAge.0'],
     [
       'break-even above the target of age 0',
@@ -346,7 +369,7 @@ describe('exits that contradict each other are refused', () => {
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'x', exits }))).toMatchObject({ ok: false })
   })
 
-  it('a value of any type is read as exits, or refused with a text', () => {
+  it('the reader of exits accepts a value of any type, or refuses it with a text', () => {
     const value = fc.oneof(
       fc.double(),
       fc.constantFrom(undefined, null, 'x', [], {}, [{}], [null], true),

@@ -11,7 +11,7 @@ const BUY: BuyOptions = { sol: 0.1, reason: 'told to' }
 const HALF: SellOptions = { percent: 50, reason: 'half' }
 const ALL: SellOptions = { all: true, reason: 'all' }
 
-/** Returns a strategy that makes the next of these requests at every print with a price. */
+/** Returns a strategy that makes one of these requests after the other, at each print with a price. */
 function puppet(wishes: Wish[]) {
   return defineStrategy({
     name: 'puppet',
@@ -50,7 +50,7 @@ const states = (outputs: readonly Output[]): string[] =>
 const cancels = (outputs: readonly Output[]): string[] =>
   outputs.flatMap((output) => (output.kind === 'cancel' ? [output.orderId] : []))
 
-it('only a full exit may be sent again without proof of its last attempt, and reserves the fees of five attempts', () => {
+it('only a full exit may be sent again without proof about its last attempt, and it reserves the fees of five attempts', () => {
   const { rig } = holding(HALF)
   const [half] = orders(rig.trade(1e-6))
   const [exit] = orders(rig.settle(0.5e-6))
@@ -94,7 +94,7 @@ describe('a full exit and a partial sale', () => {
     }
   })
 
-  it('a full exit that fails while the partial sale is undecided is retried, one try for each order', () => {
+  it('a full exit that fails while a partial sale is undecided is retried', () => {
     const { rig, half } = halved()
     rig.report(half, 'working')
     let [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -123,7 +123,7 @@ describe('a full exit and a partial sale', () => {
 it.each([
   [false, 'EXIT_UNPROVED'],
   [true, ''],
-])('after the sale of a part, final: %s, a buy that scales in is accepted: %s', (final, code) => {
+])('after a partial sale that is final (%s), a buy with scaleIn is accepted (%s)', (final, code) => {
   const { rig, tokens, wishes } = holding(HALF)
   const [half] = orders(rig.trade(1e-6)) as [Order]
   rig.report(half, 'filled', { fill: fillOf(half, 1e-6, rig.now, { tokens: tokens / 2n, final }) })
@@ -134,7 +134,7 @@ it.each([
 })
 
 describe('a full exit that is not proved', () => {
-  /** Returns a position that the first fill of its exit closed, with this many attempts undecided. */
+  /** Returns a position that a fill of its exit has closed, while this many attempts of the exit are undecided. */
   function closed(unproved: number) {
     const { rig, tokens, wishes } = holding()
     const [exit] = orders(rig.settle(0.5e-6)) as [Order]
@@ -147,7 +147,7 @@ describe('a full exit that is not proved', () => {
     [0, 1],
     [1, 0],
     [4, 0],
-  ])('a full exit with %i undecided attempts allows %i buys of its mint', (unproved, buys) => {
+  ])('after a full exit with %i undecided attempts, %i buys of its mint are accepted', (unproved, buys) => {
     const { rig, wishes } = closed(unproved)
     wishes.push(BUY)
     const outputs = rig.trade(0.5e-6)
@@ -155,7 +155,7 @@ describe('a full exit that is not proved', () => {
     expect(refusals(outputs)).toEqual(buys === 0 ? ['EXIT_UNPROVED'] : [])
   })
 
-  it('a full exit prevents buys of its mint across a restart, until the outcome of its last attempt is proved', () => {
+  it('a full exit prevents buys of its mint, also after a restart, until the outcomes of all its attempts are proved', () => {
     const { rig: before, exit, fill } = closed(2)
     const accounts = before.outputs.flatMap((output) => (output.kind === 'account' ? [output.money] : [])).slice(-1)
     const money: RecoveredMoney = { ...NO_MONEY, nextOrder: 10, orders: [{ order: exit, state: 'filled' }], accounts }

@@ -11,7 +11,10 @@ import { TalkingBot } from '../../support/talking-bot.ts'
 const EVERY_S = 20
 const POLL = { whenStale: { policy: 'poll', afterSeconds: EVERY_S } } as const
 
-/** A position of 0.1 SOL at 1e-6, and a chain whose pool has the price that the test sets. */
+/**
+ * A bot with a position of 0.1 SOL, bought at 1e-6, whose token has no prints; and a chain whose pool has the price
+ * that the test sets.
+ */
 class Quiet {
   readonly talk: TalkingBot
   slot = 100
@@ -26,12 +29,12 @@ class Quiet {
     this.talk.rig.trade(1e-6)
   }
 
-  /** Fires timers until one of them requests the pool. Returns whether one did. */
+  /** Fires up to two timers, until one of them requests a reading of the pool. Returns whether one did. */
   ask(): boolean {
     return this.fire() || this.fire()
   }
 
-  /** Fires the next timer. Returns whether it requested the pool. */
+  /** Fires the next timer. Returns whether it requested a reading of the pool. */
   fire(): boolean {
     const { rig } = this.talk
     const timer = this.#timer
@@ -64,7 +67,7 @@ class Quiet {
     )
   }
 
-  /** Delivers a reading of the pool at a price. Returns the sales and alarms. */
+  /** Delivers a reading of the pool with this price. Returns the sales and alarms that follow. */
   read(price: number, more: { slot?: number; ageMs?: number } = {}): string[] {
     const { slot = ++this.slot, ageMs = 1_000 } = more
     const time = this.talk.rig.now - ageMs
@@ -90,23 +93,43 @@ class Quiet {
 
 describe('a held token without prints', () => {
   it.each<[what: string, exits: ExitRules, prices: number[], done: string[]]>([
-    ['a stop-loss on the second reading', { stopLossPercent: 20 }, [0.7e-6, 0.7e-6], ['all stop-loss']],
-    ['a single reading below the stop sells nothing', { stopLossPercent: 20 }, [0.7e-6, 1e-6, 1e-6, 0.7e-6, 1e-6], []],
-    ['a take-profit', { takeProfitPercent: 50 }, [3e-6, 1.6e-6], ['all take-profit']],
     [
-      'a trailing stop below the highest of several readings',
+      'a stop-loss sells at the second reading below its level',
+      { stopLossPercent: 20 },
+      [0.7e-6, 0.7e-6],
+      ['all stop-loss'],
+    ],
+    ['a single reading below the stop sells nothing', { stopLossPercent: 20 }, [0.7e-6, 1e-6, 1e-6, 0.7e-6, 1e-6], []],
+    [
+      'a take-profit sells at the second reading above its level',
+      { takeProfitPercent: 50 },
+      [3e-6, 1.6e-6],
+      ['all take-profit'],
+    ],
+    [
+      'a trailing stop sells below a high that several readings show',
       { trailingPercent: 20 },
       [2e-6, 2e-6, 1.5e-6, 1.5e-6],
       ['all trailing stop'],
     ],
-    ['no trailing stop below a high that only one reading shows', { trailingPercent: 20 }, [9e-6, 1e-6, 1e-6], []],
     [
-      'a step',
+      'a trailing stop sells nothing below a high that only one reading shows',
+      { trailingPercent: 20 },
+      [9e-6, 1e-6, 1e-6],
+      [],
+    ],
+    [
+      'a take-profit step sells its share at the second reading above its level',
       { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }] },
       [1.3e-6, 1.3e-6],
       ['percent take-profit step 1 of 1'],
     ],
-    ['no sale if the price fell too little', { stopLossPercent: 20 }, [0.85e-6, 0.85e-6, 0.85e-6], []],
+    [
+      'a stop-loss sells nothing if the price fell too little',
+      { stopLossPercent: 20 },
+      [0.85e-6, 0.85e-6, 0.85e-6],
+      [],
+    ],
   ])('%s', (_what, exits, prices, done) => {
     expect(new Quiet(exits).rounds(...prices)).toEqual(done)
   })
@@ -125,7 +148,7 @@ describe('a held token without prints', () => {
     expect((quiet.nextAskAt as number) - rig.now).toBe(1_000)
   })
 
-  it('the pool of a position is read while the feed is down, even if gaps are reported in this time', () => {
+  it('the pool of a position is read while the feed is down, even if gaps are reported meanwhile', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'feed', status: 'down', confirmed: [] })
@@ -133,17 +156,17 @@ describe('a held token without prints', () => {
       rig.now += 8_000
       rig.input({ kind: 'gap', from: rig.now - 8_000, to: rig.now, keys: ['trades'] })
     }
-    // The gaps have removed the earlier prices, and a median needs at least three.
+    // The gaps have deleted the earlier prices, and a median needs at least three.
     expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6, 0.5e-6)]).toEqual([true, [], ['all stop-loss']])
   })
 
-  it('a position that is traded has no pool readings, and its prints decide again', () => {
+  it('when the token is traded again, its pool is no longer read, and its prints decide', () => {
     const quiet = new Quiet({ trailingPercent: 20, stopLossPercent: 50 })
     const { rig } = quiet.talk
     rig.now += 15_000
     rig.trade(1e-6)
     expect(quiet.fire()).toBe(false)
-    // The pool reading set the high. Earlier prints must not count as a fall from it.
+    // A reading of the pool set the high of the position. Earlier prints must not count as a fall from this high.
     expect(quiet.rounds(2e-6, 2e-6, 2e-6)).toEqual([])
     expect(orders(rig.settle(2e-6))).toEqual([])
     expect(quiet.read(0.1e-6)).toEqual([])
@@ -151,7 +174,7 @@ describe('a held token without prints', () => {
   })
 
   it.each([5, 9, 15, 21] as const)(
-    'one print after readings makes none of them invalid, with a window of %i',
+    'a single print does not discard earlier readings, with a window of %i prints',
     (windowPrints) => {
       const quiet = new Quiet({ trailingPercent: 20, windowPrints })
       expect(quiet.rounds(2e-6, 2e-6, 2e-6)).toEqual([])
@@ -159,7 +182,7 @@ describe('a held token without prints', () => {
     },
   )
 
-  it('a reading that was not requested, or that is older than a print, is ignored', () => {
+  it('a reading that was not requested, or that was requested before the last print, is ignored', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
     quiet.ask()
@@ -167,7 +190,7 @@ describe('a held token without prints', () => {
     for (let times = 0; times < 3; times++) expect(quiet.read(0.1e-6)).toEqual([])
   })
 
-  it('readings of the same slot, or of an older slot, count once', () => {
+  it('a reading of the same Solana slot as before, or of an older one, does not count', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     const { slot } = quiet
@@ -175,7 +198,7 @@ describe('a held token without prints', () => {
     expect(quiet.read(0.5e-6, { slot: slot + 1 })).toEqual(['all stop-loss'])
   })
 
-  it('readings after a single reading with an impossible slot count', () => {
+  it('after a single reading with an impossible Solana slot, later readings still count', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     expect(quiet.read(1e-6, { slot: Number.MAX_SAFE_INTEGER })).toEqual([])
@@ -186,7 +209,7 @@ describe('a held token without prints', () => {
     expect(quiet.talk.rig.now - from).toBeLessThanOrEqual(100_000)
   })
 
-  it('prints that give no price, because there were too few since a gap, count as silence', () => {
+  it('the token counts as silent while it has too few prints since a gap for a price', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'gap', from: rig.now - 1, to: rig.now, keys: ['trades'] })
@@ -198,10 +221,10 @@ describe('a held token without prints', () => {
   })
 
   it.each([
-    ['before its last print', 20_000 + 6_000, ['POOL_BEHIND']],
-    ['of another hour', 3_600_000, ['POOL_BEHIND']],
-    ['by a clock that is a little behind', 20_000 + 4_000, []],
-    ['by a clock that is ahead', -30_000, []],
+    ['that is older than the last print is refused', 20_000 + 6_000, ['POOL_BEHIND']],
+    ['that is an hour old is refused', 3_600_000, ['POOL_BEHIND']],
+    ['is accepted if the clock of the chain is a little behind ours', 20_000 + 4_000, []],
+    ['is accepted if the clock of the chain is ahead of ours', -30_000, []],
   ])('a reading %s', (_what, ageMs, said) => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
@@ -217,7 +240,10 @@ describe('a held token without prints', () => {
     )
     expect(answers).toEqual([['POOL_SILENT'], [], ['POOL_UNREADABLE'], []])
     quiet.talk.rig.trade(1e-6)
-    expect([quiet.ask(), quiet.answer(unreadable)], 'the next silence reports nothing new').toEqual([true, []])
+    expect([quiet.ask(), quiet.answer(unreadable)], 'the next time without an answer is not reported again').toEqual([
+      true,
+      [],
+    ])
     expect(quiet.rounds(0.5e-6, 0.5e-6)).toEqual(['all stop-loss'])
   })
 
@@ -241,7 +267,7 @@ describe('a held token without prints', () => {
     expect(quiet.rounds(0.5e-6)).toEqual(['all stop-loss'])
   })
 
-  it('the readings trigger a stop order of the strategy', () => {
+  it('readings of the pool trigger a stop order of the strategy', () => {
     const quiet = new Quiet({})
     quiet.talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     expect(quiet.rounds(0.7e-6, 0.7e-6)).toEqual(['percent c1 at 7.00000e-7'])
@@ -266,14 +292,14 @@ describe('a held token without prints', () => {
     expect([quiet.rounds(0.6e-6), ((profit() as number) - before).toFixed(2)]).toEqual([[], '-0.04'])
   })
 
-  it('the position is sold at the price of the reading', () => {
+  it('the stop-loss sells at the price of the readings', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.rounds(0.7e-6, 0.6e-6)
     expect(orders(quiet.said).map(({ price }) => price)).toEqual([0.7e-6])
   })
 })
 
-it('positions with other policies request no readings', () => {
+it('positions without the policy `poll` request no readings', () => {
   for (const policy of ['hold', 'flatten'] as const)
     expect(new Quiet({ whenStale: { policy, afterSeconds: 10 } }).nextAskAt).toBeUndefined()
 })

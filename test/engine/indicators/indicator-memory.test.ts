@@ -7,7 +7,7 @@ const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m'
 /** More tokens than the memory processes in one step. */
 const tokens = 70
 
-/** The numbers of bars that are added, one after the other, to a token or to all tokens; 0 frees the token. */
+/** Steps. A step adds a number of bars to one token or to all tokens, one bar after the other; 0 frees the token. */
 const steps = fc.array(
   fc.record({
     token: fc.oneof(fc.constant(undefined), fc.nat(4)),
@@ -16,7 +16,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-test('the indicators of tokens that share one memory have the same values as indicators of single tokens, also after a token was freed', () => {
+test('indicators of many tokens in one memory have the same values as indicators of each token alone, also after a token was freed', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const memory = new IndicatorMemory(indicators as unknown as StateInMemory[])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import * as sluice from '../../../src/index.ts'
 import type { Bar } from '../../../src/market/bar.ts'
 
-/** Bars of a random walk. Some of them have one price and no volume. */
+/** Bars of a random walk. Some of them have a single price and no volume. */
 const market = fc
   .array(
     fc.record({
@@ -27,13 +27,17 @@ const market = fc
     })
   })
 
-/** Lengths below and above 16 and 64 bars, at which the state of a token is moved to a larger space. */
+/**
+ * Lengths on both sides of 16 and of 64 bars. At these numbers of bars, the state of a token moves to a larger space.
+ */
 const bars = fc.integer({ min: 1, max: 70 })
 
 const RUNS = 100
 
-/** Expects two indicators to have the same values after each bar. Values of the order of a price are compared relative
- *  to the price, and percentages to 100. */
+/**
+ * Expects two indicators to have nearly the same values after each bar. The tolerance is relative to the price for
+ * values of its order of magnitude, and relative to 100 for percentages.
+ */
 function expectSame<V>(
   all: readonly Bar[],
   ours: sluice.Indicator<V>,
@@ -96,8 +100,8 @@ function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indic
 }
 
 /**
- * Returns an indicator of the package trading-signals. `least` is the first bar whose result counts. `named` gives the
- * result our names.
+ * Returns an indicator of the package trading-signals. `least`: the number of bars from which on its value counts.
+ * `named` converts its result to our field names.
  */
 function theirs<V>(
   least: number,
@@ -159,7 +163,7 @@ test.each<Reference>([
     },
   ],
   [
-    'vwap is the traded SOL of the last bars divided by their tokens',
+    'vwap is the traded SOL of the last bars divided by the traded tokens',
     (n) => sluice.vwap('1m', n),
     (n) =>
       naive((all) => {
@@ -187,7 +191,7 @@ test.each<Reference>([
 })
 
 test.each(['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells', 'trades'] as const)(
-  'an indicator reads the figure %s of each bar if it names this figure',
+  'an indicator with the figure %s reads this figure of each bar',
   (figure) => {
     const state = sluice.sma('1m', 1, figure).create()
     const bar = { open: 2, high: 4, low: 1, close: 3, volumeSol: 7, buys: 5, sells: 6, trades: 11 }
@@ -196,6 +200,6 @@ test.each(['open', 'high', 'low', 'close', 'volumeSol', 'buys', 'sells', 'trades
   },
 )
 
-test('an indicator that names a figure which bars do not have is refused', () => {
+test('an indicator with an unknown figure is refused', () => {
   expect(() => sluice.ema('1m', 3, 'volume' as never)).toThrow(/ema: expected a figure of a bar \(open, high, .*volume/)
 })

@@ -16,7 +16,8 @@ const lists = new Map([
   ['mints.txt', new Set([MINT])],
   ['makers.txt', new Set(['maker'])],
 ])
-// At 1e-7 SOL per token the curve has sqrt(30 x 1.073e9 x 1e-7) = 56.74 SOL. 30 of them are virtual, so 26.74 are real.
+// At a price of 1e-7 SOL per token, the bonding curve has sqrt(30 x 1.073e9 x 1e-7) = 56.74 SOL. 30 of them are
+// virtual, so it holds 26.74 SOL.
 const token: Candidate = {
   ...{ mint: MINT, amount: solToLamports(0.1), now: NOW, price: 1e-7, creator: 'maker' },
   ...{ launch: { creator: 'maker', time: NOW - 60_000 }, seenAt: NOW },
@@ -52,13 +53,13 @@ test.each<Row>([
   ['a token that is old enough passes', { minAgeMs: 60_000 }, {}, undefined],
   ['a token that is a millisecond too young is refused', { minAgeMs: 60_001 }, {}, 'TOKEN_YOUNG'],
   [
-    'without an announcement, the age counts from the first row: just now',
+    'a token without an announcement that the bot first saw just now is refused',
     { minAgeMs: 1 },
     { launch: undefined },
     'TOKEN_YOUNG',
   ],
   [
-    'without an announcement, the age counts from the first row: long ago',
+    'a token without an announcement that the bot first saw long enough ago passes',
     { minAgeMs: 5 },
     { launch: undefined, seenAt: NOW - 5 },
     undefined,
@@ -66,19 +67,19 @@ test.each<Row>([
   ['a pool with enough SOL passes', { minLiquidityLamports: solToLamports(26.7) }, {}, undefined],
   ['a pool with too little SOL is refused', { minLiquidityLamports: solToLamports(26.8) }, {}, 'LIQUIDITY_LOW'],
   [
-    'the SOL of a migrated pool is estimated from its price',
+    'a migrated pool whose price means enough SOL passes',
     { minLiquidityLamports: solToLamports(84) },
     { price: 4.2e-7 },
     undefined,
   ],
-  ['a buy of an allowed pool share passes', { maxPoolSharePercent: 0.38 }, {}, undefined],
-  ['a buy of a larger pool share is refused', { maxPoolSharePercent: 0.37 }, {}, 'POOL_SHARE'],
+  ['a buy of at most the allowed share of the pool passes', { maxPoolSharePercent: 0.38 }, {}, undefined],
+  ['a buy of more than the allowed share of the pool is refused', { maxPoolSharePercent: 0.37 }, {}, 'POOL_SHARE'],
   ['any buy from an empty pool is refused', { maxPoolSharePercent: 100 }, { price: 1e-9 }, 'POOL_SHARE'],
 ])('%s', (_what, filters, more, code) => {
   expect(checkFilters({ ...NO_FILTERS, ...filters }, lists, { ...token, ...more })?.code).toBe(code)
 })
 
-test('a list has one key per line, comments and blank lines; an invalid line is reported', () => {
+test('the reader of a list accepts one key per line, comments and blank lines, and reports an invalid line', () => {
   const read = (text: string) => readList(text, (entry) => entry.length === 3)
   expect(read('# mine\nabc\r\n\n  def  # why\n')).toEqual(['abc', 'def'])
   expect(read('abc\nde\n')).toEqual({ line: 2 })
@@ -88,7 +89,7 @@ test('a list has one key per line, comments and blank lines; an invalid line is 
 describe('filters in the engine', () => {
   const buy = (talk: TalkingBot): Placed => talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
 
-  it('a list that changed applies to later buys, and to no exit', () => {
+  it('a changed list applies to later buys, but not to exits', () => {
     const talk = new TalkingBot({ filters: { denyMints: 'deny.txt' } })
     talk.rig.settle(1e-6)
     talk.rig.input({ kind: 'list', name: 'deny.txt', entries: [MINT] })

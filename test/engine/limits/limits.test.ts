@@ -52,7 +52,7 @@ describe('checkLimits', () => {
       { hourLamports: sol(0.2) + 1 },
       'HOUR_LIMIT',
     ],
-    ['a buy that opens the last position passes', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
+    ['a buy that opens the last allowed position passes', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
     [
       'a buy that opens one position too many is refused',
       { maxOpenPositions: 2 },
@@ -137,7 +137,7 @@ describe('checkLimits', () => {
 
   const veto = (limits: object, use: object): string | undefined =>
     checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
-  it('a refusal contains the limit, its used part, and the time at which there is room again', () => {
+  it('a refusal names the limit, how much of it is used, and the time at which there is room again', () => {
     expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
       '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); a buy of 0.1 SOL fits at 14:01:40 UTC (in 2 min)',
     )
@@ -162,7 +162,7 @@ describe('checkLimits', () => {
 describe('checkRanges', () => {
   const { plan } = startInput([])
   const tables: [name: string, sol: number, orders: object, code: string | undefined][] = [
-    ['the smallest buy of the document passes', 0.001, {}, undefined],
+    ['the smallest buy that the service allows passes', 0.001, {}, undefined],
     ['a smaller buy is refused', 0.000_999_999, {}, 'AMOUNT_RANGE'],
     ['the largest buy of the plan passes', 100, {}, undefined],
     ['a larger buy is refused', 100.000_000_001, {}, 'AMOUNT_RANGE'],
@@ -182,7 +182,7 @@ describe('checkRanges', () => {
     ).toBe(code)
   })
 
-  it('the worst cost of a buy contains slippage, fees and rent, and that of a sale only fees', () => {
+  it('the worst-case cost of a buy includes slippage, fees and rent, and that of a sale only fees', () => {
     expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
       1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING,
     )
@@ -201,29 +201,50 @@ describe('dueExit and due exits', () => {
     price: number,
     why: string | undefined,
   ][] = [
-    ['stop-loss at its level', { stopLossPercent: 20 }, 1, 1, 0.8, 'stop-loss: -20.0 % from the average price'],
-    ['stop-loss above it', { stopLossPercent: 20 }, 1, 1, 0.800_001, undefined],
-    ['take-profit at its level', { takeProfitPercent: 50 }, 1, 1, 1.5, 'take-profit: +50.0 % on the average price'],
-    ['take-profit below it', { takeProfitPercent: 50 }, 1, 1, 1.499_999, undefined],
     [
-      'trailing at its level',
+      'a stop-loss is due at its level',
+      { stopLossPercent: 20 },
+      1,
+      1,
+      0.8,
+      'stop-loss: -20.0 % from the average price',
+    ],
+    ['a stop-loss is not due above its level', { stopLossPercent: 20 }, 1, 1, 0.800_001, undefined],
+    [
+      'a take-profit is due at its level',
+      { takeProfitPercent: 50 },
+      1,
+      1,
+      1.5,
+      'take-profit: +50.0 % on the average price',
+    ],
+    ['a take-profit is not due below its level', { takeProfitPercent: 50 }, 1, 1, 1.499_999, undefined],
+    [
+      'a trailing stop is due at its level',
       { trailingPercent: 50 },
       1,
       4,
       2,
       'trailing stop: -50.0 % from the high, +100.0 % from the average price',
     ],
-    ['trailing above it', { trailingPercent: 50 }, 1, 4, 2.000_001, undefined],
-    ['stop-loss before trailing', all, 1, 1, 0.5, 'stop-loss: -50.0 % from the average price'],
+    ['a trailing stop is not due above its level', { trailingPercent: 50 }, 1, 4, 2.000_001, undefined],
     [
-      'trailing before take-profit',
+      'if both are due, the stop-loss comes before the trailing stop',
+      all,
+      1,
+      1,
+      0.5,
+      'stop-loss: -50.0 % from the average price',
+    ],
+    [
+      'if both are due, the trailing stop comes before the take-profit',
       all,
       1,
       10,
       2,
       'trailing stop: -80.0 % from the high, +100.0 % from the average price',
     ],
-    ['no exits', {}, 1, 10, 0.001, undefined],
+    ['without exits, none is due', {}, 1, 10, 0.001, undefined],
     ['no exit is due for tokens that cost nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
   ]
   it.each(tables)('%s', (_name, rules, average, high, price, why) => {
@@ -231,14 +252,35 @@ describe('dueExit and due exits', () => {
   })
 
   it.each([
-    ['before the lowest age', 9_999, 9, undefined],
-    ['from the lowest age on', 10_000, 1.5, '+50.0 % on the average price, at least 50 % after 10 s'],
-    ['below the target', 59_999, 1.49, undefined],
-    ['from the next age on', 60_000, 1.2, '+20.0 % on the average price, at least 20 % after 60 s'],
-    ['below the next target', 119_999, 1.199, undefined],
-    ['with a target of 0 %, at the average price', 120_000, 1, '0.0 % on the average price, at least 0 % after 120 s'],
-    ['with a target of 0 %, below the average price', 900_000, 0.999, undefined],
-    ['above takeProfitPercent', 60_000, 2, undefined, 'take-profit: +100.0 % on the average price'],
+    ['sells nothing before the lowest age', 9_999, 9, undefined],
+    [
+      'sells at its target from the lowest age on',
+      10_000,
+      1.5,
+      '+50.0 % on the average price, at least 50 % after 10 s',
+    ],
+    ['sells nothing below the target', 59_999, 1.49, undefined],
+    [
+      'sells at the next target from the next age on',
+      60_000,
+      1.2,
+      '+20.0 % on the average price, at least 20 % after 60 s',
+    ],
+    ['sells nothing below the next target', 119_999, 1.199, undefined],
+    [
+      'with a target of 0 % sells at the average price',
+      120_000,
+      1,
+      '0.0 % on the average price, at least 0 % after 120 s',
+    ],
+    ['with a target of 0 % sells nothing below the average price', 900_000, 0.999, undefined],
+    [
+      'gives way to takeProfitPercent above its level',
+      60_000,
+      2,
+      undefined,
+      'take-profit: +100.0 % on the average price',
+    ],
   ])('takeProfitByAge %s', (_name, ageMs, price, why, first?: string) => {
     const rules: ExitRules = { takeProfitByAge: { 120: 0, 10: 50, 60: 20 }, ...(first && { takeProfitPercent: 100 }) }
     expect(dueExit(rules, 1, price, price, ageMs)).toBe(first ?? (why && `take-profit by age: ${why}`))
@@ -274,7 +316,7 @@ describe('dueExit and due exits', () => {
     expect(exits).toMatchObject([{ size: { kind: 'all' }, reason: 'held for 60 s' }])
   })
 
-  it('if the bot of a position is no longer configured, another bot of the wallet sends the exits', () => {
+  it('if the bot of a position is no longer configured, another bot of its wallet sends the exits', () => {
     const gone = { account: botSettings('told', { wallet: 'w' }).account.id, bot: 'gone', mint: MINT }
     const held = {
       ...newPosition(gone, 1_780_000_000_000 - 50_000, { stopLossPercent: 20, maxHoldSeconds: 60 }),
@@ -330,7 +372,7 @@ describe('the result of the UTC day', () => {
   }
   const profit = (talk: TalkingBot, price: number) => talk.ask((bot) => bot.budget().profitTodaySol, price)
 
-  it('the result of a UTC day begins at midnight with the positions at their price then, even if it is first computed at noon', () => {
+  it('the result of a UTC day begins with the value of the positions at midnight, even if it is first computed at noon', () => {
     const talk = evening()
     talk.rig.settle(0.5e-6)
     expect(profit(talk, 0.5e-6)).toBeLessThan(-0.04)
@@ -342,7 +384,7 @@ describe('the result of the UTC day', () => {
     expect(profit(talk, 0.25e-6)).toBeLessThan(-0.02)
   })
 
-  it('the result of a day includes a loss of the morning if the first buy follows later', () => {
+  it('the result of a day includes losses from before the first buy of the day', () => {
     const talk = evening()
     talk.rig.now = MIDNIGHT + 1_000
     talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
@@ -353,7 +395,7 @@ describe('the result of the UTC day', () => {
     expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
   })
 
-  it('the result of a day does not begin with a gain after a restart without prices', () => {
+  it('if prices are still unknown after a restart, this does not count as a gain of the day', () => {
     const talk = evening()
     const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
     const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })
@@ -373,7 +415,7 @@ describe('the result of the UTC day', () => {
     expect(() => talk.rig.trade(9e8)).not.toThrow()
   })
 
-  it('a halt applies to accounts that are added later', () => {
+  it('a halt also applies to accounts that are added later', () => {
     const account = { account: 'paper|test||other', lamports: lamports(1), slot: 0, halted: true }
     const talk = new TalkingBot({ money: { ...NO_MONEY, accounts: [account] } })
     talk.rig.settle(1e-6)

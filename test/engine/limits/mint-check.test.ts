@@ -41,7 +41,7 @@ test('each trait of a mint has its own error code and its own switch', () => {
   expect(mintRefusal({ program: 'none', traits: [] }, { when: 'after', allow: MINT_TRAITS })?.code).toBe('MINT_PROGRAM')
 })
 
-describe('a buy of a mint that was read', () => {
+describe('a buy of a mint whose account was read', () => {
   const asked = (rig: EngineRig, mint: string): string | undefined =>
     orders(rig.settle(1e-6, mint)).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1)
 
@@ -59,15 +59,15 @@ describe('a buy of a mint that was read', () => {
       'live',
       'ordered',
     ],
-    ['a buy is sent with when: off', { when: 'off', allow: [] }, 'live', 'ordered'],
-    ['a buy on paper is sent', { when: 'before', allow: [] }, 'paper', 'ordered'],
+    ['a buy is sent in spite of the trait with when: off', { when: 'off', allow: [] }, 'live', 'ordered'],
+    ['a buy on paper is sent in spite of the trait', { when: 'before', allow: [] }, 'paper', 'ordered'],
   ])('%s', (_what, checks, mode, expected) => {
     const rig = rigWith(checks, mode)
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     expect([asked(rig, MINT), asked(rig, MINT_2)]).toEqual([expected, 'ordered'])
   })
 
-  test('an authority over the mint that was given up no longer refuses a buy', () => {
+  test('after an authority over the mint is given up, a buy is sent', () => {
     const rig = rigWith({ when: 'before', allow: [] })
     rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
     rig.input({ kind: 'mint', mint: MINT, facts: { program: 'token', traits: [] } })

@@ -6,7 +6,7 @@ import type { Order, OrderState } from '../../../src/engine/order.ts'
 
 const HOUR = 3_600_000
 const BOT = { account: 'a', bot: 'b' }
-/** Passes on a state of an order that the book does not contain. */
+/** Reports a new state of an order that is no longer in the book. */
 const follow = (spending: Spending, id: string, state: OrderState): void =>
   spending.follow(id, state, undefined, undefined)
 const ask = (spending: Spending, id: string, time: number, sol: number, of = BOT): void =>
@@ -24,7 +24,7 @@ test('a spent amount counts for 60 minutes, and no longer', () => {
   expect(bot.hour(3 * HOUR)).toBe(0)
 })
 
-test('an amount that was not spent stops counting, and counts once if its order executes late', () => {
+test('the amount of an order that did not execute stops counting, and counts once if the order executes late', () => {
   const spending = new Spending()
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
@@ -41,7 +41,7 @@ test('an amount that was not spent stops counting, and counts once if its order 
   expect(bot.hour(HOUR)).toBe(0)
 })
 
-test('each bot has its own hour, and the hour continues after a restart', () => {
+test('the amounts of each bot count separately, and still count after a restart', () => {
   const before = new Spending()
   ask(before, 'o1', 0, 1)
   ask(before, 'o2', 5, 2, { account: 'a', bot: 'c' })

@@ -31,7 +31,7 @@ function worthOf({ rig: { engine } }: Crew, position: Position): number | undefi
   return sol === undefined ? undefined : solToLamports(sol)
 }
 
-test('after any history, the limits count each position with a newly computed value', () => {
+test('after any sequence of events, the limits count each position with its current value', () => {
   const refusals = { count: 0 }
   const property = fc.property(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) => {
     const crew = new Crew({ paperSol: 100, walletLimits: { maxExposureLamports: BOUND } })

@@ -50,7 +50,7 @@ describe('the limits of a wallet', () => {
     }
   })
 
-  it('the limits of a wallet count positions at their cost, and open and unknown buys with the SOL that they ask for', () => {
+  it('the limits of a wallet count positions at their cost, and open buys and buys with an unknown outcome with the SOL that they ask for', () => {
     const crew = new Crew({ walletLimits: { maxExposureLamports: sol(0.25) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.buy('b', MINT_2, 0.1).ok).toBe(true)
@@ -78,7 +78,7 @@ describe('the limits of a wallet', () => {
     )
   })
 
-  it('minBalanceSol stays in the wallet; by default it is the fees of one sale of every position', () => {
+  it('a buy must leave minBalanceSol in the wallet; by default, these are the fees of one sale of every position', () => {
     const rounding = 6e-9 // rounding by a builder
     const cost = 0.1 * 1.05 * 1.01 + 0.01 + 0.000005 + 0.00203928 + rounding
     const exit = 0.010005 + rounding
@@ -140,7 +140,7 @@ describe('a losing streak', () => {
 describe('a drawdown', () => {
   const options = { limits: { maxDrawdownLamports: sol(0.1) } }
 
-  it('the drawdown is measured from the highest realized result, with positions at the value of a sale, across days and restarts', () => {
+  it('the drawdown is measured from the highest realized result, with positions at their liquidation value, across days and restarts', () => {
     const crew = new Crew(options)
     crew.bought('a', MINT, 0.1)
     crew.sold('a', MINT, 2e-6) // + 0.1
@@ -161,7 +161,7 @@ describe('a drawdown', () => {
 })
 
 describe('maxLamportsPerCreator', () => {
-  it('the limit per creator adds up all tokens of a creator, and all tokens of unknown creators', () => {
+  it('the limit per creator counts all tokens of a creator together, and all tokens of unknown creators together', () => {
     const options = { limits: { maxLamportsPerCreator: sol(0.15) } }
     const crew = new Crew(options)
     crew.rig.newToken(MINT, 10, 'maker')

@@ -55,12 +55,12 @@ const step = fc.record({
     { weight: 2, arbitrary: fc.tuple(fc.constant('sell' as const), fc.constantFrom(50, 100), fc.constant({})) },
     { weight: 1, arbitrary: fc.tuple(fc.constant('restart' as const), fc.constant(0), fc.constant({})) },
   ),
-  /** The outcome of the oldest open order, if there is one. */
+  /** The outcome that the oldest open order gets, if there is one. */
   outcome: fc.constantFrom<OrderState | ''>('filled', 'filled', 'filled', 'filled', 'working', 'failed', 'held', ''),
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Bots of one wallet that make any requests, with a record of all SOL that left the wallet. */
+/** Bots of one wallet that make random requests. Records all SOL that leaves the wallet. */
 class Wallet {
   readonly bots: readonly BotSettings[]
   readonly #recorded = new RecordedMoney()
@@ -90,7 +90,7 @@ class Wallet {
     this.#settle(outcome)
   }
 
-  /** Returns every buy, with its worst cost. */
+  /** Returns every buy with its worst-case cost. */
   buys(bot: string | null): { order: Order; state: OrderState }[] {
     return [...this.#recorded.orders.values()].filter(
       ({ order }) => order.side === 'buy' && (bot === null || order.bot === bot),
@@ -142,7 +142,10 @@ const within = (used: number, bound: number | null, what: string): void => {
   if (bound !== null) expect(used, what).toBeLessThanOrEqual(bound)
 }
 
-/** Compares the SOL spent per order, hour and day, and at the same time, with the worst case that `check` prints. */
+/**
+ * Compares the SOL that was spent per order, per hour, per day and at the same time with the worst case that `sluice
+ * check` prints.
+ */
 function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: readonly Limits[]): void {
   const all = wallet.buys(bot)
   for (const { order } of all) within(order.reserveLamports, worst.perOrder, 'one buy')
@@ -165,7 +168,6 @@ function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: rea
   within(wallet.heldLamports(bot) + reserves(open), worst.loss, 'all to zero')
 }
 
-/** A larger number makes the test longer. */
 const numRuns = runs(30)
 
 test('no sequence of requests spends more of a wallet than the worst case that `check` prints', () => {

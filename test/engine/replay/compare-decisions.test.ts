@@ -12,7 +12,7 @@ const TIME = 1_780_000_000_000
 const strategies = new Map([['dip-buyer', dipBuyer as unknown as Strategy]])
 const settings = botSettings('dip-buyer', { params: { dropPercent: 15, sizeSol: 0.05 } })
 
-/** Returns a segment: prices that fall far enough for a buy, and the decisions of the engine. */
+/** Returns a recorded segment: prices that fall far enough for a buy, and the decisions of the engine. */
 function recorded(): { entries: Entry[]; mints: Mints } {
   const mints = new Mints()
   const prices = [1, 1, 1, 1, 1, 0.8, 0.8, 0.8, 0.8]
@@ -26,7 +26,7 @@ function recorded(): { entries: Entry[]; mints: Mints } {
     { kind: 'input', seq: 2, time: TIME, input: { kind: 'feed', status: 'live', confirmed: [] } },
     ...prices.map((_, at): Entry => ({ kind: 'rows', block, from: at, to: at + 1, firstSeq: 3 + at })),
   ]
-  // Verifies repeatedly, and adds the output that is reported as missing, until none is missing.
+  // Verifies repeatedly. Each time, adds the output that is reported as missing, until none is missing.
   const entries: Entry[] = [...given]
   for (;;) {
     const { divergence } = verifySegment(entries, mints, strategies)
@@ -69,7 +69,7 @@ describe('the replay of a segment', () => {
     })
   })
 
-  it('a replay ignores at which place a strategy threw, and repeats what the strategy does when the engine reads the error', () => {
+  it('a replay ignores the place at which a strategy threw, but repeats the effects of reading its error', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {
@@ -102,7 +102,7 @@ describe('the replay of a segment', () => {
     expect(divergence?.got).toContain('"lamports":50000000')
   })
 
-  it('a replay reports a recorded output that it does not make', () => {
+  it('a replay reports a recorded output that the replayed engine does not make', () => {
     const { divergence } = changed((entries) => {
       const output: Output = { kind: 'note', bot: 'dip-buyer', mint: MINT, code: '', reason: 'never said' }
       entries.splice(4, 0, { kind: 'output', seq: 2, time: TIME, output })
@@ -122,7 +122,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toMatchObject({ seq: 10, field: '', expected: '' })
   })
 
-  it('a replay reports another kind of output', () => {
+  it('a replay reports an output of another kind', () => {
     const { divergence } = changed((entries) => {
       const { entry } = orderOf(entries)
       entries.splice(orderAt(entries), 1, { ...entry, output: { kind: 'keys', want: ['trades'] } })
@@ -149,7 +149,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toEqual({ seq: 10, field: 'time', expected: `${TIME + 6}`, got: `${TIME + 7}` })
   })
 
-  it('a replay reports the effect of another price', () => {
+  it('a replay reports a decision that differs because a price was changed', () => {
     const { entries, mints } = recorded()
     const rows = entries.find((entry) => entry.kind === 'rows')
     if (rows?.kind === 'rows') (rows.block.size as Float64Array)[7] = 1
