@@ -63,18 +63,18 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 
 ## Access
 
-* Without the section \`metrics\` there are no metrics, and the library that writes them is not loaded. With
+- Without the section \`metrics\` there are no metrics, and the library that writes them is not loaded. With
   \`--no-desk\` there are no metrics either, and the start logs a warning.
-* The token is needed on loopback too, because every program of the machine can connect there. It opens only
+- The token is needed on loopback too, because every program of the machine can connect there. It opens only
   \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
-* A request with a wrong token is refused (401, \`TOKEN_REQUIRED\`; after five wrong tokens in a minute 429, \`TOO_MANY\`)
+- A request with a wrong token is refused (401, \`TOKEN_REQUIRED\`; after five wrong tokens in a minute 429, \`TOO_MANY\`)
   and logged. Wrong tokens never prevent scrapes with the right token. At most 20 scrapes with the right token may come
   at once, and two a second in the long run.
-* The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
+- The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
   Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
-* The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
+- The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
   restart.
-* No label contains a mint, a signature, an address or the number of an order.
+- No label contains a mint, a signature, an address or the number of an order.
 `
 
 /** The alert rules as a table, and how messages are sent. */
