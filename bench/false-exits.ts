@@ -19,8 +19,8 @@ const LANDING_MS = 1_500
 interface Outcome {
   exits: number
   falseExits: number
-  /** Delays of the exits, in prints and in seconds, after the true price reached the stop. An exit is left out if the
-   *  true price never reached its stop. */
+  /** Delays of the exits after the true price reached the stop, in prints. `lateSeconds`: the same delays in seconds.
+   *  An exit is left out if the true price never reached its stop. */
   readonly latePrints: number[]
   readonly lateSeconds: number[]
   /** Proceeds of each position as a multiple of its cost, at the true prices and without fees. */

@@ -209,8 +209,8 @@ function bareScan(path: string): number {
   return result
 }
 
-/** Measures the durable commit that must precede the POST of an order, with 30 rows, the order, its attempt, a report
- *  and a request of the plan. Compares it with a bare durable commit of one row. */
+/** Measures the durable commit that must precede the POST of an order. It contains 30 rows, the order, its attempt, a
+ *  report and a request of the plan. Compares it with a bare durable commit of one row. */
 async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))

@@ -11,7 +11,7 @@ import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 const SLOT_MS = 400
 /** Default RPC rate of the YAML, calls per second. */
 const REQUESTS_PER_SECOND = 8
-/** Each round has three tokens, bought once and sold in two, two and one orders. */
+/** Number of rounds. Each round buys three tokens once, and sells them in two, two and one orders. */
 const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000

@@ -7,7 +7,7 @@ export type Loop = (blocks: Iterable<BareBlock>, tokens: number) => number
 
 const FAST = 20
 const SLOW = 50
-/** Number of doubles that are stored for a token: a ring of its last prints, and its robust price. */
+/** Number of doubles that are stored for a token: a ring of its last prints, then its robust price. */
 const DOUBLES = 8
 const PRICE = ROBUST_WINDOW
 

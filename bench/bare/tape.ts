@@ -1,5 +1,6 @@
-// A file of the columns that a backtest of a strategy on trades reads, for the loops without a framework. It contains
-// the rows of a journal without any encoding, and is read with the journal's page size and memory map.
+// A file with the columns that a backtest reads if its strategy uses trades only. The loops without a framework read
+// this file. It contains the rows of a journal without any encoding, and is read with the journal's page size and
+// memory map.
 import Database from 'better-sqlite3'
 import type { Block } from '../../src/market/block.ts'
 

@@ -1,6 +1,6 @@
 import type { Print } from './prints.ts'
 
-/** A rule that computes the price with which exits are tested from the last prints (trades on the feed). */
+/** A rule that computes, from the last prints (trades on the feed), the price with which exits are tested. */
 export interface Candidate {
   /** The price is computed from this number of last prints. */
   readonly prints: number

@@ -119,7 +119,7 @@ class Play {
   }
 
   /** Records a trade. Its event arrives after the trade has moved the curve, so the trade is computed as the difference
-   *  from the state before. */
+   *  between the states of the curve before and after it. */
   #heard(event: MarketEvent): void {
     this.#rows.push({ time: this.#time, event })
     const token = this.#token(event.mint)

@@ -21,7 +21,8 @@ export interface ComparedFill {
 /** Results of a bot's fills of one token in the exact pool. */
 export interface TokenLedger {
   readonly fills: readonly ComparedFill[]
-  /** Base units that the bot holds at the end, in the simulation and in the exact pool. */
+  /** Base units that the bot holds at the end of the simulation. `exactTokens`: base units that it holds in the exact
+   *  pool. */
   readonly simulatedTokens: bigint
   readonly exactTokens: bigint
   /** Proceeds in the exact pool if the bot sold its remaining tokens at the end of the recording. */

@@ -35,8 +35,7 @@ import { SourceData } from './source-data.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
-/** If a larger share than this of the mints that bots watched or held is missing on the tape, the tape counts as
- *  incomplete. */
+/** The tape counts as incomplete if more than this share of the mints that bots watched or held is missing on it. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
@@ -299,9 +298,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the rows of a recorded run, and in between the recorded inputs that the replay receives. At the place of
-   *  each recorded input, calls the functions that wait for this place (`moments`), by which the replay itself causes
-   *  events. */
+  /** Yields the rows of a recorded run and, between them, the recorded inputs that the replay receives. At the point of
+   *  each recorded input, `moments` also runs the functions that the replay has scheduled for this point. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item

@@ -5,7 +5,7 @@ import { endOfDay, HOUR } from '../base/units.ts'
 import type { Log } from '../runtime/log.ts'
 import { type OwnCommand, runOwnCommand } from './own-command.ts'
 
-/** The first archive starts this long after the process, so that the bots have warmed up before. */
+/** Time from the start of the process to the first archive, ms. The bots warm up first. */
 const AFTER_START_MS = 5_000
 /** The archive of a day starts this long after midnight, because rows of the day may arrive a little after its end. */
 const AFTER_MIDNIGHT_MS = 10 * 60_000

@@ -21,7 +21,8 @@ export interface WatchedDisk {
   readonly log: DiskRoomParts['log']
 }
 
-/** Passes each report about free space on the journal's disk to a DiskRoom. */
+/** Passes each report about free space on the journal's disk to a `DiskRoom`, which stops entries on a nearly full
+ *  disk. */
 export function watchDisk({ model, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
   const room = new DiskRoom({
     gateway: segment.gateway,

@@ -135,7 +135,7 @@ export interface SandboxContact {
   readonly genesisHash: string
   /** Kind of the chain. A `small` chain has no Solana runtime, so bots with `executor: local` cannot trade on it. */
   readonly chain: 'runtime' | 'small'
-  /** Paths of the wallet's keypair and of the sandbox builder's policy. */
+  /** Path of the wallet's keypair. `policy`: path of the policy for the transactions of the sandbox's builder. */
   readonly keypair: string
   readonly policy: string
 }

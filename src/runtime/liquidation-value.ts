@@ -106,8 +106,8 @@ class ExitPriceAtEnd {
   readonly #prints = new ExitPrice()
   readonly #window: ExitWindow
   price: number | undefined
-  /** Time of the last print of at least the minimum size, and of the last such print that updated the price; 0 before
-   *  the first one. */
+  /** Time of the last print of at least the minimum size. `pricedAt`: time of the last such print that updated the
+   *  price. Both are 0 before the first such print. */
   printedAt: Millis = 0
   pricedAt: Millis = 0
 

@@ -2,19 +2,21 @@ import type { Millis } from '../base/units.ts'
 import { type Block, RowKind } from '../market/block.ts'
 import { CURVE_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from '../solana/constants.ts'
 
-/** A new curve: its virtual SOL, its price (SOL per whole token), the supply of its token, and the market cap at that
+/** Values of a new curve: virtual SOL, price (SOL per whole token), supply of the token, and market cap at this
  *  price. */
 const START_SOL = Number(CURVE_START.virtualSol) / 1e9
 const START_PRICE = START_SOL / (Number(CURVE_START.virtualTokens) / 10 ** TOKEN_DECIMALS)
 const SUPPLY = Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS
 const START_CAP = START_PRICE * SUPPLY
 
-/** Smallest number of launches, and of trades with a market cap, for which a median is computed. */
+/** Smallest number of launches for which a median is computed. `ENOUGH_PRINTS`: smallest number of trades with a market
+ *  cap. */
 const ENOUGH = 5
 const ENOUGH_PRINTS = 50
 /** Maximum number of values of a median. Later values are ignored. */
 const MOST = 1_000
-/** Number of a token's first prints that are used, and the smallest number from which its price is computed. */
+/** Number of a token's first prints that are used. `LEAST_PRINTS`: smallest number from which the token's price is
+ *  computed. */
 const FIRST_PRINTS = 5
 const LEAST_PRINTS = 3
 

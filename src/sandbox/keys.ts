@@ -12,7 +12,7 @@ export interface Secret {
   bytes: Uint8Array
 }
 
-/** DER prefixes of an ed25519 private key (PKCS 8) and public key (SPKI), RFC 8410. */
+/** DER prefix of an ed25519 private key (PKCS 8, RFC 8410). `PUBLIC`: of a public key (SPKI). */
 const PRIVATE = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC = Buffer.from('302a300506032b6570032100', 'hex')
 

@@ -69,7 +69,8 @@ export interface Sandbox {
   wallet: string
   /** The wallets that have a name, by this name, with the paths of their keypairs. */
   wallets: Readonly<Record<string, { publicKey: string; keypair: string }>>
-  /** Paths of files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
+  /** Path of the wallet's keypair, for local signing. `policy`: path of the policy for the transactions of the
+   *  builder. */
   keypair: string
   policy: string
   genesisHash: string

@@ -93,7 +93,7 @@ export class Ghosts {
     ghosts.length = kept
   }
 
-  /** Sells the tokens that are left at the last prices, or a dead token for nothing, and returns the results, lamports
+  /** Sells the remaining tokens at their last prices (a dead token yields nothing), and returns the results, lamports
    *  by bot. An entry that got no price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
     for (const ghosts of this.#byToken)

@@ -53,8 +53,8 @@ function groupOf(name: string, trips: readonly RoundTrip[]): Group {
 }
 
 export interface TagGroups {
-  /** Trades by the tag of their first buy, and by the tag of their last sale. The name of a group is '' for trades
-   *  without a tag. Empty if no trade has a tag. */
+  /** Trades by the tag of their first buy. `byExitTag`: by the tag of their last sale. The name of a group is '' for
+   *  trades without a tag. Both lists are empty if no trade has a tag. */
   readonly byEntryTag: readonly Group[]
   readonly byExitTag: readonly Group[]
 }

@@ -8,7 +8,7 @@ export interface PlanUse {
   /** Largest number of requests within any minute. `peakPercent`: this number as a percentage of the plan. */
   readonly peakPerMinute: number
   readonly peakPercent: number
-  /** Number of orders that waited for a free request; the next two figures are their waiting times. */
+  /** Number of orders that waited for a free request; the next two fields are their waiting times. */
   readonly delayed: number
   readonly medianDelayMs: number | null
   readonly longestDelayMs: number | null

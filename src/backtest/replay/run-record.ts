@@ -51,7 +51,8 @@ export interface RecordedStart {
   endedAt: Millis
   /** Positions held at `endedAt`. */
   held: readonly Position[]
-  /** Events of the feed, the stop at the end, and the outcomes of orders that an earlier start had decided. */
+  /** Inputs that every replay receives: events of the feed, the stop at the end, and the outcomes of orders that an
+   *  earlier start had decided. */
   readonly carried: Map<Seq, Input>
   /** Operator commands except the stop at the end, and changed filter lists. */
   readonly operated: Map<Seq, Input>

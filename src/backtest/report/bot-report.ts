@@ -51,8 +51,8 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
-  /** Lowest and highest robust price during the trade, relative to the price paid per token; null if no price is
-   *  known. */
+  /** Lowest robust price during the trade, relative to the price paid per token. `bestPercent`: the highest. Both are
+   *  null if no price is known. */
   readonly worstPercent: number | null
   readonly bestPercent: number | null
 }
@@ -111,8 +111,8 @@ export interface BotReport extends CostTable, TagGroups {
   /** Groups by the reason of the entry together with the reason of the exit. */
   readonly byReasons: readonly Group[]
   readonly byToken: readonly Group[]
-  /** Groups by the UTC day, week (named after its Monday), month and weekday on which the trade was opened, in
-   *  order. */
+  /** Groups by the UTC day on which the trade was opened, in order. The next three fields: by week (named after its
+   *  Monday), by month and by weekday. */
   readonly byDay: readonly Group[]
   readonly byWeek: readonly Group[]
   readonly byMonth: readonly Group[]

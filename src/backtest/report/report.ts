@@ -67,8 +67,8 @@ export interface ExactPools {
    *  this value. */
   readonly upperPercent: number
   readonly upperBot: string
-  /** The bot with the largest loss by buys that the model refuses because of slippage and the exact pool fills.
-   *  `refusedSol`: the result that these buys would have had, SOL per market (seed). */
+  /** The bot that would have lost most by buys that the model refuses because of slippage, although the exact pool
+   *  fills them. `refusedSol`: the result that these buys would have had, SOL per market (seed). */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */
@@ -122,8 +122,8 @@ export interface TapeReport {
   readonly sizedPrints: number
   /** Percentage of the prints whose price differs from the robust price by more than a factor of two. */
   readonly noisePercent: number | null
-  /** Number of tokens with a robust price. The next two are the mean and the median change from their first to their
-   *  last price. */
+  /** Number of tokens with a robust price. The next two fields are the mean and the median of their price changes, each
+   *  from the first to the last price of the token. */
   readonly pricedTokens: number
   readonly marketChangePercent: number | null
   readonly medianMarketChangePercent: number | null

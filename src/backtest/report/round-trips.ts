@@ -15,7 +15,8 @@ export interface ListedRoundTrip {
   readonly heldSeconds: number
   readonly buys: number
   readonly sells: number
-  /** SOL paid for tokens, and SOL received for them, both including the fees of venue and service. */
+  /** SOL paid for the tokens. `proceedsSol`: SOL received for them. Both include the fees of the venue and the
+   *  service. */
   readonly costSol: number
   readonly proceedsSol: number
   /** Base and priority fees, including those of failed transactions, tips, and rent that was not returned. */
@@ -23,15 +24,15 @@ export interface ListedRoundTrip {
   /** proceedsSol - costSol - feesSol, also in percent of costSol. */
   readonly netSol: number
   readonly netPercent: number
-  /** Highest and lowest net result that selling the whole position would have had while it was held, in SOL and in
-   *  percent of costSol; null if the journal has no such values. */
+  /** Highest net result that a sale of the whole position would have had while it was held, SOL. `bestPercent`: the
+   *  same in percent of costSol. The next two: the lowest result. All are null if the journal has no such values. */
   readonly bestSol: number | null
   readonly bestPercent: number | null
   readonly worstSol: number | null
   readonly worstPercent: number | null
   readonly entryReason: string
   readonly exitReason: string
-  /** Tags of the first buy and of the last sale; '' if they have none. */
+  /** Tag of the first buy. `exitTag`: tag of the last sale. Each is '' if there is no tag. */
   readonly entryTag: string
   readonly exitTag: string
 }

@@ -21,9 +21,10 @@ export interface ControlOptions {
   readonly warn: (message: string) => void
 }
 
-/** Receives the operator's commands in three ways: through a socket next to the journal that only its owner may open,
- *  through the file HALT next to it, and through SIGUSR2. The file and the signal mean `halt`. The caller must hold the
- *  journal's lock. So a file that already exists at the socket's path was left by a crash, and it is replaced. */
+/** Receives the operator's commands in three ways: through a socket, which only its owner may open, through the file
+ *  HALT, and through SIGUSR2. Socket and file are next to the journal. The file and the signal mean `halt`. The caller
+ *  must hold the journal's lock, so a file that already exists at the socket's path was left by a crash, and it is
+ *  replaced. */
 export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
   const path = controlPath(journalPath)
   const halt = (why: string): void => {

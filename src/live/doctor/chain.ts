@@ -31,7 +31,7 @@ export interface ChainFound {
   checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
 }
 
-/** Typical age of a block when a node reports it as confirmed, and the uncertainty of a block's time. */
+/** Typical age of a block when a node reports it as confirmed, ms. `BLOCK_TIME_MS`: uncertainty of a block's time. */
 const USUAL_AGE_MS = 1_500
 const BLOCK_TIME_MS = 4_000
 
@@ -140,8 +140,8 @@ export interface RpcLook {
 
 /** Number of slots ahead of the present one; no chain has reached such a slot. */
 const FAR_FUTURE_SLOTS = 10000000
-/** Placeholders if no wallet is configured: an account that exists on every chain, and a signature that exists on
- *  none. */
+/** Placeholders if no wallet is configured. `SOME_ACCOUNT`: an account that exists on every chain. `NO_SIGNATURE`: a
+ *  signature that exists on no chain. */
 const SOME_ACCOUNT = '11111111111111111111111111111111'
 const NO_SIGNATURE = '1'.repeat(64)
 const RESTED_MS = 1200
@@ -256,8 +256,8 @@ class Look {
     }
   }
 
-  /** Whether the node refuses a `minContextSlot` that it has not reached, in the three reads that prove an absence;
-   *  null if a read was not possible. */
+  /** Whether the node refuses a `minContextSlot` that it has not reached, in the three reads that prove that a
+   *  transaction is absent; null if a read was not possible. */
   async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
     const options = { commitment: 'finalized', minContextSlot }
     const answers = [

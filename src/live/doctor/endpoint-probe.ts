@@ -46,8 +46,9 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, answeredAt) }
 }
 
-/** Difference of this machine's clock from the Date header. The server writes the header between request and answer.
- *  The header's time is in whole seconds, and the server may have cached it for up to a second. */
+/** Difference between this machine's clock and the Date header. The server writes the header after the request arrives
+ *  and before it answers. The header's time is in whole seconds, and the server may have cached it for up to a
+ *  second. */
 function skewOf(date: string | undefined, sentAt: number, answeredAt: number): SkewFinding | undefined {
   const serverTime = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(serverTime)) return undefined

@@ -227,7 +227,7 @@ export interface JournalFinding {
   readonly undecided: number
 }
 
-/** Free space below which the tape is no longer written, and below which entries stop. */
+/** Free space below which the tape is no longer written. `ENTRY_BYTES`: free space below which entries stop. */
 const TAPE_BYTES = 512 * 2 ** 20
 const ENTRY_BYTES = 128 * 2 ** 20
 

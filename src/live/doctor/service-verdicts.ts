@@ -94,7 +94,7 @@ export interface NeedFinding {
   /** Maximum number of open positions; null if unlimited. */
   readonly positions: number | null
   readonly keys: number
-  /** Largest buy that the limits of any bot allow, and the largest buy that the plan permits. */
+  /** Largest buy that the limits of any bot allow. `maxBuyLamports`: largest buy that the plan permits. */
   readonly largestBuyLamports: number
   readonly maxBuyLamports: number
 }

@@ -29,8 +29,8 @@ type PastBot = PastResults['bots'][number]
 interface Day {
   /** Money of the bot, as the engine last emitted it. */
   readonly money: BotMoney
-  /** Fees and realized profit from this start until the beginning of the day, lamports. Negative if the day began
-   *  before this start. */
+  /** Fees from this start until the beginning of the day, lamports. `realizedBefore`: realized profit in the same time.
+   *  If the day began before this start, both count the time between the two with the opposite sign. */
   readonly feesBefore: number
   readonly realizedBefore: number
 }

@@ -44,8 +44,8 @@ function listed<Rows>(key: 'positions' | 'openOrders' | 'bots', rows: Rows | und
   return rows === undefined ? {} : { [key]: rows }
 }
 
-/** Returns the rows that are new or changed, by key, and null for each row that no longer exists; undefined if there
- *  are none. */
+/** Returns the new and changed rows of a list by their keys, and null for each row that no longer exists; undefined if
+ *  there are no such rows. */
 export function changedRows<Row>(
   before: readonly Row[],
   after: readonly Row[],

@@ -3,9 +3,9 @@ import type { PositionReading } from '../../engine/exits/exit-levels.ts'
 import { type HeldPosition, type ReadPosition, rowOf, sameNumbers } from './position-rows.ts'
 import type { PositionStatus } from './view.ts'
 
-// The positions of a view on their way to another thread. The prices of many positions may change between two readings.
-// The prices are sent as numbers, and the other thread makes the rows from them. To make and copy the rows of 1,000
-// positions here would delay the orders of this thread by milliseconds.
+// Sends the positions of a view to another thread. Many prices may change between two readings of the view, so the
+// prices are sent as numbers, and the other thread makes the rows of the view from them. Making and copying the rows of
+// 1,000 positions in this thread would delay its orders by milliseconds.
 
 /** What another thread must know to make the rows of the positions. */
 export interface PositionNews {

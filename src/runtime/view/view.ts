@@ -70,7 +70,7 @@ export interface Health {
 export interface FeedStatus {
   /** How much older than usual the last row was when it arrived, ms; null before the usual delay is known. */
   readonly feedLagMs: number | null
-  /** Number of gaps of the feed that ended since this start, and their total duration. */
+  /** Number of gaps of the feed that ended since this start. `gapSeconds`: their total duration. */
   readonly gaps: number
   readonly gapSeconds: number
 }
@@ -110,7 +110,7 @@ export interface FillTotals {
   readonly bot: string
   readonly side: TradeSide
   readonly count: number
-  /** Paid or received for the tokens, fees of venue and service included. */
+  /** SOL paid or received for the tokens, including the fees of the venue and the service. */
   readonly tradedSol: number
   readonly venueFeesSol: number
   readonly serviceFeesSol: number
@@ -133,7 +133,7 @@ export interface Distribution {
 
 /** State of the process. It is measured every five seconds. */
 export interface ProcessStatus {
-  /** Versions of Sluice and of Node. */
+  /** Version of Sluice. `node`: version of Node. */
   readonly version: string
   readonly node: string
   readonly startedAt: Millis
@@ -152,7 +152,7 @@ export interface ProcessStatus {
   readonly shedRows: number
   /** Use of each RPC provider, in the order of the configuration; empty without a live bot. */
   readonly rpc: readonly RpcUse[]
-  /** Number of raised alerts by kind, and of those that the webhook did not receive. */
+  /** Number of raised alerts by kind. `lostAlerts`: number of alerts that the webhook did not receive. */
   readonly alerts: Readonly<Record<string, number>>
   readonly lostAlerts: number
   /** Time of the last heartbeat that the receiver accepted, and number of heartbeats that failed; null if no receiver
@@ -213,7 +213,7 @@ export interface BotStatus {
   readonly executor: string
   /** Name of the wallet in the configuration; absent if it has none. */
   readonly wallet?: string
-  /** Name or path of the strategy, and its parameters. */
+  /** Name or path of the strategy. `params`: its parameters. */
   readonly strategy: string
   readonly params: Json
   /** Widths of the bars that the strategy declares; absent if it declares none, and in older journals. */
@@ -266,7 +266,8 @@ export interface PositionStatus extends PositionRow {
   readonly price: number | null
   /** Change of the position's value from its cost, percent; null if the value or the cost is unknown. */
   readonly changePercent: number | null
-  /** Reason and id of the buy that opened the position; '' for a position without such a buy. */
+  /** Reason of the buy that opened the position. `orderId`: id of this buy. Both are '' for a position without such a
+   *  buy. */
   readonly entryReason: string
   readonly orderId: string
   /** The position's exits that can act, in the order in which the engine tests them. */
@@ -360,7 +361,8 @@ export interface Change {
   /** Id of the view before the change. */
   readonly from: string
   readonly set: Partial<Omit<View, Keyed | 'id'>>
-  /** Changed positions and orders by their id; null for one that no longer exists. Absent if nothing changed. */
+  /** Changed positions by their id. `openOrders`: changed orders by their id. The value is null for one that no longer
+   *  exists. Absent if nothing changed. */
   readonly positions?: Readonly<Record<string, PositionStatus | null>>
   readonly openOrders?: Readonly<Record<string, OrderStatus | null>>
   /** Changed bots by their name. */

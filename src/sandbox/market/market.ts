@@ -42,7 +42,7 @@ export interface PriceEvent {
   mint: string
   /** Price in SOL per whole token. */
   price: number
-  /** Price change in percent: since the last update, and since 24 hours ago (or since the launch). */
+  /** Price change in percent since the last update. `change24hPercent`: since 24 hours ago, or since the launch. */
   changePercent: number
   change24hPercent: number
   marketCapSol: number

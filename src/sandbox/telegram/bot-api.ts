@@ -6,8 +6,8 @@ import { badRequest, Refused, tooMany } from './refused.ts'
 import { UpdateQueue } from './update-queue.ts'
 
 // Telegram's Bot API (core.telegram.org/bots/api) for one bot, as strict as the original: it refuses the first of two
-// `getUpdates`, each one while a webhook is set, floods, long messages, long button data, late answers to a button, and
-// edits that change nothing.
+// `getUpdates`, any `getUpdates` while a webhook is set, floods, long messages, long button data, late answers to a
+// button, and edits that change nothing.
 
 /** A message that the bot has sent. */
 export interface SentMessage {
@@ -41,7 +41,7 @@ type Parameters = Readonly<Record<string, unknown>>
 const BOT = { id: 1, is_bot: true, first_name: 'Sluice', username: 'sluice_bot' }
 const LONGEST_TEXT = 4_096
 const LONGEST_NOTE = 200
-/** Messages that a chat may receive at once, and the time after which another one is allowed. */
+/** Number of messages that a chat may receive at once. `CHAT_EVERY_MS`: time after which another message is allowed. */
 const CHAT_BURST = 5
 const CHAT_EVERY_MS = 1_000
 /** Maximum number of messages per second to all chats together. */
