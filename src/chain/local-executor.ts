@@ -219,7 +219,7 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   },
   DISK_LOW: {
     ...{ kind: 'refused', code: 'DISK_LOW', retry: 'wait' },
-    reason: 'the disk that holds the journal ran low while the order was built, checked and signed',
+    reason: 'the disk that holds the journal ran low on space while the order was built, checked and signed',
   },
 }
 

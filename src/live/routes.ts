@@ -128,6 +128,6 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
   HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted while the mint of the order was being read' },
   DISK_LOW: {
     ...{ kind: 'unsent', code: 'DISK_LOW' },
-    reason: 'the disk that holds the journal ran low while the mint of the order was being read',
+    reason: 'the disk that holds the journal ran low on space while the mint of the order was being read',
   },
 }

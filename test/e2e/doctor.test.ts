@@ -85,7 +85,7 @@ describe.concurrent('a healthy setup', () => {
       expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
       expect(visit.of('token info')).toMatch(/contains the requested key/)
       expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute used')
-      expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is respected')
+      expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, and the node respects minContextSlot')
       expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, 0 tokens$/)
       expect(visit.of('clock')).toMatch(/^ok: /)
       expect(venue.requests).toHaveLength(2)
@@ -178,7 +178,9 @@ describe.concurrent('the service', () => {
     onTestFinished,
   }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
-    expect((await doctor(venue)).of('sell number')).toBe('ok: in base units, according to service.units.sell')
+    expect((await doctor(venue)).of('sell number')).toBe(
+      'ok: the service reads it in base units, according to service.units.sell',
+    )
   })
 })
 

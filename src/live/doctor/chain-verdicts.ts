@@ -82,7 +82,7 @@ function methods({ name, methods: all, minContextSlot }: RpcFinding): Check {
       'use another provider: with a node that lags, a landed order could seem absent',
     )
   if (minContextSlot === null) return warn(`${name} methods`, 'minContextSlot could not be tested', 'run doctor again')
-  return ok(`${name} methods`, `all ${all.length} methods answer, minContextSlot is respected`)
+  return ok(`${name} methods`, `all ${all.length} methods answer, and the node respects minContextSlot`)
 }
 
 const BEHIND_SLOTS = 30
@@ -158,7 +158,7 @@ export interface WalletFinding {
 export function walletVerdict(wallet: WalletFinding): Check {
   const check = wallet.name === '' ? 'wallet' : `wallet ${wallet.name}`
   const { publicKey, unread, lamports, tokens, perOrderLamports, exposureLamports, live } = wallet
-  if (unread !== '') return fail(check, `${publicKey}: ${unread}`, 'see the checks of the RPC')
+  if (unread !== '') return fail(check, `${publicKey}: ${unread}`, 'fix the problems of the RPC that doctor reports')
   const found = `${publicKey}: ${formatSol(lamports)} SOL, ${counted(tokens, 'token')}`
   if (live === 0) return ok(check, `${found}; no live bot uses it`)
   if (lamports === 0) return fail(check, `${publicKey} is empty`, 'send SOL to it')

@@ -144,7 +144,7 @@ const MIN_NODE = [22, 18] as const
 export function nodeVerdict(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return ok('node', version)
-  return fail('node', version, `use Node ${MIN_NODE.join('.')} or later; npm install provides one`)
+  return fail('node', version, `use Node ${MIN_NODE.join('.')} or later; npm install provides a suitable version`)
 }
 
 export interface ConfigFinding {
@@ -266,7 +266,12 @@ const WARN_SKEW_MS = 2000
 const FAIL_SKEW_MS = 30000
 
 export function clockVerdict(skews: readonly SkewFinding[]): Check {
-  if (skews.length === 0) return warn('clock', 'no other clock to compare with', 'see the checks of service and RPC')
+  if (skews.length === 0)
+    return warn(
+      'clock',
+      'no other clock to compare with',
+      'fix the problems of the service and the RPC that doctor reports',
+    )
   const found = skews
     .map(({ against, skewMs, plusMinusMs }) => {
       if (Math.abs(skewMs) <= plusMinusMs) return `equal to ${against} within ${durationOf(plusMinusMs)}`

@@ -204,7 +204,11 @@ export function sellNumberVerdict({ unit, by, contradicts, live }: SellNumberFin
       `service.units.sell contradicts a probe, which proved ${counts}`,
       `set service.units.sell: ${unit}`,
     )
-  if (unit !== null) return ok(name, `in ${counts}, according to ${by === 'probe' ? 'a probe' : 'service.units.sell'}`)
+  if (unit !== null)
+    return ok(
+      name,
+      `the service reads it in ${counts}, according to ${by === 'probe' ? 'a probe' : 'service.units.sell'}`,
+    )
   const found = 'unit unknown; partial sales are sent as a percentage with two decimals'
   return live
     ? warn(name, found, 'run `sluice doctor FILE --probe-live 0.003 --mint MINT` to prove it')
@@ -242,10 +246,12 @@ export function recordVerdict(record: RecordFinding): Check {
     return warn(
       name,
       '429, although the plan allows another request',
-      'another program uses the key: set service.share',
+      'another program uses the key: set service.share to the part of the plan for this process',
     )
-  if (status !== 200) return warn(name, `${status} ${reason}`.trim(), 'not needed for trading; ask the service')
-  if (shape.length === 0) return warn(name, '200, but not a JSON object', 'not needed for trading; ask the service')
+  if (status !== 200)
+    return warn(name, `${status} ${reason}`.trim(), 'trading does not need this endpoint; ask the service why it fails')
+  if (shape.length === 0)
+    return warn(name, '200, but not a JSON object', 'trading does not need this endpoint; ask the service why it fails')
   if (stranger !== '')
     return fail(name, `the answer names another wallet: ${stranger}`, 'set wallet.publicKey to the wallet of this key')
   const changes = before === undefined ? [] : driftOf(before, shape)

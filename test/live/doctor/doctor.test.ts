@@ -235,7 +235,7 @@ describe('the service', () => {
     [
       'a unit of sales that a probe proved',
       sellNumberVerdict({ ...sell, unit: 'tokens', by: 'probe' }),
-      /^ok: in whole tokens, according to a probe$/,
+      /^ok: the service reads it in whole tokens, according to a probe$/,
     ],
     ['an unknown unit of sales for a live bot', sellNumberVerdict(sell), /^warn: unit unknown/],
     ['an unknown unit of sales for paper bots', sellNumberVerdict({ ...sell, live: false }), /^ok: unit unknown/],
@@ -301,7 +301,7 @@ describe('the chain', () => {
     ['an unreachable RPC', of(0, { unreachable: 'timeout' }), /^fail: env:RPC: timeout$/],
     ['an RPC of another chain', of(0, { genesis: 'H' }), /^fail: .*this is not the chain of the first RPC$/],
     ['an RPC without a genesis hash', of(0, { genesis: '' }), /^fail: .*does not report its genesis hash/],
-    ['an RPC whose methods all answer', of(1), /^ok: all 1 methods answer, minContextSlot is respected$/],
+    ['an RPC whose methods all answer', of(1), /^ok: all 1 methods answer, and the node respects minContextSlot$/],
     [
       'an RPC without a needed method',
       of(1, { methods: [{ method: 'getBalance', problem: '-32601' }] }),
