@@ -154,7 +154,7 @@ class Run {
   get lacks(): string[] {
     const { wanted, absent } = this.#watched
     if (absent.size <= wanted.size * MOST_ABSENT) return []
-    return [`${absent.size} of ${wanted.size} tokens that the bots watched or held: not recorded at that time`]
+    return [`${absent.size} of ${wanted.size} tokens that the bots watched or held were not recorded at that time`]
   }
 
   report(coverage: readonly KeyCoverage[], lacks: readonly string[]): Backtest {

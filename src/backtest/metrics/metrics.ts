@@ -38,7 +38,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
   endBalance: {
     unit: 'SOL',
-    label: 'Final balance, open positions sold',
+    label: 'Final equity, with open positions at their value',
     formula: 'equity at the end',
     of: (f) => f.end,
   },
@@ -48,7 +48,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => ratio(f.end - f.start, f.start),
   },
   profitPerDay: {
-    ...{ unit: 'SOL', label: 'Net profit per day', formula: '`netProfit` / days of the tape; from one day on' },
+    ...{
+      unit: 'SOL',
+      label: 'Net profit per day',
+      formula: '`netProfit` / days of the tape; only for a tape of at least 1 day',
+    },
     of: (f) => f.from(1, (f.end - f.start) / f.days),
   },
   minBalance: {
@@ -70,11 +74,15 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => f.from(1, f.trips.length / f.days),
   },
   tradesPerWeek: {
-    ...{ unit: 'count', label: 'Trades per week', formula: 'trades / days x 7; from 7 days on' },
+    ...{ unit: 'count', label: 'Trades per week', formula: 'trades / days x 7; only for a tape of at least 7 days' },
     of: (f) => f.from(7, (f.trips.length / f.days) * 7),
   },
   tradesPerMonth: {
-    ...{ unit: 'count', label: 'Trades in 30 days', formula: 'trades / days x 30; from 30 days on' },
+    ...{
+      unit: 'count',
+      label: 'Trades in 30 days',
+      formula: 'trades / days x 30; only for a tape of at least 30 days',
+    },
     of: (f) => f.from(30, (f.trips.length / f.days) * 30),
   },
   mostOpenTrades: {
@@ -281,7 +289,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{
       unit: 'SOL',
       label: 'Maximum drawdown',
-      formula: 'largest fall from a high to a later low, of the equity or of the balance of closed trades',
+      formula: 'largest fall of the equity, or of the balance of closed trades, from a high to a later low',
     },
     of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
   },
@@ -292,7 +300,8 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   maxUnderwaterPercent: {
     ...{ unit: '%', label: 'Largest fall, percent of its high' },
     ...{
-      formula: 'largest fall as a share of its high, of the equity or of closed trades; may be a different drawdown',
+      formula:
+        'largest fall of the equity, or of the balance of closed trades, as a share of its high; may be another drawdown',
     },
     of: (f) => f.underwaterShare,
   },
@@ -320,7 +329,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{ unit: 's', label: 'Longest time below a high' },
     ...{
       formula:
-        'longest time from a high to the next one, or to the end of the tape, of the equity or of the balance of closed trades',
+        'longest time that the equity, or the balance of closed trades, takes from a high to the next high or to the end of the tape',
     },
     of: (f) => f.underwaterSeconds,
   },
@@ -348,7 +357,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   omega: {
     ...{ unit: 'ratio', label: 'Omega ratio of the trades, threshold 0' },
-    ...{ formula: 'sum of the returns above 0 / minus the sum of those below' },
+    ...{ formula: 'sum of the returns above 0 / absolute sum of the returns below 0' },
     of: (f) => omega(f.all.returns),
   },
   sharpePerTrade: {
@@ -372,15 +381,15 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => probabilisticSharpe(f.all.returns, sharpePerTrade(f)),
   },
   winningDays: {
-    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above that of the previous day' },
+    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above the equity of the previous day' },
     of: (f) => f.dailyChanges.filter(isWin).length,
   },
   drawDays: {
-    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends equal to that of the previous day' },
+    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends equal to the equity of the previous day' },
     of: (f) => f.dailyChanges.filter((change) => change === 0).length,
   },
   losingDays: {
-    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below that of the previous day' },
+    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below the equity of the previous day' },
     of: (f) => f.dailyChanges.filter(isLoss).length,
   },
   bestDay: {

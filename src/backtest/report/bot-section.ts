@@ -62,7 +62,7 @@ function tiles(bot: BotReport): Html {
   const tile = (label: string, content: Part): Html =>
     html`<div class="tile"><b>${content}</b><span>${label}</span></div>`
   return html`<div class="tiles">
-${tile('SOL net', sol(bot.netSol))}${tile('net result, of the starting balance', value('netProfitPercent'))}${tile('trades', value('trades'))}
+${tile('SOL net', sol(bot.netSol))}${tile('net result relative to the starting balance', value('netProfitPercent'))}${tile('trades', value('trades'))}
 ${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, maximum drawdown', value('maxDrawdown'))}
 </div>`
 }

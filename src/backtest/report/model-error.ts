@@ -23,7 +23,7 @@ export function exactPoolsText(measured: ExactPools): string {
   } = measured
   const ground = `On exact pools (${date}: ${bots} bots, ${seeds} seeds, ${fills} fills)`
   const random = `the profit of random entries is too low by ${randomPessimismPercent.toFixed(1)} % of the SOL traded`
-  const upper = `${Math.abs(upperPercent).toFixed(1)} % of the SOL traded (${upperBot}, upper 95 % bound)`
+  const upper = `${Math.abs(upperPercent).toFixed(1)} % of the SOL traded (${upperBot}, upper end of the 95 % interval)`
   const refused =
     refusedSol < 0
       ? ` Buys that the model refuses because of slippage, but that the pool fills, would have lost up to ${(-refusedSol).toFixed(1)} SOL per seed (${refusedBot}).`

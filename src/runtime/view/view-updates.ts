@@ -12,8 +12,8 @@ const BETWEEN_MS = 90
 /** Time from an event (a write to the journal) to the reading of the view that it causes, ms. An order that the event
  *  caused is sent first. */
 const AFTER_MS = 20
-/** If an order waits for its commit when a reading of the view is due, the reading is postponed by this time, ms. This is
- *  repeated until the order is committed, but for at most `MOST_WAIT_MS` in all. */
+/** If an order waits for its commit when a reading of the view is due, the reading is postponed by this time, ms.
+ *  This is repeated until the order is committed, but for at most `MOST_WAIT_MS` in all. */
 const WAIT_MS = 2
 const MOST_WAIT_MS = 40
 /** The view is also read after this time without an event, because connections, requests and the process change their

@@ -20,14 +20,14 @@ const CALIBRATION: CalibrationReport = {
 
 test('if no simulated profit is too high, the report names the bot whose simulated profit is closest to the exact one', () => {
   expect(exactPoolsText(MEASURED)).toBe(
-    'On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills), the simulated profit was below the exact profit for every bot, by at least 0.4 % of the SOL traded (whale-follower, upper 95 % bound), and the profit of random entries is too low by 2.3 % of the SOL traded.',
+    'On exact pools (2026-11-23: 20 bots, 20 seeds, 190000 fills), the simulated profit was below the exact profit for every bot, by at least 0.4 % of the SOL traded (whale-follower, upper end of the 95 % interval), and the profit of random entries is too low by 2.3 % of the SOL traded.',
   )
 })
 
 test('if simulated profits may be too high, the report names the bot with the largest possible excess', () => {
   const flattering = { ...MEASURED, flattered: ['whale-follower', 'rug-rider'], upperPercent: 25.3 }
   expect(exactPoolsText(flattering)).toContain(
-    'the simulated profit of 2 bots may be too high, by up to 25.3 % of the SOL traded (whale-follower, upper 95 % bound)',
+    'the simulated profit of 2 bots may be too high, by up to 25.3 % of the SOL traded (whale-follower, upper end of the 95 % interval)',
   )
 })
 
