@@ -117,7 +117,7 @@ export class EngineRun {
       else if (prices.fold(block, row, token) && this.#bars !== undefined) {
         state.row = row
         this.#bars.print(block, row, token)
-        if (activity.runs !== runs) this.#router.show(block, row, kind[row] as RowKind, token)
+        if (activity.runs !== runs) this.#router.showTrade(block, row, token)
       }
       state.wants.flush()
       row++
@@ -245,7 +245,10 @@ export class EngineRun {
         if (!state.warming) this.#triggers.printed(token, watched)
         this.#bars?.print(block, row, token)
       }
-    } else if (kind === RowKind.newToken) state.launches.note(block, row, token)
+      this.#router.showTrade(block, row, token)
+      return
+    }
+    if (kind === RowKind.newToken) state.launches.note(block, row, token)
     this.#router.show(block, row, kind, token)
   }
 

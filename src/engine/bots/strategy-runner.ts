@@ -142,24 +142,28 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.#tokens[token] !== undefined
   }
 
-  /** Passes a market row to the strategy. */
-  row(kind: RowKind, event: MarketEvent, token: number): void {
+  /** Passes a trade to the strategy. It does what `guard` does, without a closure, because it runs for every trade. */
+  trade(trade: Trade, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
-    const { handlers } = this
     const { activity } = this.state
     const before = activity.enter(this.#index)
     try {
-      const returned: unknown =
-        kind <= RowKind.sell
-          ? handlers.onTrade?.(event as Trade, view)
-          : kind === RowKind.newToken
-            ? handlers.onNewToken?.(event as NewToken, view)
-            : handlers.onPriceUpdate?.(event as PriceUpdate, view)
+      const returned: unknown = this.handlers.onTrade?.(trade, view)
       if (returned !== undefined) refusePromise(returned)
     } catch (error) {
       this.#threw(error)
     }
     activity.leave(before)
+  }
+
+  /** Passes a market row that is not a trade to the strategy. */
+  row(kind: RowKind, event: MarketEvent, token: number): void {
+    const view = this.viewOf(token)
+    this.guard(() =>
+      kind === RowKind.newToken
+        ? this.handlers.onNewToken?.(event as NewToken, view)
+        : this.handlers.onPriceUpdate?.(event as PriceUpdate, view),
+    )
   }
 
   get hasBarHandler(): boolean {

@@ -12,6 +12,8 @@ export interface Subscriber {
   /** Whether the subscriber has state for this token. The call reads the state, which brings it into the processor's
    *  cache. */
   knows(token: number): boolean
+  trade(trade: Trade, token: number): void
+  /** Takes a row that is not a trade. */
   row(kind: RowKind, event: MarketEvent, token: number): void
   /** Whether the subscriber has a handler of trades. */
   readonly handlesTrades: boolean
@@ -92,16 +94,32 @@ export class SubscriptionRouter {
     return true
   }
 
-  /** Passes a row to its subscribers. They all receive the same event object, which is immutable. */
+  /** Passes a row that is not a trade to its subscribers. */
   show(block: Block, row: number, kind: RowKind, token: number): void {
     const all = this.#firehoses[kind]
     const watchers = this.#watchers[token]
     if (all.length === 0 && watchers === undefined) return
-    if (kind <= RowKind.sell && !this.showsTrades && this.isSeen(token)) return
-    // Most rows are trades. With only one subscriber, V8's escape analysis removes this allocation.
-    const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
-    for (let index = 0; index < all.length; index++) (all[index] as Subscriber).row(kind, event, token)
+    const event = eventOf(block, row)
+    for (const subscriber of all) subscriber.row(kind, event, token)
     if (watchers === undefined) return
     for (const watcher of watchers) if (!all.includes(watcher)) watcher.row(kind, event, token)
   }
+
+  /** Passes a trade to its subscribers. All of them get the same object, which is immutable. Most rows are trades. With
+   *  one subscriber whose handler is small, V8 compiles this method and the handler as one function, which needs no
+   *  memory for the object. */
+  showTrade(block: Block, row: number, token: number): void {
+    const all = this.#firehoses[RowKind.buy]
+    const watchers = this.#watchers[token]
+    if (all.length === 0 && watchers === undefined) return
+    if (!this.showsTrades && this.isSeen(token)) return
+    const trade = new Trade(block, row)
+    for (let index = 0; index < all.length; index++) (all[index] as Subscriber).trade(trade, token)
+    if (watchers !== undefined) showOthers(trade, token, all, watchers)
+  }
+}
+
+/** Passes a trade to the watchers of its token that do not subscribe to all trades. */
+function showOthers(trade: Trade, token: number, all: readonly Subscriber[], watchers: readonly Subscriber[]): void {
+  for (const watcher of watchers) if (!all.includes(watcher)) watcher.trade(trade, token)
 }
