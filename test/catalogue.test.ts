@@ -35,7 +35,7 @@ describe('the catalogue of failures', () => {
     ['a row with the word "later" in place of a test', '| N1 | x | y | *later* |', 'N1 is not linked to a test'],
     [
       'a row that does not name the failure',
-      '| N1 |  | y | `chain/wallet/wallet.test.ts` stopped: nothing more is read or said |',
+      '| N1 |  | y | `chain/wallet/wallet.test.ts` a test of the wallet |',
       'N1 does not say',
     ],
     [

@@ -52,7 +52,7 @@ export interface RefusedRequest {
   readonly status: number
   readonly code: string
   readonly method: string
-  /** Path without its query, as sent, shortened. */
+  /** Path as the client sent it, without its query; a long path is cut. */
   readonly path: string
   readonly from: string
 }

@@ -23,9 +23,9 @@ export function holdsAtMost({
   tokens = Number.POSITIVE_INFINITY,
   sol = Number.POSITIVE_INFINITY,
 }: {
-  /** Largest number of positions at the same time; no bound if absent. @unitless */
+  /** Largest number of positions at the same time; unlimited if absent. @unitless */
   tokens?: number
-  /** Largest amount in positions and open buys, SOL; no bound if absent. */
+  /** Largest amount in positions and open buys, SOL; unlimited if absent. */
   sol?: number
 }): Property {
   return ({ bot }) => {

@@ -2,7 +2,7 @@ import type { Strategy } from '../engine/strategy.ts'
 import { type RandomMarket, type StrategyRig, type StrategyTestOptions, testStrategy } from './strategy-rig.ts'
 
 export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMarket, 'seed'> {
-  /** The seeds, or their number, in which case they count from 1; default 20. @unitless */
+  /** Seeds of the markets; a number n stands for the seeds 1 to n; default 20. @unitless */
   readonly seeds?: number | readonly number[]
 }
 

@@ -9,7 +9,7 @@ const NO_TEXT = { toString: 1, valueOf: 1 }
 
 describe('a hostile builder', () => {
   test.each(['buy', 'sell'] as const)(
-    'an answer of a node with %s above the possible supply is refused',
+    'a built %s with an amount above every possible supply is refused',
     async (side) => {
       const rig = await LocalRig.open()
       rig.execute(rig.buy())

@@ -154,25 +154,28 @@ describe('a built transaction that does not match its order is not signed', () =
 describe('a faulty RPC', () => {
   const faults: [what: string, fault: Fault][] = [
     [
-      'is down',
+      'an RPC that is down',
       () => {
         throw 1
       },
     ],
     [
-      'cannot simulate',
+      'an RPC that cannot simulate',
       (method, _params, honest) => {
         if (method === 'simulateTransaction') throw -32601
         return honest()
       },
     ],
     [
-      'gives an invalid answer',
+      'an RPC that gives an invalid answer',
       (method, _params, honest) => (method === 'getMultipleAccounts' ? { value: 'x' } : honest()),
     ],
-    ['does not report its height', (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest())],
+    [
+      'an RPC that does not report its height',
+      (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest()),
+    ],
   ]
-  test.each(faults)('if the RPC %s, nothing is signed, and the order can be built again', async (_what, fault) => {
+  test.each(faults)('with %s, nothing is signed, and the order can be built again', async (_what, fault) => {
     const rig = await LocalRig.open()
     rig.fault = fault
     const one = rig.buy()

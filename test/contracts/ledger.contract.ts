@@ -64,7 +64,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(balance(stranger)).toBe(2_000_000)
     })
 
-    test('two equal requests make two transactions', () => {
+    test('two equal requests create two different transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signatures = [
         ledger.submit(transfer(wallet, stranger, 1_000_000)),

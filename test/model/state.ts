@@ -95,7 +95,7 @@ export interface Journal {
 export interface Bracket {
   /** Number of reads so far. */
   reads: number
-  /** The attempts whose last valid block the finalized height has passed. */
+  /** The attempts whose last valid block is not above the finalized height. */
   past: number
   /** The transactions that the wallet had at the second read. */
   rows: number

@@ -118,7 +118,7 @@ export function roundTripColumns(now: Millis): readonly Column<Named<ListedRound
   ]
 }
 
-/** A time: in the table local and to the second, in the CSV in UTC. A narrow table omits the date if it is today. */
+/** A column with times. The table has local times, and omits the date of today if it is narrow. The CSV has UTC. */
 function timeColumn<Row>(name: string, of: (row: Row) => Millis, now: Millis, rank: number): Column<Row> {
   const text = (row: Row): string => isoOf(of(row)).replace('T', ' ')
   return {

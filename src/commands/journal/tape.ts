@@ -28,9 +28,9 @@ interface Values {
 export const command = defineCommand({
   options: {
     journal: text('<db>', 'the journal of the tape', DEFAULT_JOURNAL),
-    until: text('<day>', 'archive: the last day (default: every closed day)'),
-    held: flag('archive: also the days since the oldest open position or order'),
-    shrink: flag('archive: give the free space of the journal back to the disk; no process may be running'),
+    until: text('<day>', 'archive: move the days up to this one (default: every closed day)'),
+    held: flag('archive: also move the days since the oldest open position or order began'),
+    shrink: flag('archive: make the journal file smaller by its free space; no process may be running'),
     json: JSON_LINE,
   },
   async run([what = '', ...days], values: Values) {

@@ -180,7 +180,8 @@ function marketLines(
     lines.push(`last row: ${event}; seq ${found.seq}, ${stampOf(time)}, ${durationOf(to - time)} before${late}`)
   }
   if (snapshot === undefined) return [...lines, `robust price and feed: unknown, ${doubt}`]
-  const none = 'none: needs three prints of 0.01 SOL or more since the start or the last gap, and a proved unit'
+  const none =
+    'none, because it needs three prints of at least 0.01 SOL since the start or the last gap, and a verified unit'
   lines.push(`robust price: ${snapshot.price === undefined ? none : priceText(snapshot.price)}`)
   lines.push(`feed: ${snapshot.feed}`)
   return lines

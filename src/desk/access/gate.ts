@@ -18,7 +18,7 @@ export interface Reach {
 /** The parts of a request that are checked before the rest is read. */
 export interface RequestHead {
   readonly method: string
-  /** Path and query, as sent. */
+  /** Path and query as the client sent them. */
   readonly target: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly headerCount: number

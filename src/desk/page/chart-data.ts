@@ -44,7 +44,7 @@ export function cellOf({ from, stepMs }: Grid, time: number): number {
 }
 
 export interface Point {
-  /** Seconds since 1970, as the chart counts. */
+  /** Time in seconds since 1970, the unit of the chart library. */
   readonly time: number
   readonly value?: number
 }

@@ -96,7 +96,7 @@ export class JournalSource implements DevSource {
     this.#close()
   }
 
-  /** Writes the rows up to a time. Returns whether the whole item was written. */
+  /** Writes the rows of an item up to the time `until`. Returns whether all of them were written. */
   #write(tape: GrowingTape, { kind, block, from, to }: Rows, until: Millis): boolean {
     let end = from
     while (end < to && (block.time[end] as number) <= until) end++

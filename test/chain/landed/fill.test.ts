@@ -261,20 +261,28 @@ const bought = [wallet(1_000_000_000, 899_995_000), ownTokens([0n, 5_000n], [REN
 
 describe('an answer without a fill', () => {
   test.each<[string, unknown, Attempt]>([
-    ['another side', landed(bought), sell],
-    ['another mint', landed(bought), buyAttempt(keyOf(66), 0.1)],
-    ['no change of tokens', landed([wallet(5_000, 0), ownTokens([5n, 5n], [RENT, RENT])]), buy],
-    ['a wallet that did not sign', landed([{ key: POOL, lamports: [5_000, 0] }, ...bought]), buy],
-    ['a transaction without the wallet', landed([{ key: POOL, lamports: [5_000, 0] }]), buy],
-    ['null', null, buy],
-    ['an empty object', {}, buy],
+    ['a transaction of the other side', landed(bought), sell],
+    ['a transaction of another mint', landed(bought), buyAttempt(keyOf(66), 0.1)],
     [
-      'balances that do not match the accounts',
+      'a transaction that changes no tokens of the wallet',
+      landed([wallet(5_000, 0), ownTokens([5n, 5n], [RENT, RENT])]),
+      buy,
+    ],
+    ['a transaction that the wallet did not sign', landed([{ key: POOL, lamports: [5_000, 0] }, ...bought]), buy],
+    ['a transaction without the wallet', landed([{ key: POOL, lamports: [5_000, 0] }]), buy],
+    ['the answer null', null, buy],
+    ['an answer that is an empty object', {}, buy],
+    [
+      'an answer with fewer balances than accounts',
       { ...landed(bought), meta: { ...landed(bought).meta, postBalances: [1] } },
       buy,
     ],
-    ['a fee that is not an integer', { ...landed(bought), meta: { ...landed(bought).meta, fee: 1.5 } }, buy],
-  ])('%s', (_name, answer, attempt) => {
+    [
+      'an answer with a fee that is not an integer',
+      { ...landed(bought), meta: { ...landed(bought).meta, fee: 1.5 } },
+      buy,
+    ],
+  ])('no fill is read from %s', (_name, answer, attempt) => {
     expect(read(answer, attempt).kind).toBe('other')
   })
   test('reading the answer of a node never throws', () => {
@@ -301,7 +309,7 @@ test.each<[unknown, string]>([
   [{ InstructionError: [2, { Custom: 60021 }] }, 'REVERTED'],
   [{ InstructionError: [6002, 'InvalidAccountData'] }, 'REVERTED'],
   ['AccountNotFound', 'REVERTED'],
-])('the error %j is read as %s, and the fee of the transaction is counted', (error, code) => {
+])('a transaction with the error %j gives the code %s, and its fee is counted', (error, code) => {
   expect(codeOf(error)).toBe(code)
   expect(read(landed([wallet(10_000, 5_000)], { error }))).toEqual({ kind: 'reverted', feeLamports: 5_000, code })
 })

@@ -52,9 +52,9 @@ test('two concurrent checks that time out skip only one node', async () => {
 })
 
 test.each([
-  ['that is the only node', [9_900], 0],
-  ['if all other nodes are slow too', [9_900, 9_900], 2],
-])('a check may take a minute on a slow node %s', async (_what, answerMs, before) => {
+  ['it is the only node', [9_900], 0],
+  ['all other nodes are slow too', [9_900, 9_900], 2],
+])('a check on a slow node may take a minute if %s', async (_what, answerMs, before) => {
   const { clock, check } = nodesOf(...answerMs)
   for (let round = 0; round < before; round++) expect(await pass(clock, 5_000, check())).toEqual([LATE, LATE])
   expect(await pass(clock, 19_800, check())).toEqual([0, 0])

@@ -170,10 +170,10 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a node whose block times are 15 s too old', { oldMs: 15_000 }, {}],
   ['a node whose block times are 15 s too old and that is 30 blocks behind', { oldMs: 15_000, lag: 30 }, {}],
   ['a node that is 120 blocks behind', { lag: 120 }, {}],
-  ['our clock 30 s ahead', {}, { offsetMs: 30_000 }],
-  ['our clock 60 s ahead', {}, { offsetMs: 60_000 }],
-  ['our clock 30 s behind', {}, { offsetMs: -30_000 }],
-  ['our clock a day behind', {}, { offsetMs: -86_400_000 }],
+  ['a complete node and our clock 30 s ahead', {}, { offsetMs: 30_000 }],
+  ['a complete node and our clock 60 s ahead', {}, { offsetMs: 60_000 }],
+  ['a complete node and our clock 30 s behind', {}, { offsetMs: -30_000 }],
+  ['a complete node and our clock a day behind', {}, { offsetMs: -86_400_000 }],
 ])(
   'with %s, the last valid block is late enough, and is reached at most a minute later',
   async (_name, node, machine) => {

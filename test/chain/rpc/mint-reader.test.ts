@@ -71,7 +71,7 @@ test.each<[string, () => unknown]>([
   ['an invalid account', () => ({ lamports: 'many' })],
   ['no account', () => undefined],
 ])(
-  'if a node answers with %s for half a minute, the reader returns undefined and reads the mint no more until it is asked again',
+  'if a node answers with %s for half a minute, the reader returns undefined, and reads the mint only when it is requested again',
   async (_what, answer) => {
     account = answer
     const heard = ask()

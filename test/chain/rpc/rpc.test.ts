@@ -67,17 +67,17 @@ test('an error that the call itself caused is returned without a retry', async (
 })
 
 test.each<[string, (id: number) => HttpResult]>([
-  ['cannot be reached', () => ({ kind: 'unsent', reason: 'ECONNREFUSED' })],
-  ['does not send its answer', () => ({ kind: 'lost', reason: 'ECONNRESET' })],
-  ['answers 429', reply({}, 429)],
-  ['answers HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
+  ['a provider that cannot be reached', () => ({ kind: 'unsent', reason: 'ECONNREFUSED' })],
+  ['a provider that does not send its answer', () => ({ kind: 'lost', reason: 'ECONNRESET' })],
+  ['a provider that answers 429', reply({}, 429)],
+  ['a provider that answers with HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
   [
-    'sends the answer to another call',
+    'a provider that sends the answer to another call',
     () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' }),
   ],
-  ['answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
-  ['is unhealthy', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
-])('a provider that %s is paused, and the next one is called', async (_name, bad) => {
+  ['a provider that answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
+  ['a provider that is unhealthy', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
+])('%s is paused, and the next provider is called', async (_name, bad) => {
   const rpc = open()
   answers[FIRST] = bad
   expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'second' })

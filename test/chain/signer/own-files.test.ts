@@ -21,13 +21,13 @@ function fileWith(mode: number, folderMode: number): string {
 }
 
 test.each<[string, number, number, boolean]>([
-  ['only its owner can write is accepted', 0o644, 0o755, true],
-  ['only its owner can read is accepted', 0o600, 0o700, true],
-  ['every user can write is refused', 0o666, 0o755, false],
-  ['its group can write is refused', 0o620, 0o700, false],
-  ['every user can replace is refused', 0o600, 0o777, false],
-  ['its group can replace is refused', 0o600, 0o770, false],
-])('a policy file that %s', (_what, mode, folderMode, accepted) => {
+  ['a policy file that only its owner can write is accepted', 0o644, 0o755, true],
+  ['a policy file that only its owner can read is accepted', 0o600, 0o700, true],
+  ['a policy file that every user can write is refused', 0o666, 0o755, false],
+  ['a policy file that its group can write is refused', 0o620, 0o700, false],
+  ['a policy file in a folder that every user can write is refused', 0o600, 0o777, false],
+  ['a policy file in a folder that its group can write is refused', 0o600, 0o770, false],
+])('%s', (_what, mode, folderMode, accepted) => {
   const check = () => refuseChangeable(fileWith(mode, folderMode))
   if (accepted) expect(check).not.toThrow()
   else expect(check).toThrow(/other users can write to it .* chmod go-w/)

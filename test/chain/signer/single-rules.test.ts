@@ -71,7 +71,7 @@ test.each<[string, Draft['instructions'], boolean]>([
   expect(refusal === undefined).toBe(isGuarded)
 })
 
-test('a payment or a closing of an account is also found if its account is in a lookup table', () => {
+test('the signer finds a payment and the closing of an account even if the receiver is in a lookup table', () => {
   const thief = new PublicKey(8)
   const paid = { ...draft, version: 0 as const, tables: [tableOf('x', [thief])] }
   const hidden = { ...paid, instructions: [...draft.instructions, parts.transfer(user, thief, 10n ** 12n)] }
@@ -109,33 +109,45 @@ const closing = (to = user, authority = user): TransactionInstruction =>
 const stranger = new PublicKey(6)
 
 test.each<[string, Draft['instructions'], RegExp | undefined]>([
-  ['that closes one account is signed', [closing()], undefined],
+  ['a message that closes one account is signed', [closing()], undefined],
   [
-    'that closes two accounts of the two token programs is signed',
+    'a message that closes an account of each token program is signed',
     [closing(), parts.closeAccount(own, user, user, parts.TOKEN_2022)],
     undefined,
   ],
-  ['that closes an account and sets a compute budget is signed', [...parts.budget(20_000, 0), closing()], undefined],
-  ['that closes an account in favour of another owner is refused', [closing(stranger)], /closed by the wallet/],
   [
-    'that closes one account for the wallet and one for another owner is refused',
+    'a message that closes an account and sets a compute budget is signed',
+    [...parts.budget(20_000, 0), closing()],
+    undefined,
+  ],
+  [
+    'a message that closes an account and pays the rent to a stranger is refused',
+    [closing(stranger)],
+    /closed by the wallet/,
+  ],
+  [
+    'a message that closes two accounts and pays one rent to a stranger is refused',
     [closing(), closing(stranger)],
     /closed by the wallet/,
   ],
-  ['that closes an account and transfers SOL is refused', [closing(), parts.transfer(user, user, 1)], /0 trades/],
-  ['that closes an account and has another token instruction is refused', [closing(), revoke], /0 trades/],
   [
-    'with additional bytes in its closing instruction is refused',
+    'a message that closes an account and transfers SOL is refused',
+    [closing(), parts.transfer(user, user, 1)],
+    /0 trades/,
+  ],
+  ['a message that closes an account and has another token instruction is refused', [closing(), revoke], /0 trades/],
+  [
+    'a message whose closing instruction has too many bytes is refused',
     [parts.instruction(parts.TOKEN, [9, 0], [own, user, parts.signer(user)])],
     /0 trades/,
   ],
-  ['that only sets a compute budget is refused', parts.budget(20_000, 0), /0 trades/],
+  ['a message that only sets a compute budget is refused', parts.budget(20_000, 0), /0 trades/],
   [
-    'that closes an account for a fee above the cost limit is refused',
+    'a message that closes an account for a fee above the cost limit is refused',
     [...parts.budget(200_000, 1_000_000), closing()],
     /would leave the wallet/,
   ],
-])('a message %s', (_name, instructions, because) => {
+])('%s', (_name, instructions, because) => {
   const refusal = refusalOf(requestOf({ ...draft, instructions }, 5_000n), rules)
   if (because === undefined) expect(refusal).toBeUndefined()
   else expect(refusal).toMatch(because)

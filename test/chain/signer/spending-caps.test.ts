@@ -113,11 +113,11 @@ test('the sum of no hour and of no day exceeds its cap, even across restarts', (
 })
 
 test.each<[string, (path: string) => void, RegExp]>([
-  ['other users can write', (path) => chmodSync(path, 0o660), /mode 0600/],
-  ['was truncated', (path) => truncateSync(path, 1_000), /damaged/],
-  ['was overwritten', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
+  ['a file of counters that other users can write', (path) => chmodSync(path, 0o660), /mode 0600/],
+  ['a file of counters that was truncated', (path) => truncateSync(path, 1_000), /damaged/],
+  ['a file of counters that was overwritten', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
   [
-    'contains a changed count',
+    'a file of counters in which a count was changed',
     (path) => {
       const bytes = readFileSync(path)
       const slot = 64 + 32 * (Math.floor(START / MINUTE) % 1_500)
@@ -126,7 +126,7 @@ test.each<[string, (path: string) => void, RegExp]>([
     },
     /damaged.*remove it to start from zero/,
   ],
-])('a file of counters that %s is refused', (_name, spoil, because) => {
+])('%s is refused', (_name, spoil, because) => {
   const { path, open } = rig({})
   open().take(5n)
   spoil(path)

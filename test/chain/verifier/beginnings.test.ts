@@ -24,10 +24,10 @@ test('balances before the transaction that the simulation reports replace the ba
 })
 
 test.each([
-  ['reports no balances before the transaction', {}],
-  ['reports fewer balances than accounts', { preBalances: [7, 3, 0] }],
-  ['reports invalid balances', { preBalances: [7, '3', -1, 1] }],
-])('if the node %s in its simulation, the accounts that were read earlier are used', (_what, value) => {
+  ['a simulation that reports no balances before the transaction', {}],
+  ['a simulation that reports fewer balances than accounts', { preBalances: [7, 3, 0] }],
+  ['a simulation that reports invalid balances', { preBalances: [7, '3', -1, 1] }],
+])('after %s, the accounts that were read earlier are used', (_what, value) => {
   expect(startStatesOf(value, [wallet, own, other, 'program'], read)).toBe(read)
 })
 

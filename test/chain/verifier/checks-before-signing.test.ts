@@ -148,7 +148,7 @@ describe('with a simulation', () => {
       (script, { user }) => script.after.set(user.toBase58(), plainAccount(SOL)),
     ],
     [
-      'fewer tokens arrive',
+      'fewer tokens than the minimum output arrive',
       'SIMULATION_LOSS',
       (script, { user, mint, tokens }) =>
         script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n })),
@@ -250,16 +250,25 @@ describe('lookup tables', () => {
   const shape = 'pump buy for an amount of SOL, with a lookup table'
   const first = (draft: Case) => draft.tables[0]!
   const spoils: [what: string, spoil: (script: NodeScript, draft: Case) => void][] = [
-    ['does not exist', (script, draft) => script.before.delete(first(draft).key.toBase58())],
-    ['belongs to another program', (script, draft) => set(script, draft, { owner: thief.toBase58() })],
-    ['is being closed', (script, draft) => replace(script, draft, { closing: true })],
-    ['is too short', (script, draft) => replace(script, draft, {}, 3)],
-    ['was extended in the present Solana slot', (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 })],
+    ['a lookup table that does not exist', (script, draft) => script.before.delete(first(draft).key.toBase58())],
     [
-      'is not in the policy',
+      'a lookup table that belongs to another program',
+      (script, draft) => set(script, draft, { owner: thief.toBase58() }),
+    ],
+    ['a lookup table that is being closed', (script, draft) => replace(script, draft, { closing: true })],
+    ['a lookup table that is too short', (script, draft) => replace(script, draft, {}, 3)],
+    [
+      'a lookup table that was extended in the present Solana slot',
+      (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 }),
+    ],
+    [
+      'a lookup table that the policy does not list',
       (_script, draft) => (draft.policy = { ...draft.policy, lookupTables: [thief.toBase58()] }),
     ],
-    ['contains an address twice', (script, draft) => set(script, draft, twice(first(draft).state.addresses))],
+    [
+      'a lookup table that contains an address twice',
+      (script, draft) => set(script, draft, twice(first(draft).state.addresses)),
+    ],
   ]
   const replace = (script: NodeScript, draft: Case, how: Parameters<typeof tableAccount>[1], most = 99) => {
     set(script, draft, tableAccount(first(draft).state.addresses.slice(0, most), how))
@@ -270,7 +279,7 @@ describe('lookup tables', () => {
   }
   const twice = (addresses: PublicKey[]) => tableAccount(addresses.map(() => addresses[0] as PublicKey))
 
-  test.each(spoils)('a transaction is refused if its lookup table %s', async (_what, spoil) => {
+  test.each(spoils)('a transaction is refused if it uses %s', async (_what, spoil) => {
     const draft = honest(shape, 4)
     const script = buying(draft)
     spoil(script, draft)

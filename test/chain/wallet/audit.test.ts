@@ -71,7 +71,7 @@ test('the wallet is read every 30 s, and sooner if an order becomes unknown', as
   expect(passes()).toBe(4)
 })
 
-test('if many small transfers arrive, their transactions are read in several steps', async () => {
+test('the transactions of many small transfers are read in several steps', async () => {
   const rig = await open()
   for (let index = 0; index < 450; index++) rig.transfer(STRANGER, WALLET, 1e-9, 1 + (index % 20))
   await rig.slots(300)
@@ -95,7 +95,7 @@ describe('whether the wallet allows buys', () => {
     await rig.pass(61_000)
     expect(rig.gate).toEqual([true])
   })
-  test('no buy is allowed after no RPC has answered for three minutes', async () => {
+  test('when no RPC has answered for three minutes, no buy is allowed', async () => {
     const rig = await open()
     rig.faults = [
       () => {
