@@ -26,7 +26,7 @@ const RUNS = runs(2)
 const seed = fc.integer({ min: 1, max: 1e6 })
 const configOf = (given: object) => tellerConfig(teller.name, given)
 
-test('a condition is true at the same bars as the same test that is written by hand in onBar: in a live run, its replay and its backtest', async () => {
+test('a condition in `when` is true at the same bars as a hand-written test in onBar, in a live run, its replay and its backtest', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -45,7 +45,7 @@ test('a condition is true at the same bars as the same test that is written by h
   )
 })
 
-test('a restart does not change at which bars conditions are true', async () => {
+test('conditions are true at the same bars with and without a restart', async () => {
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {
       const random = seededRandom(seedOfIt)
@@ -90,7 +90,7 @@ test('the replay of a run that buys on conditions, and was restarted, makes the 
   )
 })
 
-test('a bot makes the same decisions at the same rows whether or not it receives each trade', async () => {
+test('a bot with conditions makes the same decisions with and without a handler of trades', async () => {
   let orders = 0
   await fc.assert(
     fc.asyncProperty(params, seed, async (given, seedOfIt) => {

@@ -25,7 +25,7 @@ function equityOf(values: readonly number[], stepMs = 1_000): Equity {
 
 const LEVELS = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 30 })
 
-test('the deepest and the longest fall of an equity equal those that a search over all pairs of values finds', () => {
+test('the deepest and the longest fall of an equity curve equal those that a search over all pairs of values finds', () => {
   fc.assert(
     fc.property(LEVELS, (values) => {
       const { falls, low, high } = equityOf(values)

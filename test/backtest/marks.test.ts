@@ -38,8 +38,8 @@ interface Noise {
 }
 
 /**
- * Returns tokens on exact bonding curves, with rallies and falls. Bursts of prints have prices that no pool has, like
- * the hops of a routed swap.
+ * Returns a market of tokens on exact bonding curves, whose prices rise and fall. Some bursts of prints have prices
+ * that the pool never had, like the prints of a routed swap.
  */
 function exactMarket(seed: number, count: number, noise: Noise): ExactMarket {
   const random = seededRandom(seed)
@@ -111,8 +111,8 @@ function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, u
 }
 
 /**
- * Returns the highest equity that the exact pools allow at a time, lamports above the balance at the start. A round
- * trip that opens or closes at exactly this time counts with the higher of its results before and after.
+ * Returns the highest equity that is possible with the exact pools at a time, in lamports above the balance at the
+ * start. For a round trip that opens or closes at exactly this time, the better result counts.
  */
 function mostAt(time: number, trips: readonly RoundTrip[], depths: Depths): number {
   let most = 0

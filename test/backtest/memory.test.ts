@@ -30,8 +30,8 @@ test('the memory of a backtest does not grow with the tape', async () => {
     expect(used.length).toBeGreaterThan(3)
     expect(backtest.bots[0]?.result.orders).toBeGreaterThan(ROWS / 1_000)
     const [first, last] = [used[1] as number, used.at(-1) as number]
-    // A row that was kept would take 45 bytes in columns alone. Only the memory of the last orders grows, until it is
-    // full.
+    // If each row stayed in memory, its columns alone would need 45 bytes. Only the list of the last orders may grow,
+    // up to its limit.
     expect((last - first) / ROWS).toBeLessThan(10)
   } finally {
     reader.close()

@@ -80,7 +80,7 @@ class Witness implements Journal {
 const market: Recording = { time: T0, items: noisyMarket(20_000, 3, T0) }
 
 describe('the sums of a backtest', () => {
-  test('fills and fees add up to the change of every wallet and to the reported figures', async () => {
+  test('in a backtest, fills and fees add up to the change of every wallet and to the reported figures', async () => {
     const journal = new Witness()
     const { bots } = await backtest([market], [dips, trend], { journal }, { paper: { balanceSol: 10 } })
     expect(journal.fills.size).toBeGreaterThan(100)
@@ -112,7 +112,7 @@ describe('the sums of a backtest', () => {
     }
   })
 
-  test('every order ends and is counted once', async () => {
+  test('every order of a backtest ends and is counted once', async () => {
     const journal = new Witness()
     const { bots, decisions } = await backtest([market], [dips, trend], { journal })
     const isDecision = ({ kind }: Output) => ['order', 'cancel', 'refused', 'note', 'alarm'].includes(kind)
@@ -125,7 +125,7 @@ describe('the sums of a backtest', () => {
     expect(Math.max(...runAway)).toBeGreaterThan(0)
   })
 
-  test('open positions count with the value at which they could be sold, which fee and price impact keep below the last price', async () => {
+  test('in a backtest, open positions count with the proceeds of a sale, which are below the last price because of fee and impact', async () => {
     const poll = { policy: 'poll', afterSeconds: 2 }
     const exits = { maxHoldSeconds: 100_000, whenStale: poll }
     const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
@@ -225,7 +225,7 @@ describe('gaps and segments', () => {
     ])
   })
 
-  test('no bot buys while the feed is down, or after the end of the tape', async () => {
+  test('in a backtest, no bot buys while the feed is down or after the end of the tape', async () => {
     const journal = new Witness()
     const items = noisyMarket(3_000, 3, T0)
     const down = { time: T0 + 100_000, input: feed('down', []) }
@@ -247,7 +247,7 @@ describe('gaps and segments', () => {
     expect(journal.outputs).toContainEqual(expect.objectContaining({ kind: 'refused', code: 'FEED_DOWN' }))
   })
 
-  test('an exit that falls due in a gap sells at prices after the gap', async () => {
+  test('in a backtest, an exit that is due during a gap sells at prices after the gap', async () => {
     const journal = new Witness()
     const mint = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
     const prints = (from: number, price: number): MarketRow[] =>

@@ -83,7 +83,7 @@ const EXPECTED = [
   'a 4 after 71 at 7050',
 ]
 
-test('a strategy receives recorded answers of a source between the same rows as in the recording, also answers for another bot', async () => {
+test('a strategy receives recorded answers of a source between the same rows as in the recording, also if another bot recorded them', async () => {
   const path = await tapeOf(ANSWERS)
   expect(await played([path])).toEqual(EXPECTED)
   expect(await played([path], { name: 'b' })).toEqual(EXPECTED.map((line) => line.replace('a', 'b')))

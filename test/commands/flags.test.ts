@@ -44,7 +44,7 @@ test('a flag has the same argument in every command', () => {
 describe('every command has the flags that its kind needs', () => {
   test('every command that prints a result has --json', () => {
     const without = commands.filter(({ options }) => !('json' in options)).map(({ name }) => name)
-    // These three need no --json: a schema is JSON, the first line of a sandbox is JSON, and a signer prints no result.
+    // These commands need no --json: `schema` and the first line of `sandbox` are JSON, and `signer` prints no result.
     expect(without).toEqual(['schema', 'signer', 'sandbox'])
   })
 

@@ -47,7 +47,7 @@ const orders = { slippagePercent: 5, priorityFeeSol: 0.001, ttlSeconds: 2, maxEv
 const exitOrders = { slippageLadder: [5, 15], priorityFeeLadderSol: [0.0001, 0.001], retrySeconds: 3 }
 const filters = { minLiquiditySol: 1, minAgeSeconds: 5, maxPoolSharePercent: 10 }
 
-/** A configuration file with every number that a configuration can have. */
+/** A configuration file that sets every number that a configuration can set. */
 const CONFIG = {
   service: {
     baseUrl: 'https://x.io/api',

@@ -13,7 +13,7 @@ const url = pathToFileURL(join(folder, '/')).href
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 beforeAll(() => {
-  // rolldown needs 150 MB of memory, which this process would keep. It therefore runs in a process of its own.
+  // The script runs in a process of its own, because it needs 150 MB of memory, which this process would keep.
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/join-libraries.ts'), folder])
   expect(status, String(stderr)).toBe(0)
 })

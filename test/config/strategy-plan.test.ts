@@ -10,7 +10,7 @@ const zod = JSON.stringify(join(import.meta.dirname, '../../node_modules/zod/ind
 const sluice = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))
 let count = 0
 
-/** Returns the problem of a strategy that declares these bars and indicators, without the name of its file. */
+/** Returns the error message about a strategy with these bars and indicators, without the name of its file. */
 async function problem(declared: string): Promise<string | undefined> {
   const name = `s${count++}.ts`
   const text = `import { z } from ${zod}

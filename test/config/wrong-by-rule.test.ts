@@ -85,7 +85,7 @@ test('the configuration files are valid before a mistake is added', async () => 
   for (const yaml of SOURCES) expect(await errorsOf(yaml)).toEqual([])
 })
 
-/** Generates wrong files; the kinds of mistakes take turns. */
+/** Generates wrong files, with each kind of mistake in turn. */
 function* wrongFiles(): Generator<Wrong & { readonly rule: string }> {
   const random = seededRandom(SEED)
   const sources = SOURCES.map((yaml) => new YamlSource(yaml))
@@ -115,7 +115,7 @@ test('`check` reports every mistake in a file with its position and path, and co
   }
   if (process.env.SLUICE_RUNS !== undefined)
     console.info(
-      `seed ${SEED}: of ${COUNT} wrong files ${COUNT - missed.length} with place and path, of ${typos} typing errors ${typos - misunderstood.length} understood`,
+      `seed ${SEED}: right place and path for ${COUNT - missed.length} of ${COUNT} wrong files, right suggestion for ${typos - misunderstood.length} of ${typos} typing errors`,
     )
   expect(missed, `seed ${SEED}`).toEqual([])
   expect(misunderstood.length, `seed ${SEED}\n${misunderstood.join('\n')}`).toBeLessThanOrEqual(typos / 10)

@@ -156,7 +156,7 @@ function ledgerIn(prepare: Statements): LedgerBooks {
         prepare(
           'SELECT posting, sum(lamports) AS sum FROM ledger GROUP BY posting HAVING sum(lamports) <> 0',
         ).all() as { posting: number; sum: number }[]
-      ).map(({ posting, sum }) => `posting ${posting} does not balance: ${sum}`),
+      ).map(({ posting, sum }) => `the lines of posting ${posting} add up to ${sum} instead of 0`),
       ...(
         prepare('SELECT account, slot, remainder_lamports AS rest FROM audits WHERE remainder_lamports <> 0').all() as {
           account: string

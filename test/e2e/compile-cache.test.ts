@@ -50,10 +50,10 @@ test.concurrent('backtests keep their compiled code in a separate folder, becaus
   expect(await filesAfter(['backtest', 'a.yaml', '--out', 'a'], before)).toMatchObject({ code: 2, files: 3 })
 })
 
-/** Loaded into a process: prints the folder of compiled code in each of its threads. */
+/** Code that a process loads. It prints the folder of compiled code in each thread of the process. */
 const TELLS = `import m from 'node:module';import{isMainThread}from'node:worker_threads';if(!isMainThread)console.error('thread '+m.getCompileCacheDir())`
 
-test.concurrent('the threads of a command keep their compiled code in the folder of the command', async () => {
+test.concurrent('the threads of a command use the same folder for compiled code as the command', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cache-'))
   try {
     await writeTape(join(folder, 'tape.db'), [

@@ -12,7 +12,7 @@ import { kill, launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
-/** Whether the tests wait until the outcome of every lost answer is proved, which takes half a minute. */
+/** True if the tests wait until the outcome of every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10

@@ -6,7 +6,7 @@ import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
 const DIALECTS = runs(10)
-/** The feed counts messages with unexpected content. For these reasons, a message is counted but is no error. */
+/** Reasons for which the feed counts a message as unexpected, although the message is not an error. */
 const NEWS = ['unknown field', 'unknown type']
 const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
@@ -26,7 +26,7 @@ describe.concurrent("bots trade with every variant (dialect) of the service's pr
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(misfits).toEqual([])
-    // On a busy machine, a request may time out before the service reads it. Its attempt is then absent.
+    // On a busy machine, a request may time out before the service reads it. Its attempt then ends as absent.
     const requested = requestedIn(venue.books())
     const posts = venue.requests.filter((request) => request.startsWith('POST')).length
     expect(posts).toBeLessThanOrEqual(requested.length)

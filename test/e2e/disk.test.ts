@@ -11,7 +11,7 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Real failures of a disk: a full file system, and system calls that fail under a running process.
+// Tests with real disk failures: a full file system, and system calls that fail while a process runs.
 
 const own = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
 afterAll(() => rmSync(own, { recursive: true }))
@@ -27,7 +27,7 @@ const REASON =
  */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = await venue.start()
-  // Entries that stopped only for lack of space continue. One of them may be open at the end.
+  // Entries that stopped only for lack of space continue now. The halt prevents that one is still open at the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
     await last.handle({ command: 'halt' })

@@ -27,7 +27,7 @@ interface Visit {
   readonly checks: readonly Check[]
   /** Returns the status and the findings of one check. */
   readonly of: (name: string) => string
-  /** Names of the failed checks. */
+  /** The names of the failed checks. */
   readonly failed: readonly string[]
   readonly all: string
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { called } from './called.ts'
 
-/** Runs every `npx sluice` line of a document, with the words replaced. Returns the result of each command. */
+/** Runs every `npx sluice` line of a document after replacing `words` in it. Returns the result of each command. */
 export async function documentedCommands(document: string, words: Readonly<Record<string, string>>) {
   const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
   const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)

@@ -3,7 +3,7 @@ import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import type { Venue } from './venue.ts'
 
-/** Whether the tests wait until it is proved that an order did not execute, which takes half a minute. */
+/** True if the tests wait until it is proved that an order did not execute, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const SOL = { tradeAmount: 'sol' }
 const POSTS = { buy: 'POST /api/trade/buy', sell: 'POST /api/trade/sell' }

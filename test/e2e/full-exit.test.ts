@@ -6,7 +6,7 @@ import { kill, type Sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** The slot time of the real chain. */
+/** The time of a Solana slot on the real chain, ms. */
 const SLOT_MS = 400
 const RETRY_MS = 3_000
 const config = { defaults: { exitOrders: { slippageLadder: [50, 90], retrySeconds: RETRY_MS / 1_000 } } }

@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (const { code, stderr } of await Promise.all(first.map((args) => sluice(args)))) expect(code, stderr).toBe(0)
 })
 
-/** Runs a command; returns the modules that it loads, as `loaded-packages.mjs` names them. */
+/** Runs a command, and returns the names of the modules that it loads, as `loaded-packages.mjs` reports them. */
 async function modulesOf(name: string, args: readonly string[], expected = 0): Promise<Set<string>> {
   const loaded = at(`${name}.loaded`)
   const { code, stderr } = await sluice(args, { NODE_OPTIONS: `--import=${HOOK}`, SLUICE_LOADED: loaded })

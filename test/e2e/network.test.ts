@@ -105,7 +105,7 @@ describe.concurrent('a service that echoes requests', () => {
     ['of the feed', 'wsUrl', 3],
     ['of the RPC', 'rpc', 1],
   ])(
-    'if a request is repeated in an answer %s, the run ends with this message, without secrets and control characters',
+    'if an answer %s repeats the request, the run ends with its message, without secrets and control characters',
     async ([, part, code], { onTestFinished }) => {
       const { stage, loud } = await openLoudStage(onTestFinished)
       const LOUD_KEY = `loud-key-for-${part}`

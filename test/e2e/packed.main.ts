@@ -23,7 +23,7 @@ function step(cwd: string, line: string, expected?: RegExp): string {
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   if (status !== 0 || expected?.test(stdout + stderr) === false) {
     console.error(
-      `${line}\nexit ${status}${expected ? `, expected ${expected}` : ''}\n${stdout}\n${stderr}\nleft in ${folder}`,
+      `${line}\nexit ${status}${expected ? `, expected ${expected}` : ''}\n${stdout}\n${stderr}\nthe files are in ${folder}`,
     )
     process.exit(1)
   }

@@ -114,7 +114,7 @@ test('a process that starts after a process that never traded sends an entry at 
   await again.stop()
 })
 
-test('a journal, a key and a wallet are used by one process each, and the message to a second process names the first', async ({
+test('only one process can use a journal, a key or a wallet, and the message to a second process names the first', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)

@@ -172,7 +172,7 @@ describe.concurrent('a file that is not a journal of Sluice', () => {
   const table = Object.keys(paths).flatMap((kind) =>
     commands.map((command) => [command[0] as string, kind as keyof typeof paths, command] as const),
   )
-  test.for(table)('the command %s refuses a file in place of the journal that is %s', async ([, kind, command]) => {
+  test.for(table)('the command %s refuses an invalid journal file (%s)', async ([, kind, command]) => {
     expect(await refusal([...command, '--journal', paths[kind]])).toEqual({
       code: 1,
       said: expect.stringMatching(said[kind]),

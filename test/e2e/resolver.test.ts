@@ -8,7 +8,7 @@ import { called } from './called.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** The real chain has a slot every 400 ms. */
+/** The real chain has a Solana slot every 400 ms. */
 const REAL = { slotMs: 400 } as const
 const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
 

@@ -13,7 +13,7 @@ type Executor = 'cloud' | 'local'
 type Output = Books['outputs'][number]
 type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string; bots: string[] }>[] }>
 
-/** The slot time of the real chain, because a process sees the transactions of the other one only after some blocks. */
+/** The slot time of the real chain, ms. A process sees the transactions of the other process only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
 /** The bot of the wallet that both processes use, and the bot of the wallet that only one process uses. */

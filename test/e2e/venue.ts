@@ -17,13 +17,14 @@ import { until } from './until.ts'
 
 const FUND_SOL = 20
 /**
- * Market time per real time. At this speed there are about 100 rows a second, several times as many as from the real
- * service. Each row costs time in all processes of a test. A higher speed would only make the whole test suite slower.
+ * The speed of the market relative to real time. At this speed there are about 100 rows a second, several times as many
+ * as from the real service. Each row costs time in all processes of a test, so a higher speed would only make the test
+ * suite slower.
  */
 const SPEED = 4
 const SYSTEM_FOLDER = tmpdir()
-/** The reference is kept, because Node forgets a channel when its last reference is dropped. It would then create a
- *  second channel, to which its server does not publish. */
+/** This constant keeps the channel in use. Without a reference, Node would forget the channel and later create a second
+ *  one, to which its server does not publish. */
 const REQUESTS = channel('http.server.request.start')
 /**
  * The sandbox, the bots and other tests share this process. Because of their load the bots would drop rows. The load is
@@ -77,7 +78,7 @@ export interface Venue {
   chain(): Chain
   /** Returns one object for each wallet of the bots: the chain together with this wallet. */
   chains(): Chain[]
-  /** Writes the key's file. */
+  /** Writes the API key to its file. */
   giveKey(apiKey: string): void
   /** Returns the problems of a run after its end. */
   complaints(): Promise<string[]>

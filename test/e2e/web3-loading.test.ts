@@ -28,9 +28,9 @@ test('only src/chain/web3.ts imports @solana/web3.js', () => {
 })
 
 test.each([
-  ['with the cloud executor does not load', 'cloud', /POST \/api\/trade\/buy/, false],
-  ['with the local executor loads', 'local', /POST \/api\/transaction/, true],
-] as const)('a live run %s @solana/web3.js', async (_title, executor, request, isLoaded) => {
+  ['a live run with the cloud executor does not load', 'cloud', /POST \/api\/trade\/buy/, false],
+  ['a live run with the local executor loads', 'local', /POST \/api\/transaction/, true],
+] as const)('%s @solana/web3.js', async (_title, executor, request, isLoaded) => {
   const venue = await venueWith(executor)
   const loaded = join(venue.folder, 'loaded-packages')
   const run = venue.run({ NODE_OPTIONS: `--import=${HOOK}`, SLUICE_LOADED: loaded })

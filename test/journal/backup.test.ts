@@ -10,10 +10,10 @@ import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
 import { journalPath } from '../support/journal-samples.ts'
 
 const RECORDED = gunzipSync(readFileSync(new URL('./journals/cloud.db.gz', import.meta.url)))
-/** Schema version of the recorded journal. */
+/** The schema version of the recorded journal. */
 const BEFORE = RECORDED.readUInt32BE(60)
 
-/** A journal of an earlier version. */
+/** Writes a journal of an earlier version, and returns its path. */
 function olderJournal(): string {
   const path = journalPath()
   mkdirSync(dirname(path), { recursive: true })

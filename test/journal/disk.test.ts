@@ -87,7 +87,7 @@ describe('a journal that cannot be read', () => {
     )
   })
 
-  /** Overwrites every page but the first with noise. */
+  /** Overwrites every page except the first one with other bytes. */
   function damaged(file: Buffer): Buffer {
     return file.fill(0xa5, 8192)
   }

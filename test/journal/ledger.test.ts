@@ -37,7 +37,7 @@ function read<T>(path: string, sql: string): T[] {
   }
 }
 
-test('for random histories of a wallet, the ledger explains every lamport at every audit, and the lots equal those of a slow count', async () => {
+test('for random histories of a wallet, the ledger explains every lamport at every audit, and the lots equal those of a simple reference', async () => {
   const path = journalPath()
   const told: Remainder[] = []
   let run = 0
@@ -72,15 +72,15 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(read(path, `SELECT * ${own} AND wallet + ${LINES} <> 0`)).toEqual([])
   expect(read(path, `SELECT * FROM audits WHERE account = '${account}' AND remainder_lamports <> 0`)).toEqual([])
   expect(read(path, `SELECT sum(wallet) AS sum ${own}`)).toEqual([{ sum: held }])
-  // All other postings are reversed in full.
+  // All other postings have been reversed, so they add up to 0.
   expect(read(path, `SELECT coalesce(sum(wallet), 0) AS sum ${own} AND standing = 0`)).toEqual([{ sum: 0 }])
   const standing = read<{ signature: string }>(path, `SELECT signature ${own} AND standing = 1 AND kind <> 'opening'`)
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
 }
 
 /**
- * Expects that each component of a fill's costs is a line of its own. The amount that the pools received or paid is
- * split at the price on which the order was decided.
+ * Expects that the ledger has a line for each component of a fill's costs. The amount that the pools received or paid
+ * has two lines: the amount at the price of the decision (`trade`), and the difference (`impact`).
  */
 function expectParts(path: string, { account, fills }: LedgerModel): void {
   const part = (of: (fill: Fill) => number): number => sum([...fills.values()].map(of))
@@ -132,7 +132,7 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
 function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills: readonly Fill[]): void {
   const held: string[] = []
   const sold: string[] = []
-  // The order within a slot: a buy comes before a sale that could sell its tokens. Otherwise the names decide.
+  // Within a Solana slot, buys come before sales, which could sell their tokens. Otherwise the signatures decide.
   const placeOf = ({ slot, side, signature }: Fill): string => `${String(slot).padStart(9, '0')} ${side} ${signature}`
   const order = fills.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   for (const { side, tokens, signature } of order)

@@ -18,7 +18,7 @@ import dipBuyer from './journals/dip-buyer.ts'
 import launchSniper from './journals/launch-sniper.ts'
 import momentum from './journals/momentum.ts'
 
-/** A field of a decision whose replay differs from the record. */
+/** A field of a decision whose replayed value differs from the recorded one. */
 interface Divergence {
   readonly at: string
   readonly kind: string
@@ -27,7 +27,7 @@ interface Divergence {
   readonly got: unknown
 }
 
-/** The strategies at the commit that recorded the journals, because the present ones make other decisions. */
+/** The strategies of the commit that recorded the journals, because the present strategies make other decisions. */
 const STRATEGIES = new Map<string, Strategy>(
   [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
 )

@@ -25,7 +25,7 @@ import { forgetLedger } from '../support/old-journal.ts'
 import { runs } from '../support/runs.ts'
 
 const ORDERS = 12
-/** A part of a page: at most the number of bytes that a disk writes atomically. */
+/** The distance between two places at which the log is cut, bytes. It is less than a page of the journal. */
 const STEP = 3_000
 /**
  * `npm test` cuts the log at each place with only one of the three cases, in turn. CI tries every case at every place.

@@ -124,7 +124,7 @@ describe('tags of orders', () => {
     expect(code).toBe(0)
   })
 
-  test('a backtest has tables by tag, in its text and in its report', async () => {
+  test('a backtest shows its results by tag, in its text and in its report', async () => {
     const out = join(folder.path, 'out')
     const { stdout } = await called(['backtest', file, '--journal', path, '--out', out], folder.path)
     expect(stdout).toMatch(/ENTRY TAG +TRADES +NET SOL[^\n]*\n +dip +2 .*\n +\(no tag\) +1 /)

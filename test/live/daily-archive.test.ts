@@ -74,9 +74,9 @@ test('the alert about a failed archive names the signal that killed its process'
 })
 
 test.each<[string, Ended['error']]>([
-  ['ended because Ctrl-C reached it as well', { signal: 'SIGINT' }],
-  ['ended because another archive command was running', { code: 4 }],
-])('no failure is reported if the archive command %s', async (_what, error) => {
+  ['Ctrl-C ended the archive command as well', { signal: 'SIGINT' }],
+  ['another archive command was running', { code: 4 }],
+])('Sluice reports no failure to archive the tape if %s', async (_what, error) => {
   const { starts, lines, alerts, pass } = archiving([{ error, stdout: '', stderr: 'sluice: in use' }, ONE])
   await pass(NOON + HOUR + 6_000)
   expect(alerts).toEqual([])

@@ -61,7 +61,7 @@ executorContract('the executor that checks the mint', [
   { what: 'a mint that is read and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE) },
   { what: 'a mint that cannot be read', ends: 'refused', build: () => new Vetted(buy, BEFORE, undefined) },
   {
-    what: 'an attempt of an earlier process is looked up, whatever its mint',
+    what: 'an attempt of an earlier process is looked up, with any mint',
     ends: 'absent',
     call: 'resume',
     build: () => new Vetted(buy, BEFORE, FREEZABLE),
@@ -84,9 +84,9 @@ describe('a buy', () => {
   })
 
   test.each([
-    ['its time to live ended', 'TTL', undefined],
-    ['a full exit of its mint began', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
-    ['entries were halted', 'HALTED', 'HALTED'],
+    ['its time to live has ended', 'TTL', undefined],
+    ['a full exit of its mint has begun', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+    ['entries have been halted', 'HALTED', 'HALTED'],
   ] as const)('a buy that waits for its mint is not sent if %s', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
     vetted.refusal = refusal

@@ -84,7 +84,7 @@ test('after a restart, a halt takes effect before open orders are resumed', () =
   expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
 })
 
-test('reports about wallets that no bot uses any more wait in the journal', () => {
+test('reports about a wallet that no bot uses any more stay in the journal', () => {
   const gateway = { resume: vi.fn() }
   const [own, other] = [account.id, accountOf('live', 'test', 'genesis', 'removed').id]
   const orders = [own, other].map((of, index) => ({

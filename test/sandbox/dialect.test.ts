@@ -196,7 +196,7 @@ describe('stream', () => {
     ['trades', 1, 0],
     ['updates', 0, 1],
     ['nothing', 0, 0],
-  ])('in the dialect with `mintKey: %s`, a mint key delivers these events', async (mintKey, trades, updates) => {
+  ])('in the dialect with `mintKey: %s`, a mint key delivers the expected events', async (mintKey, trades, updates) => {
     await under({ mintKey }, async (rig) => {
       const listener = await Listener.on(rig, [MINT])
       rig.still.trade('buy', 1_000_000n)

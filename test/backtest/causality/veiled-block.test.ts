@@ -36,7 +36,9 @@ test.each<[Veil, number]>([
   expect(block.length).toBe(rows)
   for (let shown = 0; shown < rows; shown++) {
     for (let row = shown; row < rows && rows > 1; row++)
-      expect(rowOf(block, row), `row ${row} when ${shown} rows are visible`).not.toEqual(rowOf(source, from + row))
+      expect(rowOf(block, row), `the values of row ${row} while ${shown} rows are visible`).not.toEqual(
+        rowOf(source, from + row),
+      )
     if (veil === 'nothing') expect(block.texts.details(shown)).toEqual(NO_DETAILS)
     expect(block.show()).toBe(shown)
     for (let row = 0; row <= shown; row++) expect(rowOf(block, row)).toEqual(rowOf(source, from + row))

@@ -188,7 +188,7 @@ export default defineStrategy({ name: 'blind', about: '', params: z.object({}), 
   const { found } = await extrasFor(bots, BLIND_SEEDS, 1_000)
   const beaten = [...found.values()].map(({ random }) => random?.beatenPercent ?? Number.NaN)
   const middle = beaten.reduce((sum, one) => sum + one, 0) / beaten.length
-  // The percentages of bots that buy at random are uniform: their standard deviation is 100 / root(12).
+  // For bots that buy at random, this percentage is uniformly distributed, with a standard deviation of 100 / root(12).
   expect(Math.abs(middle - 50), beaten.join(' ')).toBeLessThan((1.96 * 100) / Math.sqrt(12 * BLIND_BOTS))
 })
 

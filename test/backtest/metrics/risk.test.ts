@@ -28,11 +28,16 @@ test.each<[string, string, number | undefined, number]>([
   ],
   [
     'downside deviation',
-    'averaged over all values, like Sortino and quantstats',
+    'downside deviation over all values, like Sortino and quantstats',
     downsideDeviation(returns),
     0.0559017,
   ],
-  ['quantile', 'interpolated, like numpy.percentile and empyrical value_at_risk', quantile(returns, 0.05), -0.0925],
+  [
+    'quantile',
+    'interpolated quantile, like numpy.percentile and empyrical value_at_risk',
+    quantile(returns, 0.05),
+    -0.0925,
+  ],
   ['omega', 'omega ratio at a threshold of 0, after Keating and Shadwick, like quantstats', omega(returns), 2],
   ['skewness', 'skewness of the population, like scipy', skewness(returns), cubes / variance ** 1.5],
   ['kurtosis', 'excess kurtosis of the population, like scipy', excessKurtosis(returns), fourths / variance ** 2 - 3],

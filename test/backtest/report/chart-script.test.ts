@@ -58,7 +58,7 @@ describe('a chart', () => {
     expect(heights[0]).toBeGreaterThan(heights[1])
   })
 
-  test('the chart shows the volume of the visible time: sales on top of buys, and a label at the highest bar', () => {
+  test('the chart shows the volume of the visible time, with sales on top of buys and a label at the highest bar', () => {
     const drawn = drawChart(DATA, { ...ALL, width: 86 + 90 }) // room for ten bars of ten steps each
     expect(drawn.match(/class="bought"/g)).toHaveLength(10)
     expect(drawn.match(/class="sold"/g)).toHaveLength(10)

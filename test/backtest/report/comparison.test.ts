@@ -8,7 +8,7 @@ const facts = (made: Record<string, string>, results: Record<string, Record<stri
   results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
 })
 
-test('differences are listed, also facts that only one run has, and the results of each bot are next to each other', () => {
+test('the comparison of two runs lists different facts, also facts of only one run, and both results of each bot', () => {
   const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
   const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
   expect(compareRuns(a, b)).toEqual({

@@ -13,13 +13,13 @@ test('the sentences about a fill model without costs mention no cost, no delay, 
   expect(textOf({ ...DEFAULT_FILL_MODEL, impact: 'none' })).not.toMatch(/DEPTH_UNKNOWN|price impact/)
 })
 
-test('the further runs add no delay and no cost to a fill model without costs', () => {
+test('the variants of a fill model for the further runs (`--runs`) add no delay and no cost to a model without costs', () => {
   expect(withoutDelay(FREE_FILL_MODEL)).toEqual(FREE_FILL_MODEL)
   expect(stressed(FREE_FILL_MODEL, 4)).toEqual({ ...FREE_FILL_MODEL, networkFeeFactor: 4 })
   expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })
 })
 
-test('a bot with another fill model is listed with the sentences that are true only for this bot', () => {
+test('the text lists a bot with another fill model, with the sentences that are true only for this bot', () => {
   const slow = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 5_000, p95: 9_000 } }
   const bots = [
     { name: 'usual', model: DEFAULT_FILL_MODEL },

@@ -49,7 +49,7 @@ async function backtestOf(bots: readonly object[], items: readonly MarketRow[]) 
   }
 }
 
-test('the totals of a report agree, and logging changes no result', async () => {
+test('the totals of a report agree with each other, and a run without a log of its orders has the same results', async () => {
   const { plain, logged, report } = await backtest()
   for (const [index, { result, startLamports, valueLamports, equity }] of logged.bots.entries()) {
     const before = plain.bots[index]

@@ -20,8 +20,8 @@ const ROWS = 6_000
 const folder = temporaryFolder()
 
 /**
- * A strategy that draws random numbers, reads late columns, keeps events, sets timers, has state, and uses mints that
- * are not on the tape.
+ * A strategy that draws random numbers, reads rarely used columns, keeps events, sets timers, has state, and uses mints
+ * that are not on the tape.
  */
 const CURIOUS = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
@@ -84,7 +84,7 @@ function setsFor({ bots: [bot] }: Config, points: readonly Record<string, number
   return points.map((point, index) => ({ set: index + 1, params: paramsOf(bot as never, point) as never }))
 }
 
-/** Returns the result of a set in a backtest of its own. */
+/** Returns the result of a param set in a backtest of its own. */
 function alone(config: Config, market: Market, { set, params }: SweepSet, splitRow: number): SetResult {
   const [bot] = config.bots as [Config['bots'][number]]
   const { bots } = runBacktest({ ...config, bots: [{ ...bot, params }] }, market, { partial: true, splitRow })
@@ -166,7 +166,7 @@ test.each([
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
       const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
       try {
-        // A thread is reused for the next pass without state of the previous one.
+        // The next pass uses the same threads. They must not have state of the previous pass.
         for (const pass of [parts, parts.toReversed()]) {
           const inThreads = await threads.run(pass, () => {})
           expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)

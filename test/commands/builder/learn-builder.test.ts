@@ -33,7 +33,7 @@ test.each<[string, string[], RegExp]>([
   expect(said).toMatch(line)
 })
 
-test('--accept with another hash exits with code 4, and the proposal is kept', async () => {
+test('learn-builder --accept with another hash exits with code 4 and keeps the proposal', async () => {
   const proposed = folder.write('policy.yaml.proposed', '# shown\nprograms: [pump]\n')
   expect(
     await parse(['learn-builder', 'bots.yaml', '--policy', proposed.replace('.proposed', ''), '--accept', 'abc']),

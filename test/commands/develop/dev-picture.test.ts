@@ -12,10 +12,13 @@ const state = {
   ...{ version: undefined, comparison: undefined, failed },
 }
 
-test.each([60, 80, 140])('at %i columns the message about a failed version is wrapped, not cut', (columns) => {
-  const lines = devPicture(state, file, columns, 40).map((line) => stripVTControlCharacters(line))
-  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns)
-  const first = lines.indexOf('version 2 failed; no version runs')
-  const last = lines.indexOf('> 12 | const sum = ')
-  expect(lines.slice(first + 1, last).join(' ')).toBe(message)
-})
+test.each([60, 80, 140])(
+  'at %i columns, `dev` wraps the message about a failed version and does not cut it',
+  (columns) => {
+    const lines = devPicture(state, file, columns, 40).map((line) => stripVTControlCharacters(line))
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns)
+    const first = lines.indexOf('version 2 failed; no version runs')
+    const last = lines.indexOf('> 12 | const sum = ')
+    expect(lines.slice(first + 1, last).join(' ')).toBe(message)
+  },
+)

@@ -28,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** Starts a process on this journal of the folder. Returns the list to which the commands it receives are added. */
+/** Starts a process on this journal in the folder. Returns a list to which the process adds each received command. */
 async function runs(journal: string, warn: (message: string) => void = () => {}): Promise<string[]> {
   const told: string[] = []
   const handle: ControlHandler = ({ command }) => {
@@ -53,9 +53,9 @@ const CONTROL: Readonly<Record<string, string[]>> = {
 }
 const control = Object.entries(CONTROL)
 
-test('every command to a running process is tested', () => {
+test('this test covers every command to a running process', () => {
   const names = catalogue['Control a running process:']?.map(({ name }) => name)
-  // `desk` needs the path of a recorded journal, and `desk link` a process with a desk: test/e2e/desk.test.ts.
+  // `desk` is not tested here, because it needs a recorded journal. test/e2e/desk.test.ts tests `desk link`.
   expect(['desk', ...Object.keys(CONTROL)].toSorted()).toEqual(names?.toSorted())
 })
 

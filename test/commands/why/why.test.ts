@@ -307,7 +307,7 @@ describe('the event for which an open order waits', () => {
   })
 })
 
-test('`why` shows how often it was tried to sell a position that cannot be sold', () => {
+test('`why` shows the number of tried sales of a position that cannot be sold', () => {
   const exiting = 'stop-loss: -21 %'
   const text = (exitTries: number): string =>
     positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text

@@ -29,7 +29,7 @@ describe.each(metrics)('the metric $name', ({ name, type, unit, labels, help }) 
   })
 })
 
-test('no two metrics have the same name', () => {
+test('each metric has a name of its own', () => {
   expect(new Set(metrics.map(({ name }) => name)).size).toBe(metrics.length)
 })
 

@@ -121,10 +121,9 @@ async function main(): Promise<void> {
       if (from === 'dashboard' && !text.includes('refusals') && !text.includes('state!="filled"'))
         assert.ok(series > 0, `the dashboard shows nothing for ${text}`)
     }
-    console.log(`${expressions.length} expressions evaluated, ${empty} without a series`)
+    console.log(`${expressions.length} expressions were evaluated; ${empty} of them have no series`)
 
-    // This buy by hand exceeds the limit of 0.1 SOL and is refused. The bot's strategy itself never asks for a buy
-    // above the limit.
+    // This manual buy exceeds the limit of 0.1 SOL and is refused. The strategy of the bot never requests such a buy.
     const refused = 'sluice_refusals_total{bot="trend",code="ORDER_LIMIT"} == 1'
     assert.equal(await seriesOf(port, refused), 0)
     const { lastFills } = JSON.parse((await sluice(['status', '--json', '--journal', journal])).stdout) as View
@@ -148,7 +147,7 @@ async function main(): Promise<void> {
       (parse(readFileSync(join(MONITORING, 'alerts.yml'), 'utf8')) as Rules).groups.flatMap((group) => group.rules)
         .length,
     )
-    console.log(`${rules.length} rules are evaluated without an error; a refused buy and a halt are seen`)
+    console.log(`${rules.length} rules are evaluated without an error; they show a refused buy and a halt`)
   } finally {
     prometheus.kill('SIGTERM')
     bots.child.kill('SIGINT')

@@ -16,7 +16,7 @@ import { mintOf, NOW, recordedToken, SMALL } from './recorded-desk.ts'
 
 const HOUR = 3_600_000
 
-test('the cells of the time grid cover the time from the first to the last millisecond, and their number is limited', () => {
+test('the time grid of a chart covers the whole time, and its number of cells is limited', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2e12 }), fc.integer({ min: 0, max: 1e10 }), (from, span) => {
       const grid = gridOf(from, from + span)
@@ -91,7 +91,7 @@ test('each bar of the waterfall chart begins at the end of the bar before it', (
     { label: 'Rent', sol: -8 },
     { label: 'Net', sol: -2 },
   ]
-  // The scale goes from -2 to 10, so 12 SOL are 100 percent.
+  // The scale of the waterfall chart goes from -2 to 10 SOL, so 12 SOL are 100 percent.
   const steps = waterfallSteps(rows).map(({ left, width }) => [Math.round(left), Math.round(width)])
   expect(steps).toEqual([
     [17, 83],

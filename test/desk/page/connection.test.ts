@@ -6,7 +6,7 @@ import { recordedView } from './recorded-desk.ts'
 
 const view = recordedView()
 
-/** A browser whose time the test sets. */
+/** A simulated browser with simulated time. */
 class TestBrowser implements Outside {
   time = 1_000
   opened = 0
@@ -144,7 +144,7 @@ test('the page shows new log lines first, and keeps at most 200 lines', () => {
   ).toEqual([299, 298, 297])
 })
 
-test('the page asks who is logged in until there is an answer, so that a lost request removes no action from the page', async () => {
+test('the page repeats the request for the logged-in session until it is answered, so that no action is missing', async () => {
   const store = new Store<Desk>({ view: null, link: { state: 'connecting', heardAt: 0 }, me: null, news: [] })
   const browser = new TestBrowser()
   browser.who = 'lost'

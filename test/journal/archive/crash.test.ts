@@ -31,7 +31,7 @@ async function killedAtEveryStep(path: string, run: () => unknown): Promise<stri
     if (isCopying) return
     isCopying = true
     const target = join(copies, String(found.length))
-    // Left out: SQLite's index of the log and lock files, which the next process does not use after a kill.
+    // The copy leaves out the lock files and SQLite's index of its log, which the next process does not use.
     cpSync(dirname(path), target, { recursive: true, filter: (file) => !/-shm$|\.lock/.test(file) })
     found.push(join(target, basename(path)))
     isCopying = false

@@ -255,7 +255,7 @@ test('a position closed twice by provisional sales is restored in its last close
 })
 
 for (const owed of [{ oversold: 5n }, { soldEarly: { tokens: 5n, slot: 9 } }])
-  test(`a position that was closed by a sale of more than the booked tokens is restored in its last closed state with ${Object.keys(owed)[0]}`, async () => {
+  test(`a position that was closed by a sale of more than the booked tokens is restored with its last value of ${Object.keys(owed)[0]}`, async () => {
     const owing = position(1, { state: 'closed', tokens: 0n, ...owed })
     const { money } = await after((journal) => outputs(journal, ...closings(owing)))
     expect(money.positions).toEqual([owing])

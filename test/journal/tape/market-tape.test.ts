@@ -13,8 +13,7 @@ const options = {
   },
 }
 
-/** Two segments of 300 rows. The texts are at seqs 1, 101 and 202 of the first segment, and the blocks have 100
- *  rows. */
+/** Records two segments of 300 rows each, with states of the feed between the rows. */
 async function recorded(path: string): Promise<void> {
   const journal = openJournal(path, options)
   const rows = trades(600)

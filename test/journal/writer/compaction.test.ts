@@ -33,7 +33,7 @@ function record(writer: Writer, { blocks, size, segment = 1, from = 0 }: Record<
   }
 }
 
-/** Merges until nothing is left to merge. */
+/** Merges blocks until no more can be merged. Returns the numbers of rows of the blocks. */
 function tidy(writer: Writer, path: string): number[] {
   for (let before = -1, now = sizesOf(path).length; now !== before; now = sizesOf(path).length) {
     before = now

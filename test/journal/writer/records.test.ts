@@ -9,7 +9,7 @@ function reordered<T extends object>(message: T): T {
   return Object.fromEntries(Object.entries(message).reverse()) as T
 }
 
-test('the row of an order, a position, a timer or an account contains its record from the output, as JSON', () => {
+test('the SQL row of an order, a position, a timer or an account contains its record from the output as JSON', () => {
   const timer = { id: 7, bot: 'dips', strategy: 'dip-buyer', name: 'check', at: 1, everyMs: 0 }
   const money = { account: 'a"b', lamports: null, walletSlot: 0, halted: false }
   const outputs = [

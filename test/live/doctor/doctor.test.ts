@@ -381,33 +381,41 @@ describe('the unit of sold amounts that a probe sale proves', () => {
   const sale = { decimals: 6, held: 300_000_000n }
   test.each([
     [
-      'a sale of as many tokens as written proves whole tokens',
+      'if a sale sold the requested whole tokens, the unit is whole tokens',
       { written: 'tokens', asked: 100_000_000n, sold: 100_000_000n },
       'tokens',
     ],
     [
-      'a sale of as many base units as tokens were written proves base units',
+      'if a sale of whole tokens sold the same number of base units, the unit is base units',
       { written: 'tokens', asked: 100_000_000n, sold: 100n },
       'baseUnits',
     ],
     [
-      'a sale of as many base units as written proves base units',
+      'if a sale sold the requested base units, the unit is base units',
       { written: 'base', asked: 100_000_000n, sold: 100_000_000n },
       'baseUnits',
     ],
-    ['a sale of everything proves nothing', { written: 'base', asked: 100_000_000n, sold: 300_000_000n }, null],
-    ['a sale of another number proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 50_000_000n }, null],
-    ['an empty sale proves nothing', { written: 'tokens', asked: 100_000_000n, sold: 0n }, null],
     [
-      'a sale of one base unit less than written, because of rounding, proves whole tokens',
+      'if a sale sold everything, the unit is not proved',
+      { written: 'base', asked: 100_000_000n, sold: 300_000_000n },
+      null,
+    ],
+    [
+      'if a sale sold another amount, the unit is not proved',
+      { written: 'tokens', asked: 100_000_000n, sold: 50_000_000n },
+      null,
+    ],
+    ['if a sale sold nothing, the unit is not proved', { written: 'tokens', asked: 100_000_000n, sold: 0n }, null],
+    [
+      'if a sale sold one base unit less than requested, because of rounding, the unit is whole tokens',
       { written: 'tokens', asked: 100_000_000n, sold: 99_999_999n },
       'tokens',
     ],
-  ] as const)('the unit of sales: %s', (_what, given, unit) => {
+  ] as const)('what a probe sale proves: %s', (_what, given, unit) => {
     expect(sellNumberOf({ ...sale, ...given })).toBe(unit)
   })
 
-  test('the unit of sales: a sale of a token without decimals proves nothing', () => {
+  test('a probe sale of a token without decimals does not prove the unit of sales', () => {
     expect(sellNumberOf({ decimals: 0, held: 9n, written: 'tokens', asked: 3n, sold: 3n })).toBe(null)
   })
 

@@ -5,7 +5,7 @@ import { HighMarks } from '../../../src/live/isolation/isolated-segment.ts'
 const owner = { account: 'a', bot: 'b', mint: 'm' }
 const mark = (highPrice: number, mint = 'm') => ({ account: 'a', mint, highPrice })
 
-test('the last highest price of each position is returned once', () => {
+test('the latest highest price of each position is returned only once', () => {
   const marks = new HighMarks()
   marks.add([mark(1), mark(2, 'n')])
   marks.add([mark(3)])

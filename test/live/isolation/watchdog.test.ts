@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Cell } from '../../../src/live/isolation/engine-thread.ts'
 import { type ThreadUsage, threadId, threadUsage, Watchdog } from '../../../src/live/isolation/watchdog.ts'
 
-/** Returns the verdict of a watchdog about a thread after this many polls. `show` sets the state before each poll. */
+/** Returns the reports of a watchdog about a thread after this many polls. `show` sets the state before each poll. */
 function watched(
   looks: number,
   show: (cells: Int32Array, look: number) => void,

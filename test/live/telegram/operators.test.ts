@@ -212,15 +212,19 @@ describe('no command is taken', () => {
   })
 
   test.each<[what: string, update: object, answers: number]>([
-    ['that is in a group', flatten({ chat: { id: -5, type: 'group' } }), 0],
-    ['of an anonymous administrator', flatten({ sender_chat: { id: -5 }, chat: { id: -5, type: 'supergroup' } }), 0],
-    ['of a channel', { channel_post: flatten({}).message }, 0],
-    ['of another bot', flatten({}, { is_bot: true }), 0],
-    ['that was edited', { edited_message: flatten({}).message }, 0],
-    ['that was forwarded', flatten({ forward_origin: { type: 'user' } }), 1],
-    ['that was sent by way of another bot', flatten({ via_bot: { id: 9 } }), 1],
-    ['that is two minutes old', flatten({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 }), 1],
-  ])('the bot accepts no command in a message %s', async (_what, update, answers) => {
+    ['a message in a group', flatten({ chat: { id: -5, type: 'group' } }), 0],
+    [
+      'a message of an anonymous administrator',
+      flatten({ sender_chat: { id: -5 }, chat: { id: -5, type: 'supergroup' } }),
+      0,
+    ],
+    ['a message of a channel', { channel_post: flatten({}).message }, 0],
+    ['a message of another bot', flatten({}, { is_bot: true }), 0],
+    ['an edit of an earlier message', { edited_message: flatten({}).message }, 0],
+    ['a forwarded message', flatten({ forward_origin: { type: 'user' } }), 1],
+    ['a message that was sent through another bot', flatten({ via_bot: { id: 9 } }), 1],
+    ['a message that is two minutes old', flatten({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 }), 1],
+  ])('the bot accepts no command from an operator in %s', async (_what, update, answers) => {
     const rig = served()
     rig.api.receive(update as Record<string, unknown>)
     await rig.pass(3_000)

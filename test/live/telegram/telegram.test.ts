@@ -32,17 +32,20 @@ const message = (fields: object, from: object = {}) => ({
 })
 
 test.each<[what: string, update: object]>([
-  ['of a stranger', message({ chat: { id: 502, type: 'private' } }, { id: 502 })],
-  ['of a stranger in the chat of a viewer', message({}, { id: 502 })],
-  ['of a viewer in a group, whose members would see the answer', message({ chat: { id: -5, type: 'group' } })],
-  ['of another bot', message({}, { is_bot: true })],
-  ['without a sender', message({ from: undefined })],
-  ['whose sender has an id that is text', message({}, { id: `${VIEWER}` })],
-  ['that is two minutes old', message({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 })],
-  ['without a text', message({ text: undefined })],
-  ['that is null', { message: null }],
-  ['that is an edit of another message', { edited_message: message({}).message }],
-])('the bot does not answer a message %s, and answers later messages', async (_what, update) => {
+  ['a message of a stranger', message({ chat: { id: 502, type: 'private' } }, { id: 502 })],
+  ['a message of a stranger in the chat of a viewer', message({}, { id: 502 })],
+  [
+    'a message of a viewer in a group, whose members would see the answer',
+    message({ chat: { id: -5, type: 'group' } }),
+  ],
+  ['a message of another bot', message({}, { is_bot: true })],
+  ['a message without a sender', message({ from: undefined })],
+  ['a message whose sender has an id that is text', message({}, { id: `${VIEWER}` })],
+  ['a message that is two minutes old', message({ date: Date.UTC(2026, 10, 23, 12) / 1_000 - 121 })],
+  ['a message without text', message({ text: undefined })],
+  ['a message that is null', { message: null }],
+  ['an edit of an earlier message', { edited_message: message({}).message }],
+])('the bot does not answer %s, and answers later messages', async (_what, update) => {
   const rig = new TelegramRig().serve(VIEW)
   rig.api.receive(update as Record<string, unknown>)
   await rig.pass(3_000)

@@ -22,7 +22,7 @@ const order = fc.record({
 })
 const bot = fc.record({ trades: fc.nat(2), refusals: fc.dictionary(fc.constantFrom('A', 'B'), fc.nat(2)) })
 
-/** Random views with some of their keys: at least one for each way in which a change describes a key. */
+/** Random views with some of the keys of a view. For each form that a change can have, there is a key. */
 const view: fc.Arbitrary<View> = fc
   .record({
     time: fc.nat(1_000),

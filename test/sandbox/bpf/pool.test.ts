@@ -87,9 +87,9 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
   test.each<[string, PoolTrade]>([
     ['a buy of 1 SOL', buyIn(SOL)],
     ['a buy of an exact number of tokens', buyOut(34_000_000_000_000n)],
-    ['a buy of more tokens than exist, up to those for sale', buyOut(800_000_000_000_000n)],
+    ['a buy of more tokens than are for sale', buyOut(800_000_000_000_000n)],
     [
-      'a buy of one token more than exist',
+      'a buy of one base unit more than is for sale',
       buyOut(new Curve().reserves.realTokens - new Curve().quoteBuy(2n * SOL).tokens + 1n),
     ],
     ['a buy of all remaining tokens by SOL', buyIn(200n * SOL)],
@@ -120,7 +120,7 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     expect(one.tokens(one.tokensOf(one.user))).toBe(new Curve().quoteBuy(SOL).tokens)
   })
 
-  test('the pool calls System for the SOL of a buy and the token program for the tokens', () => {
+  test('the pool program calls the System program for the SOL of a buy and the token program for the tokens', () => {
     const token = one.tokenProgram
     expect(trade(one, new Curve(), buyIn(SOL), 0n).inner).toEqual([[PROGRAMS.system, PROGRAMS.system, token]])
     const curve = new Curve()
@@ -130,12 +130,12 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
 })
 
 describe('the pool program with random reserves and amounts', () => {
-  // SLUICE_POOL_RUNS=100000 starts the long form.
+  // `SLUICE_POOL_RUNS=100000` makes the test longer.
   const numRuns = Number(process.env.SLUICE_POOL_RUNS ?? 400)
   const setting = { numRuns, ...(process.env.SLUICE_POOL_RUNS ? {} : { seed: 1 }) }
   const amount = constantFrom(1n, 1_000n, 1_000_000n, SOL, 100n * SOL).chain((max) => bigInt({ min: 1n, max }))
 
-  test(`${numRuns} buys give the result of curve.ts, to the base unit and the lamport`, () => {
+  test(`${numRuns} random buys from the pool program give the results of curve.ts, to the base unit and the lamport`, () => {
     void assert(
       property(reserves, amount, boolean(), ({ virtualSol, virtualTokens, isPartlyReal }, size, isExactIn) => {
         const curve = curveOf(virtualSol, virtualTokens, isPartlyReal ? (virtualTokens * 3n) / 4n : virtualTokens)
@@ -150,7 +150,7 @@ describe('the pool program with random reserves and amounts', () => {
     )
   })
 
-  test(`${numRuns} sales give the result of curve.ts`, () => {
+  test(`${numRuns} random sales to the pool program give the results of curve.ts`, () => {
     void assert(
       property(reserves, amount, ({ virtualSol, virtualTokens }, size) => {
         const curve = curveOf(virtualSol, virtualTokens, virtualTokens)

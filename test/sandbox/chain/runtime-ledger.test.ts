@@ -95,7 +95,7 @@ test('a pool on the Solana runtime can be read before its first trade', async ()
   expect(ledger.account(vaultOf(MINT), 'confirmed')?.owner).toBe(PROGRAMS.token)
 })
 
-// The balances must be right after any transaction. SLUICE_CHAIN_SEEDS=200 starts the long form.
+// The balances must be right after any transaction. `SLUICE_CHAIN_SEEDS=200` makes the test longer.
 
 const BUILTINS = [
   ...Object.values(PROGRAMS),

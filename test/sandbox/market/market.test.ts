@@ -148,7 +148,7 @@ describe('generated market', () => {
   })
 })
 
-test('a token of an earlier process continues to trade', () => {
+test('a token of the generated market continues to trade in the next process', () => {
   const prints: string[] = []
   const market = new SeededMarket({ seed: 1, emit: ({ type, mint }) => type === 'trade' && prints.push(mint) })
   const held = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
@@ -256,7 +256,7 @@ describe('recorded market', () => {
     expect(market.token(mint)!.curve.price).toBeCloseTo(1e-7, 10)
   })
 
-  test('a file without a market message is refused', () => {
+  test('the recorded market refuses a file without a market message', () => {
     expect(() => new RecordedMarket({ path: file(['x']), emit: () => {} })).toThrow(/one JSON message per line/)
   })
 

@@ -128,7 +128,7 @@ describe('sendTransaction', () => {
     expect(await received()).toBe(AMOUNT)
   })
 
-  test('after 150 blocks a transaction is unknown and cannot land', async () => {
+  test('a transaction that has not landed after 150 blocks is unknown and can no longer land', async () => {
     rig = await openRig()
     const { bytes, signature } = await transfer()
     rig.advance(170)

@@ -168,7 +168,7 @@ describe('stream', () => {
     listener.close()
   })
 
-  test('the key of a mint delivers only events of that mint, and each once if a channel delivers them as well', async () => {
+  test('the key of a mint delivers only events of this mint, and each event once, even if another key delivers it as well', async () => {
     rig = await openRig()
     const both = await Listener.on(rig, ['trades', MINT])
     const other = await Listener.on(rig, [OTHER_MINT])
