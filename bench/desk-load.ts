@@ -39,7 +39,7 @@ const MOST_RATIO = 1.2
 const MOST_BEHIND_MS = 250
 
 interface Pair {
-  /** 99th percentile of the time from the row that triggers an exit to the exit's POST request, ms. */
+  /** 99th percentile of the time from the market row that triggers an exit to the exit's POST request, ms. */
   readonly without: number
   readonly followed: number
   /** Times from each commit of a block with browsers until each reading browser had received the last sequence number

@@ -118,8 +118,8 @@ export interface ExitParts {
   readonly clock: SystemClock
 }
 
-/** Measures the time, ms, from the row that triggers each exit until the exit's POST request reaches the server. Uses
- *  the components of a live run and a journal on disk. */
+/** Measures the time, ms, from the market row that triggers each exit until the exit's POST request reaches the server.
+ *  Uses the components of a live run and a journal on disk. */
 export async function exitTimes(run: ExitRun): Promise<number[]> {
   const { requestsPerMinute, folder, way, entriesPerSecond } = run
   const server = await startServer()

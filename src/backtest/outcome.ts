@@ -13,13 +13,13 @@ import type { ReplayedStart } from './replay/recorded-start.ts'
 export interface BacktestOptions {
   /** Whether to run even if the tape lacks data that the bots need. */
   readonly partial: boolean
-  /** Called from time to time with the number of rows played. */
+  /** Called from time to time with the number of market rows played so far. */
   readonly progress?: (rows: number) => void
   /** Receives the log lines and messages of the strategies. */
   readonly said?: RunnerOptions['said']
-  /** Journal that receives all events except the rows. */
+  /** Journal that receives all records except the market rows. */
   readonly journal?: Journal | undefined
-  /** Number of rows after which the result of each bot is noted. */
+  /** Number of market rows after which the result of each bot is noted. */
   readonly splitRow?: number | undefined
   /** Whether a strategy that throws ends only its own bot instead of the run. */
   readonly tolerant?: boolean

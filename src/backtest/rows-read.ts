@@ -1,7 +1,7 @@
 import type { Entry } from '../engine/replay/compare-decisions.ts'
 import { type Market, type MarketItem, withItems } from '../journal/tape/market-tape.ts'
 
-/** Receives the number of rows that a command has read, and the total number. */
+/** Receives the number of market rows that a command has read so far, and the total number. */
 export type RowsReport = (rows: number, of: number) => void
 
 /** Wraps a market, so that `report` receives the number of rows that were read from it. `passes`: expected number of

@@ -282,7 +282,8 @@ class Run {
     })
   }
 
-  /** Yields the tape as inputs of the runner. The time between two segments becomes a gap. */
+  /** Yields the tape as inputs of the runner. The time between two segments (starts of the recording process) becomes a
+   *  gap. */
   *#items(): Generator<TapeItem, void, undefined> {
     const pauses = new Pauses()
     let rows = 0
@@ -319,8 +320,8 @@ class Run {
     this.#segment.runner.stop()
   }
 
-  /** Yields rows. If `splitRow` is among them, cuts them there and notes the results. `before`: number of earlier
-   *  rows. */
+  /** Yields market rows. If `splitRow` is among them, cuts them there and notes the results. `before`: number of
+   *  earlier rows. */
   *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
     const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
     const isHere = split > item.from && split <= item.to

@@ -17,9 +17,9 @@ export interface Exported {
 type Message = Readonly<Record<string, unknown>>
 
 export interface ExportOptions {
-  /** Tokens whose rows are written; undefined for all. */
+  /** Tokens whose market rows are written; undefined for all tokens. */
   readonly mints?: ReadonlySet<string> | undefined
-  /** Called with the number of rows that were read. */
+  /** Called with the number of market rows that were read so far. */
   readonly progress?: (rows: number) => void
 }
 
@@ -65,7 +65,7 @@ export function exportTape(market: Market, path: string, { mints, progress = () 
   return count
 }
 
-/** Yields the messages of a tape. The time between two segments becomes a gap. */
+/** Yields the messages of a tape. The time between two segments (starts of the recording process) becomes a gap. */
 function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
   const pauses = new Pauses()
   for (const item of market.items(new Mints())) {

@@ -6,7 +6,7 @@ const KEPT = 1024
 const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000].map((us) => us / 1e6)
 
 /** Time that the engine needs per market row: the last thousand measurements in microseconds, and the counts of all
- *  measurements by size. Each measurement covers rows that arrived together. */
+ *  measurements by size. Each measurement covers the rows that arrived together. */
 export class DecisionTime {
   readonly #samples = new Float64Array(KEPT)
   readonly #counts = new TimeCounts(BOUNDS)

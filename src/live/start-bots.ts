@@ -281,7 +281,7 @@ class Start {
     return segment
   }
 
-  /** Returns a function that builds the start input of a segment from recovered state. */
+  /** Returns a function that builds the input that starts an engine (`StartInput`) from recovered state. */
   #startOf({ past }: StartContext, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
     const config = this.#config
     const code = codeHash(config.bots.map(({ strategy }) => strategy))
@@ -310,7 +310,7 @@ class Start {
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
   }
 
-  /** Starts the flow of rows and inputs to the engine. Returns a function that stops it. */
+  /** Starts the flow of market rows and inputs to the engine. Returns a function that stops it. */
   #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
     const { runner } = segment
     if (this.#options.record === true) world.feed.want(FIREHOSES)

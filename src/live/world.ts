@@ -60,7 +60,7 @@ export interface WorldParts {
   readonly end: (exitCode: ExitCode, message: string) => void
 }
 
-/** How far the engine is behind the stream of rows. */
+/** How far the engine is behind the stream of market rows. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
 /** In a live or paper run, connects the engine to the feed, to the executors, and to the request limit that the
@@ -153,7 +153,7 @@ export class LiveWorld {
     return this.#paper.market.price(mint)
   }
 
-  /** Returns a sink that passes rows and inputs to the runner, and measures the runner's decision time. */
+  /** Returns a sink that passes market rows and inputs to the runner, and measures the runner's decision time. */
   timed(runner: Sink): Sink {
     const sink = this.#paper.withInputs(runner)
     return {
@@ -189,7 +189,7 @@ export class LiveWorld {
     for (const key of keys) this.chain?.mints.prepare(key)
   }
 
-  /** Requests a reading of the mint's pool. The result arrives as an input. */
+  /** Requests that the mint's pool is read on the chain. The result arrives as an input. */
   poll(mint: string): void {
     this.#pools.ask(mint)
   }
@@ -219,8 +219,8 @@ export class LiveWorld {
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
 
-  /** Called with each group of rows after the engine has handled it: updates the prices for paper fills, and detects
-   *  the wallet's own trades. */
+  /** Called with each group of market rows after the engine has handled it: updates the prices for paper fills, and
+   *  detects the wallet's own trades. */
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)

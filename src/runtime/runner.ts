@@ -11,19 +11,19 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  /** Called with each group of rows after the engine has handled it, but before the decisions of its last row are
-   *  carried out. A paper market updates its prices here, and a simulated clock advances. A paper fill therefore never
-   *  depends on rows that are later than the row at which its order was decided. */
+  /** Called with each group of market rows after the engine has handled it, but before the decisions of its last row
+   *  are carried out. A paper market updates its prices here, and a simulated clock advances. A paper fill therefore
+   *  never depends on rows that are later than the row at which its order was decided. */
   readonly observe?: (block: Block, from: number, to: number) => void
-  /** Number of the first row or input of this process. It is higher than all numbers in the journal. */
+  /** Number of the first market row or input of this process. It is higher than all numbers in the journal. */
   readonly firstSeq: Seq
   /** Time of the last entry in the journal. The runner's time is never earlier. */
   readonly lastTime?: Millis
 }
 
-/** The only entrance to the engine. It gives every row and input a number and a time, writes it to the journal with the
- *  engine's outputs, and carries out the outputs. Items that are posted while another item is handled wait in a
- *  queue. */
+/** The only entrance to the engine. It gives every market row and every input a number and a time, writes it to the
+ *  journal with the engine's outputs, and carries out the outputs. Items that are posted while another item is handled
+ *  wait in a queue. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -39,10 +39,10 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Handles rows. The source has stamped them with their arrival time, which it reads once per batch from the runner's
-   *  clock. If an input with a later time is handled before these rows, the rows get the time of that input, so that
-   *  time never decreases. The time is changed in the block, because the journal stores the block and a replay uses
-   *  it. */
+  /** Handles market rows. The source has stamped them with their arrival time, which it reads once per batch from the
+   *  runner's clock. If an input with a later time is handled before these rows, the rows get the time of that input,
+   *  so that time never decreases. The time is changed in the block, because the journal stores the block and a replay
+   *  uses it. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source delivered rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
@@ -74,7 +74,7 @@ export class Runner implements Sink {
     this.#busy = false
   }
 
-  /** Number of the next row or input. */
+  /** Number of the next market row or input. */
   get nextSeq(): Seq {
     return this.#nextSeq
   }
@@ -113,7 +113,7 @@ export interface EffectsOptions {
   readonly gateway: GatewayPort
   /** Gives the source the keys to which the bots subscribe. */
   readonly want: (keys: readonly string[]) => void
-  /** Requests a reading of a mint's pool. Absent if there is no chain; polls are then ignored. */
+  /** Requests that a mint's pool is read on the chain. Absent if there is no chain; the requests are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined
   /** For replays: schedules a timer that is due at `at` for the time at which the recorded run fired it. Returns
    *  undefined if the clock must schedule the timer. */
@@ -142,8 +142,8 @@ export class Effects {
     this.#post = post
   }
 
-  /** Writes all outputs of a row or input before it carries out any of them, so that an order is committed together
-   *  with the other decisions of the same row or input. */
+  /** Writes all outputs of a market row or input before it carries out any of them, so that an order is committed
+   *  together with the other decisions of the same row or input. */
   carryOut(seq: Seq, time: Millis, outputs: readonly Output[]): void {
     const { journal } = this.#options
     const count = outputs.length

@@ -41,14 +41,14 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Returns what the engine has seen of a position's token; undefined without a position. The reading may be a quarter
+  /** Returns what the engine has seen of a position's token; undefined without a position. The result may be a quarter
    *  of a second old. */
   readingOf(owner: Owner): PositionReading | undefined
   /** Whether no item waits for the engine. */
   readonly isIdle: boolean
   /** Waiting time of the oldest item without an answer, ms. */
   readonly lagMs: number
-  /** Number of rows handled since the start. */
+  /** Number of market rows handled since the start. */
   readonly rowsHandled: number
   close(): unknown
 }
@@ -76,7 +76,7 @@ export class Segment implements AnySegment {
     })
   }
 
-  /** Restores money from the journal and warms the strategies up. Returns the number of warm-up rows. */
+  /** Restores money from the journal and warms the strategies up. Returns the number of market rows in the warm-up. */
   begin(start: StartInput, blocks: Iterable<Block>): number {
     this.runner.post(start)
     let warmed = 0

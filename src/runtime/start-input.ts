@@ -15,7 +15,7 @@ import type { JournalReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { ServiceProof } from '../orders/service-facts.ts'
 
-/** Parts of a start input that do not come from the configuration. */
+/** The parts of a `StartInput` that do not come from the configuration. */
 export interface Beginning
   extends Pick<
     StartInput,
@@ -25,10 +25,10 @@ export interface Beginning
   readonly proof?: ServiceProof | undefined
 }
 
-/** A warm-up without rows. */
+/** A warm-up without market rows. */
 export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
 
-/** Returns the start input of a segment: of a live run, of a backtest, or of a strategy's test. */
+/** Returns the input that starts the engine of a live run, of a backtest, or of a strategy's test. */
 export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
   const { segment, code, bots, plan, money, stopped, sources, warm, warmGaps = [], warmTo, proof } = beginning
   const { tradePrice, tradeAmount } = service.units
@@ -101,7 +101,7 @@ function secondsOf({ strategy: { strategy }, params }: Config['bots'][number]): 
   return strategy.warmup ?? Math.min(MOST_WARMUP_SECONDS, Math.max(WARMUP_SECONDS, secondsOfBars(strategy, params)))
 }
 
-/** Parts from which `recoveredStart` builds a start input. */
+/** Parts from which `recoveredStart` builds a `StartInput`. */
 export interface Recovery {
   readonly config: Config
   readonly bots: readonly BotSettings[]
@@ -113,7 +113,7 @@ export interface Recovery {
   readonly proof?: ServiceProof | undefined
 }
 
-/** Returns the start input that continues from recovered state: the money, and the range of the tape for the
+/** Returns the input that starts an engine from recovered state: the money, and the range of the tape for the
  *  warm-up. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))

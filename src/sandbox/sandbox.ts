@@ -33,7 +33,7 @@ export interface SandboxOptions {
   seed?: number
   /** Seed of a dialect, or behaviours that replace those of dialect 0. Default 0. */
   dialect?: number | Partial<Dialect>
-  /** Speed of the market as a multiple of real time; default 1. The time per slot does not depend on it. */
+  /** Speed of the market as a multiple of real time; default 1. The duration of a Solana slot does not depend on it. */
   speed?: number
   /** Path of a recording (NDJSON of service messages) that replaces the generated market. With `repeat`, it starts
    *  again at its end. */
@@ -47,7 +47,7 @@ export interface SandboxOptions {
   wallets?: readonly string[]
   /** Initial balance of each new wallet, SOL; default 10. */
   fundSol?: number
-  /** Milliseconds per slot; default 400. */
+  /** Duration of a Solana slot, ms; default 400. */
   slotMs?: number
   /** Kind of the chain. Default: Solana's runtime if it is installed, else the small ledger. */
   chain?: ChainKind

@@ -14,8 +14,8 @@ export interface BotExtras {
   readonly random: RandomEntries | null
 }
 
-/** Result of a run without one restriction. `delay`: every transaction lands in the slot after its decision. `limits`:
- *  the bot has no limits of its own, and enough money. */
+/** Result of a run without one restriction. `delay`: every transaction lands in the Solana slot after its decision.
+ *  `limits`: the bot has no limits of its own, and enough money. */
 export interface FreedRun {
   readonly of: 'delay' | 'limits'
   readonly netSol: number

@@ -80,7 +80,7 @@ export interface PlayedStart {
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
-/** Replays each start of the recorded run separately, with its own configuration, rows and restored state. */
+/** Replays each start of the recorded run separately, with its own configuration, market rows and restored state. */
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
@@ -163,7 +163,7 @@ function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
 export interface Step {
   readonly name: string
   readonly play: () => Replay
-  /** Number of rows that `play` reads. */
+  /** Number of market rows that `play` reads. */
   readonly rows: number
 }
 

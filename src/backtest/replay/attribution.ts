@@ -73,7 +73,7 @@ export async function attribute(
   const read = new RowsRead(progress)
   read.expect(segments.reduce((sum, { rows }) => sum + rows, 0) * (1 + LEAST_STEPS))
   const record = recordOf(live, segments, read)
-  // Rows from before the first start serve only as warm-up.
+  // Market rows from before the first start serve only as warm-up.
   const market = read.market(windowOf(live.market(), first.time, Number.POSITIVE_INFINITY))
   const models = modelsOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, models), await configOf(last.start, models)]

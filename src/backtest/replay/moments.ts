@@ -4,7 +4,7 @@ import type { Timer } from '../../engine/recovered-money.ts'
 import { nextFiring } from '../../engine/timers.ts'
 import type { SegmentParts } from '../../runtime/segment.ts'
 
-/** A point between two rows of a recorded run. */
+/** A point between two market rows of a recorded run. */
 export interface Place {
   readonly seq: Seq
   readonly time: Millis

@@ -4,8 +4,9 @@ import { openReader } from '../../journal/reader/reader.ts'
 import { type ReplayReport, readableSegments, replaySegments } from './segments.ts'
 import type { FromReplayThread } from './segments-thread.ts'
 
-/** Replays every segment of a journal, and proves its rows. If the strategies ran in a thread of their own, the replay
- *  runs them in a thread too: when that thread ends, all timers that the strategies left running end. */
+/** Replays every segment (start of a process) of a journal, and proves the rows of its tables. If the strategies ran in
+ *  a thread of their own, the replay runs them in a thread too: when that thread ends, all timers that the strategies
+ *  left running end. */
 export async function replayJournal(journal: string, report: ReplayReport): Promise<void> {
   if (!isIsolated(journal)) return replaySegments(journal, report)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

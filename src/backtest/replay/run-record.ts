@@ -69,7 +69,7 @@ export class RunRecord {
    *  order again, the reports about that are in `carried`. */
   readonly attempts: RecordedAttempt[] = []
   readonly orders = new Map<string, RecordedOrder>()
-  /** First reading of the live wallet; null if it was never read. */
+  /** Balance of the live wallet when it was read for the first time; null if it was never read. */
   walletLamports: Lamports | null = null
   readonly #results: BacktestResults
   readonly #open = new Map<string, RecordedAttempt>()

@@ -9,7 +9,8 @@ import type { Segment } from '../../journal/tape/recorded-segments.ts'
 import { Mints } from '../../market/mints.ts'
 import { RowsRead, type RowsReport } from '../rows-read.ts'
 
-/** Result of the replay of one segment. `skipped` is the reason why it was not replayed; '' if it was. */
+/** Result of the replay of one segment (one start of a process). `skipped` is the reason why it was not replayed; '' if
+ *  it was. */
 export interface Outcome {
   readonly segment: number
   readonly skipped: string
@@ -21,15 +22,15 @@ export interface Outcome {
 /** Functions that receive the results of a replay, one at a time. */
 export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
-  /** Receives each row that contradicts the journal's own record. */
+  /** Receives each table row of the journal that contradicts the recorded inputs and decisions. */
   readonly finding: (finding: Finding) => void
-  /** Receives the number of rows that were replayed, and the number of all rows. While the rows are proved, after the
-   *  replay, both numbers are equal. */
+  /** Receives the number of market rows that were replayed, and the number of all market rows. Both are equal while the
+   *  tables are proved, after the replay. */
   readonly progress?: RowsReport
 }
 
-/** Replays every recorded segment, and proves every row. All strategies are loaded first. After that, only their
- *  handlers run. */
+/** Replays every recorded segment, and proves every table row of the journal. All strategies are loaded first. After
+ *  that, only their handlers run. */
 export async function replaySegments(journal: string, report: ReplayReport): Promise<void> {
   const reader = openReader(journal)
   try {
@@ -50,8 +51,8 @@ export async function replaySegments(journal: string, report: ReplayReport): Pro
   }
 }
 
-/** Returns the segments; an empty list if the record of a start is not valid JSON. In that case the findings name the
- *  row, because its checksum does not match. */
+/** Returns the segments; an empty list if the record of a start is not valid JSON. In that case, the findings name the
+ *  table row of the record, because its checksum does not match. */
 export function readableSegments(reader: JournalReader): Segment[] {
   try {
     return reader.segments()

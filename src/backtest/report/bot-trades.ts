@@ -10,7 +10,8 @@ import type { ReportRows } from '../../journal/reader/report-rows.ts'
 import { liquidationOf } from '../../runtime/liquidation-value.ts'
 import { type Group, groupsOf, kindOf, type TagGroups, tagGroupsOf, withoutBest } from '../metrics/groups.ts'
 
-/** Results of a bot in one account over all segments of a journal. Amounts are in SOL, after all fees. */
+/** Results of a bot in one account over all starts of the process that a journal records. Amounts are in SOL, after all
+ *  fees. */
 export interface BotTrades extends TagGroups {
   readonly bot: string
   readonly mode: Mode

@@ -16,7 +16,7 @@ export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
   readonly bot: BotConfig
-  /** First row of the hold-out; undefined if there is none. */
+  /** First market row of the hold-out; undefined if there is none. */
   readonly splitRow: number | undefined
 }
 

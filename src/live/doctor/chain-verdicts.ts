@@ -28,7 +28,7 @@ export interface RpcFinding {
    *  possible. */
   readonly minContextSlot: boolean | null
   readonly slot: number
-  /** Number of slots by which the node is behind the newest slot that another node of the same chain had already
+  /** Number of Solana slots by which the node is behind the newest slot that another node of the same chain had already
    *  reported. */
   readonly behind: number
   /** Age of the node's newest confirmed block by this machine's clock, ms; null if unknown. */

@@ -12,7 +12,7 @@ import type { LiveWorld } from '../world.ts'
 import { IsolatedSegment } from './isolated-segment.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 
-/** Builds the start input of a segment that continues from recovered state. */
+/** Builds the input that starts an engine (`StartInput`) from recovered state. */
 export type StartOf = (recovered: Recovered) => StartInput
 
 export interface Isolation {

@@ -21,10 +21,10 @@ export interface EngineThreadStart {
 
 /** Indexes of the shared counters. They show the state of the thread even while it is too busy to send a message. */
 export const Cell = {
-  /** Index, in the start input, of the bot whose handler is running; -1 if none is. */
+  /** Index of the bot whose handler is running, in the list of the `StartInput`; -1 if no handler is running. */
   active: 0,
-  /** Counter that is incremented with every handler, every few rows, every input, and every loaded module. It must
-   *  directly follow `active`, because the engine receives both counters as one array. */
+  /** Counter that is incremented with every handler, every few market rows, every input, and every loaded module. It
+   *  must directly follow `active`, because the engine receives both counters as one array. */
   progress: 1,
   /** Time within which the progress counter must change, ms; 0 while the thread waits for work. */
   deadlineMs: 2,

@@ -30,7 +30,7 @@ import { threadId } from './watchdog.ts'
 const LOAD_DEADLINE_MS = 10_000
 const START_DEADLINE_MS = 2_000
 const DEADLINE_MS = 500
-/** Number of rows between two updates of the progress counter. */
+/** Number of market rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
 /** Value in `tokens` for a mint number that the main thread has given to no mint. */
@@ -101,7 +101,8 @@ async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<str
   return strategies
 }
 
-/** Feeds the warm-up to the strategies; this thread reads it from the tape itself. Returns the number of rows. */
+/** Feeds the warm-up to the strategies; this thread reads it from the tape itself. Returns the number of market
+ *  rows. */
 function warm(engine: Engine, journal: string, range: StartInput['warm']): number {
   if (range.from > range.to) return 0
   const reader = openReader(journal)

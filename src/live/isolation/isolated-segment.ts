@@ -21,12 +21,12 @@ const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
-  /** Called with every input after the engine has answered it, in the order of inputs and rows. */
+  /** Called with every input after the engine has answered it, in the order of inputs and market rows. */
   readonly heard: (input: Input) => void
   /** Path of the journal with the tape. */
   readonly journalPath: string
   readonly memory?: MemoryLimits | undefined
-  /** Reads the journal and returns the start input that continues from it. */
+  /** Reads the journal and returns the input that starts an engine from the recovered state. */
   readonly startAgain: () => StartInput
   readonly decided: (us: number) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -78,7 +78,7 @@ export class IsolatedSegment implements AnySegment {
     return this.#warmed.promise
   }
 
-  /** Resumes the open orders of the bots in the start input, exits first. */
+  /** Resumes the open orders of the bots in `start`, exits first. */
   resume(start: StartInput): void {
     takeUp(this.gateway, this.#parts.past, start)
   }

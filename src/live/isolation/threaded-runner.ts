@@ -6,32 +6,32 @@ import type { Sink } from '../../engine/ports.ts'
 import type { Block } from '../../market/block.ts'
 import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
 
-/** Maximum number of rows that the engine has received and not answered. An operator's command therefore waits for at
- *  most this many rows. */
+/** Maximum number of market rows that the engine has received and not answered. An operator's command therefore waits
+ *  for at most this many rows. */
 const ROWS_AHEAD = 64
 
 /** An engine in another thread. It receives and answers all items in order. */
 export interface EngineLink {
   /** Starts the engine, which answers with `begun`. */
   begin(seq: Seq, time: Millis, start: StartInput): void
-  /** Sends rows. The engine answers with `did`, once for each row with a decision and once at the end. */
+  /** Sends market rows. The engine answers with `did`, once for each row with a decision and once at the end. */
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   /** Sends an input, which the engine answers with `did`. */
   input(seq: Seq, time: Millis, input: Input): void
 }
 
 export interface ThreadedRunnerOptions extends EffectsOptions {
-  /** Called with every batch of rows; see `observe` of `Runner`. */
+  /** Called with every batch of market rows; see `observe` of `Runner`. */
   readonly observe: (block: Block, from: number, to: number) => void
-  /** Called with every input, in the order of inputs and of the rows that `observe` receives. */
+  /** Called with every input, in the order of inputs and of the market rows that `observe` receives. */
   readonly heard: (input: Input) => void
   readonly firstSeq: Seq
   readonly lastTime: Millis
-  /** Called with the time from the arrival of rows until their decisions were known, microseconds per row. */
+  /** Called with the time from the arrival of market rows until their decisions were known, microseconds per row. */
   readonly decided: (us: number) => void
 }
 
-/** Rows or an input for the engine. Their number (seq) is given when they are sent. */
+/** Market rows or an input for the engine. They get their number (seq) when they are sent. */
 type Given =
   | {
       readonly kind: 'rows'
@@ -53,13 +53,14 @@ export class ThreadedRunner implements Sink {
   #link: EngineLink | undefined
   #start: { readonly seq: Seq; readonly time: Millis; readonly input: StartInput } | undefined
   #given = new Fifo<Given>()
-  /** Number of rows in `#given`. */
+  /** Number of market rows in `#given`. */
   #rowsAhead = 0
-  /** Number of rows that were answered and observed since the start. */
+  /** Number of market rows that were answered and observed since the start. */
   #rowsHandled = 0
-  /** Items that arrived while there was no engine, or while the maximum number of rows was under way. */
+  /** Items that arrived while there was no engine, or while the engine had not answered the maximum number of market
+   *  rows. */
   #waiting = new Fifo<Given>()
-  /** Number that the next row or input receives when it is sent. */
+  /** Number that the next market row or input receives when it is sent. */
   #nextSeq: Seq
   #lastTime: Millis
   /** Number and time of the item that was answered last. */
@@ -73,7 +74,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq: options.firstSeq - 1, time: options.lastTime }
   }
 
-  /** Accepts all the given rows at once. Returns `to`, the index after the last of them. */
+  /** Accepts all the given market rows at once. Returns `to`, the index after the last of them. */
   rows(block: Block, from: number, to: number): number {
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
@@ -117,7 +118,7 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** Called when the engine has answered an input, or rows: all items before number `next` are answered. */
+  /** Called when the engine has answered an input or market rows. All items before number `next` are then answered. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
     assert(one !== undefined, 'the engine answered an item that was not sent')
@@ -173,8 +174,9 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Gives an item its number and time, and sends it. If rows have an older time than an input that was sent before
-   *  them, they get the time of that input. The time is changed in the block, because the journal stores the block. */
+  /** Gives an item its number and time, and sends it. If market rows have an older time than an input that was sent
+   *  before them, they get the time of that input. The time is changed in the block, because the journal stores the
+   *  block. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)

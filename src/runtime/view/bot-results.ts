@@ -98,7 +98,7 @@ export class BotResults {
     for (const one of money.bots) this.#continueDay(one, this.#pastOf(one.account, one.bot) ?? NO_FEES)
   }
 
-  /** Takes over the results of a recorded journal, including those of its last segment. */
+  /** Takes over the results of a recorded journal, including those since the last start of the process. */
   endWith(past: PastResults): void {
     const bots = past.bots.map((one) => {
       const { realized, fees } = this.#sinceStart(one.account, one.bot)
@@ -131,7 +131,7 @@ export class BotResults {
   }
 
   take(seq: Seq, output: Output): void {
-    // `hear` is not called for rows, so an output with another seq belongs to a market row after the last input.
+    // `hear` is not called for market rows, so an output with another seq belongs to a market row after the last input.
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)

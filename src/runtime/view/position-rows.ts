@@ -5,9 +5,9 @@ import type { PositionRow } from '../../journal/reader/reader.ts'
 import type { Entry } from './position-entries.ts'
 import type { ExitStatus, PositionStatus } from './view.ts'
 
-/** What a row shows of a position, apart from its prices. The object is replaced when it changes. */
+/** What a row of the view shows of a position, apart from its prices. The object is replaced when it changes. */
 export interface HeldPosition {
-  /** Id of the row. */
+  /** Id of the position's row in the view. */
   readonly id: string
   readonly position: Position
   readonly wallet: string | undefined
@@ -25,7 +25,8 @@ export interface ReadPosition {
   readonly reading: PositionReading
 }
 
-/** Returns what a row shows of a position, apart from its prices; the same object as before if nothing has changed. */
+/** Returns what a row of the view shows of a position, apart from its prices; the same object as before if nothing has
+ *  changed. */
 export function heldPosition(
   position: Position,
   wallet: string | undefined,
@@ -47,7 +48,7 @@ interface Made {
 
 const rows = new WeakMap<HeldPosition, Made>()
 
-/** Returns the row of a position; the same object as before if nothing has changed. */
+/** Returns the row of a position in the view; the same object as before if nothing has changed. */
 export function rowOf({ held, reading }: ReadPosition, now: Millis): PositionStatus {
   const same = rows.get(held)
   const isAged = held.position.exits.takeProfitByAge !== undefined

@@ -7,9 +7,9 @@ import type { PositionStatus } from './view.ts'
 // prices are sent as numbers, and the other thread makes the rows of the view from them. Making and copying the rows of
 // 1,000 positions in this thread would delay its orders by milliseconds.
 
-/** What another thread must know to make the rows of the positions. */
+/** What another thread must know to make the view's rows of the positions. */
 export interface PositionNews {
-  /** New and changed positions by the id of their row; null for a closed one. */
+  /** New and changed positions by the id of their row in the view; null for a closed position. */
   readonly held: ReadonlyMap<string, HeldPosition | null>
   /** The prices, values and times of all positions, in the order that the positions have after `held` is applied. */
   readonly readings: Float64Array
@@ -56,7 +56,7 @@ export class ReceivedPositions {
     this.#readings = readings
   }
 
-  /** The rows of all positions. Rows that did not change stay the same objects. */
+  /** The view's rows of all positions. Rows that did not change stay the same objects. */
   rows(now: Millis): PositionStatus[] {
     return [...this.#held.values()].map((held, at) => rowOf({ held, reading: unpacked(this.#readings, at) }, now))
   }
@@ -68,7 +68,7 @@ function apply(to: Map<string, HeldPosition>, changes: PositionNews['held']): vo
     else to.set(id, held)
 }
 
-/** Number of values in a reading. */
+/** Number of values that are sent for each position. */
 const WIDTH = 5
 
 function packed(readings: readonly PositionReading[]): Float64Array {

@@ -37,7 +37,7 @@ export interface ViewParts {
   readonly process?: () => ProcessStatus
 }
 
-/** A view that was just read. The rows of its positions are not made yet. */
+/** A view that was just read. It does not contain the rows of its positions yet. */
 export interface Reading {
   /** The view without positions. */
   readonly view: View

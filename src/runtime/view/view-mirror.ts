@@ -23,7 +23,7 @@ export class ViewMirror implements ViewSource {
   readonly #listeners = new Set<(change: Change) => void>()
   #searchedAt = Number.NEGATIVE_INFINITY
   readonly #positions = new ReceivedPositions()
-  /** Rows of the positions without symbols. */
+  /** The view's rows of the positions, without symbols. */
   #rows: readonly PositionStatus[]
   #view: View
 

@@ -62,7 +62,7 @@ export interface PastOfModel {
  *  only counted. */
 export class ViewModel {
   segment = 0
-  /** Number of the last row or input. */
+  /** Number of the last market row or input. */
   seq: Seq = 0
   rows = 0
   decisions = 0
@@ -82,7 +82,7 @@ export class ViewModel {
   readonly fills = new Map<string, Fill>()
   readonly results = new BotResults()
   readonly totals = new RunTotals()
-  /** Balance of each account in lamports; null before the first reading. */
+  /** Balance of each account in lamports; null before it was read for the first time. */
   readonly balances = new Map<string, number | null>()
   /** Number of refused requests of each bot, by code. */
   readonly refusals = new Map<string, Map<string, number>>()

@@ -19,12 +19,12 @@ const MOST_WAIT_MS = 40
 /** The view is also read after this time without an event, because connections, requests and the process change their
  *  state without events. */
 const SILENT_MS = 500
-/** Time between two readings while no browser follows. */
+/** Time between two readings of the view while no browser follows it. */
 const UNWATCHED_MS = 1_000
 /** Maximum number of log lines in one change. Further lines can be read from the journal. */
 const MOST_LINES = 200
 
-/** A change for another thread. That thread makes the rows of the positions from `news`. */
+/** A change for another thread. That thread makes the view's rows of the positions from `news`. */
 export interface Update extends Change {
   readonly news?: PositionNews
 }

@@ -22,7 +22,7 @@ export interface View extends Health, FeedStatus {
   readonly source: 'running' | 'recorded' | 'results'
   readonly startedAt: Millis
   readonly time: Millis
-  /** Number of the last row or input that the view contains. */
+  /** Number of the last market row or input that the view contains. */
   readonly seq: Seq
   /** Number of market rows since this start; the counts of orders, fills and gaps also begin at this start. */
   readonly rows: number
@@ -246,7 +246,7 @@ export interface WalletStatus {
   readonly name?: string
   readonly mode: string
   readonly bots: readonly string[]
-  /** Balance as last read (live) or computed (paper); null before the first reading. */
+  /** Balance as last read (live) or computed (paper); null before it is known. */
   readonly solBalance: number | null
   /** Liquidation value of the positions. The cost is used for a position without a price. */
   readonly positionsSol: number

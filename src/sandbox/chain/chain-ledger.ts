@@ -32,7 +32,7 @@ export interface ChainOptions {
   /** Text that determines the genesis hash of a new chain, together with the seed. It is random, unless a test needs
    *  the same chain twice. */
   entropy: string
-  /** Milliseconds per slot; default 400, as on mainnet. */
+  /** Duration of a Solana slot, ms; default 400, as on mainnet. */
   slotMs?: number | undefined
 }
 

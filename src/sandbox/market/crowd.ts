@@ -68,7 +68,8 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** Starts 3 to 15 buyers within the first two slots. Each of them later sells everything in one or two swaps. */
+  /** Starts 3 to 15 buyers within the first two Solana slots. Each of them later sells everything in one or two
+   *  swaps. */
   #snipe(): void {
     for (let left = 3 + this.#draws.integer(13); left > 0; left--) {
       this.#later(this.#draws.between(50, 800), () => {

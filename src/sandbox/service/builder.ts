@@ -26,8 +26,8 @@ export interface BuilderOptions extends PricingOptions {
 /** Value of `lastValidBlockHeight` under the fault `builtHeight`. */
 const ABSURD_HEIGHT = 999_999_999_999
 const EXPIRED_AFTER_SLOTS = 200
-/** Number of slots after which an attack starts. It starts in the next block, so that a simulation before shows an
- *  honest trade. */
+/** Number of Solana slots after which an attack starts. It starts in the next block, so that a simulation before that
+ *  block shows an honest trade. */
 const TRAP_DELAY_SLOTS = 1
 
 /** Answers POST /transaction/buy and /transaction/sell with transactions that the client signs and sends. */
