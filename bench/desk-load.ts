@@ -1,8 +1,8 @@
 // `npm run bench -- desk-load`: measures how much 100 browsers at the desk slow down the exits of the process, and how
 // long a change takes to reach a browser.
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, getPriority, setPriority } from 'node:os'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deskFrom } from '../src/config/defaults.ts'
 import { Desk } from '../src/desk/host.ts'
@@ -23,12 +23,16 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Number of exits in one pair of measurements, with and without browsers. In half of the blocks of exits there are
+/** Number of blocks of exits in one pair of measurements, and of exits in a block. In half of the blocks there are
  *  browsers, so the 99th percentile of each half is its tenth highest time. Each exit sells one position, so 1,000 are
  *  open on average. */
-const EXITS = 2_000
 const BLOCKS = 16
-const SMOKE_EXITS = 80
+const EXITS_A_BLOCK = 125
+/** Blocks before these, whose times do not count. The threads of the journal and of the desk are new in each pair. An
+ *  exit takes several times as long while V8 compiles their code, and the highest hundredth of one side would be
+ *  such exits. */
+const WARM_UP_BLOCKS = 4
+const SMOKE_EXITS_A_BLOCK = 5
 /** Share of the requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
 /** `LAST_CHANGES_MS`: time after a block in which its last changes reach the browsers. `SETTLE_MS`: time in which
@@ -50,9 +54,10 @@ interface Pair {
 /** Measures the exits of one process that serves a desk. Browsers come and leave between blocks of exits, because a
  *  disturbance of the machine lasts longer than a block and then affects blocks with and without browsers alike.
  *  `isFirst`: whether there are browsers in the first block. */
-async function runPair(folder: string, exits: number, isFirst: boolean): Promise<Pair> {
+async function runPair(folder: string, exitsOfBlock: number, isFirst: boolean): Promise<Pair> {
+  const warmUp = WARM_UP_BLOCKS * exitsOfBlock
   const isFollowedAt = (exit: number): boolean => {
-    const block = Math.floor((exit * BLOCKS) / exits)
+    const block = Math.floor(exit / exitsOfBlock)
     // The order of blocks with (A) and without browsers (B) is A B B A A B B A ..., so that on average both kinds have
     // equally many open positions.
     return [1, 2].includes(block % 4) !== isFirst
@@ -97,10 +102,11 @@ async function runPair(folder: string, exits: number, isFirst: boolean): Promise
     if (isFollowed) commits.push([])
   }
   const before = (exit: number): Promise<void> | undefined => (isFollowedAt(exit) === isFollowed ? undefined : turn())
+  const exits = warmUp + BLOCKS * exitsOfBlock
   const way = { requestsPerMinute: Math.ceil(exits / RESERVED_SHARE), way: 'alone', entriesPerSecond: 0 } as const
   const times = await exitTimes({ folder, ...way, watch, during, before })
   const p99 = (isIn: (exit: number) => boolean): number => {
-    const own = times.filter((_, exit) => isIn(exit)).sort((one, other) => one - other)
+    const own = times.filter((_, exit) => exit >= warmUp && isIn(exit)).sort((one, other) => one - other)
     return own[Math.floor(own.length * 0.99)] as number
   }
   return {
@@ -136,12 +142,17 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
   return desk
 }
 
-/** Starts a process for browsers. Real browsers run on other machines. A lower priority prevents them from taking
- *  processor time from the process that trades. */
+/** Starts a process for browsers. Real browsers run on other machines, so this process must not take processor time
+ *  from the process that trades. A low priority is not enough: on Linux, a process that has begun to run may keep its
+ *  processor for a millisecond, even if a thread with a higher priority wakes up. Only a process of the class `idle`
+ *  leaves its processor at once. */
 function startBrowsers(): ChildProcess {
-  const child = fork(new URL('./browsers-process.ts', import.meta.url))
-  const lowest = constants.priority.PRIORITY_LOW
-  setPriority(child.pid as number, Math.min(lowest, getPriority() + constants.priority.PRIORITY_BELOW_NORMAL))
+  const file = new URL('./browsers-process.ts', import.meta.url)
+  const idle = ['--idle', '0', process.execPath]
+  if (spawnSync('chrt', [...idle, '--version']).status === 0)
+    return fork(file, { execPath: 'chrt', execArgv: [...idle, ...process.execArgv] })
+  const child = fork(file)
+  setPriority(child.pid as number, constants.priority.PRIORITY_LOW)
   return child
 }
 
@@ -170,9 +181,9 @@ export async function benchDeskLoad(smoke = false): Promise<Figure[]> {
   const pairs: Pair[] = []
   const count = smoke ? 2 : PAIRS
   await inTemporaryFolder(async (folder) => {
-    await runPair(folder, SMOKE_EXITS, true) // warms up
+    await runPair(folder, SMOKE_EXITS_A_BLOCK, true) // warms up
     while (pairs.length < count) {
-      const pair = await runPair(folder, smoke ? SMOKE_EXITS : EXITS, pairs.length % 2 === 0)
+      const pair = await runPair(folder, smoke ? SMOKE_EXITS_A_BLOCK : EXITS_A_BLOCK, pairs.length % 2 === 0)
       pairs.push(pair)
       const both = `${pair.without.toFixed(1)} ms without browsers, ${pair.followed.toFixed(1)} ms with them`
       process.stderr.write(`desk-load: pair ${pairs.length} of ${count}: p99 ${both}\n`)

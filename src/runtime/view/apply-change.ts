@@ -34,7 +34,8 @@ function merged<Row extends { readonly id: string }>(
   order: (one: Row, other: Row) => number,
 ): readonly Row[] {
   if (changes === undefined) return rows
-  const kept = rows.filter(({ id }) => !Object.hasOwn(changes, id))
+  const changed = new Set(Object.keys(changes))
+  const kept = rows.filter(({ id }) => !changed.has(id))
   const news = Object.values(changes).filter((row) => row !== null)
   return [...kept, ...news].sort(order)
 }

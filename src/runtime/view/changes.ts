@@ -20,7 +20,7 @@ export function changeBetween(
 ): Change | undefined {
   const set: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(after))
-    if (!OWN_KEYS.has(key) && !same(value, before[key as keyof View])) set[key] = value
+    if (!OWN_KEYS.has(key) && !sameJson(value, before[key as keyof View])) set[key] = value
   const lists = {
     ...listed(
       'positions',
@@ -46,7 +46,7 @@ function listed<Rows>(key: 'positions' | 'openOrders' | 'bots', rows: Rows | und
 
 /** Returns the new and changed rows of a list by their keys, and null for each row that no longer exists; undefined if
  *  there are no such rows. */
-export function changedRows<Row>(
+function changedRows<Row>(
   before: readonly Row[],
   after: readonly Row[],
   keyOf: (row: Row) => string,
@@ -57,23 +57,23 @@ export function changedRows<Row>(
     const key = keyOf(row)
     const old = known.get(key)
     known.delete(key)
-    if (old === undefined || !same(row, old)) changed.push([key, row])
+    if (old === undefined || !sameJson(row, old)) changed.push([key, row])
   }
   for (const key of known.keys()) changed.push([key, null])
   return changed.length === 0 ? undefined : Object.fromEntries(changed)
 }
 
 /** Whether two values of plain JSON are equal. */
-function same(one: unknown, other: unknown): boolean {
+export function sameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (Array.isArray(one)) {
     if (!Array.isArray(other) || one.length !== other.length) return false
-    return one.every((item, index) => same(item, other[index]))
+    return one.every((item, index) => sameJson(item, other[index]))
   }
   let count = 0
   for (const key in one) {
-    if (!same(one[key as never], other[key as never])) return false
+    if (!sameJson(one[key as never], other[key as never])) return false
     count++
   }
   for (const _ in other) count--

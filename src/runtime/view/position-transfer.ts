@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/units.ts'
 import type { PositionReading } from '../../engine/exits/exit-levels.ts'
+import { sameJson } from './changes.ts'
 import { type HeldPosition, type ReadPosition, rowOf, sameNumbers } from './position-rows.ts'
 import type { PositionStatus } from './view.ts'
 
@@ -46,19 +47,55 @@ export class SentPositions {
   }
 }
 
+/** A position that another thread has sent. */
+interface Received {
+  held: HeldPosition
+  row?: PositionStatus
+  /** Place of the position's values in the last readings; undefined if the row must be made again. */
+  at: number | undefined
+}
+
 /** The positions that another thread has sent. */
 export class ReceivedPositions {
-  readonly #held = new Map<string, HeldPosition>()
+  /** By the id of the row, in the order of the readings. */
+  readonly #all = new Map<string, Received>()
   #readings: Float64Array = new Float64Array()
 
-  take({ held, readings }: PositionNews): void {
-    apply(this.#held, held)
-    this.#readings = readings
+  /** The rows of all positions. */
+  get rows(): PositionStatus[] {
+    return Array.from(this.#all.values(), ({ row }) => row as PositionStatus)
   }
 
-  /** The view's rows of all positions. Rows that did not change stay the same objects. */
-  rows(now: Millis): PositionStatus[] {
-    return [...this.#held.values()].map((held, at) => rowOf({ held, reading: unpacked(this.#readings, at) }, now))
+  /** Returns the rows that changed by their id, and null for each closed position. Makes only these rows, because to
+   *  make the rows of 1,000 positions takes milliseconds. */
+  take({ held, readings }: PositionNews, now: Millis): Map<string, PositionStatus | null> {
+    const changed = new Map<string, PositionStatus | null>()
+    for (const [id, one] of held) this.#hold(id, one, changed)
+    let at = 0
+    for (const [id, one] of this.#all) {
+      const isAged = one.held.position.exits.takeProfitByAge !== undefined
+      if (isAged || one.at === undefined || !sameReadings(this.#readings, one.at, readings, at)) {
+        const row = rowOf({ held: one.held, reading: unpacked(readings, at) }, now)
+        if (!sameJson(row, one.row)) changed.set(id, row)
+        one.row = row
+      }
+      one.at = at
+      at += WIDTH
+    }
+    this.#readings = readings
+    return changed
+  }
+
+  #hold(id: string, held: HeldPosition | null, changed: Map<string, PositionStatus | null>): void {
+    const known = this.#all.get(id)
+    if (held === null) {
+      this.#all.delete(id)
+      changed.set(id, null)
+    } else if (known === undefined) this.#all.set(id, { held, at: undefined })
+    else {
+      known.held = held
+      known.at = undefined
+    }
   }
 }
 
@@ -84,8 +121,15 @@ function packed(readings: readonly PositionReading[]): Float64Array {
   return numbers
 }
 
-function unpacked(numbers: Float64Array, index: number): PositionReading {
-  const number = (place: number): number => numbers[index * WIDTH + place] as number
+/** Whether a position has the same values at a place of the earlier readings and at a place of the later ones. An
+ *  unknown value is NaN, and equals another one. */
+function sameReadings(before: Float64Array, from: number, after: Float64Array, to: number): boolean {
+  for (let value = 0; value < WIDTH; value++) if (!Object.is(before[from + value], after[to + value])) return false
+  return true
+}
+
+function unpacked(numbers: Float64Array, at: number): PositionReading {
+  const number = (place: number): number => numbers[at + place] as number
   const known = (place: number): number | undefined => (Number.isNaN(number(place)) ? undefined : number(place))
   return {
     lamports: known(0) as PositionReading['lamports'],

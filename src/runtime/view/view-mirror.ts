@@ -1,6 +1,5 @@
 import type { Millis } from '../../base/units.ts'
 import { applyChange, inOrderOfOpening } from './apply-change.ts'
-import { changedRows } from './changes.ts'
 import { type PositionNews, ReceivedPositions } from './position-transfer.ts'
 import { mintsOf, withSymbols } from './token-symbols.ts'
 import type { Change, OrderStatus, PositionStatus, View, ViewSource } from './view.ts'
@@ -23,17 +22,15 @@ export class ViewMirror implements ViewSource {
   readonly #listeners = new Set<(change: Change) => void>()
   #searchedAt = Number.NEGATIVE_INFINITY
   readonly #positions = new ReceivedPositions()
-  /** The view's rows of the positions, without symbols. */
-  #rows: readonly PositionStatus[]
   #view: View
 
   constructor(view: View, parts: MirrorParts, news?: PositionNews) {
     this.#parts = parts
-    if (news !== undefined) this.#positions.take(news)
-    this.#rows = news === undefined ? view.positions : this.#positions.rows(view.time).sort(inOrderOfOpening)
-    const whole = { ...view, positions: this.#rows }
-    this.#search(whole)
-    this.#view = withSymbols(whole, this.#symbols)
+    if (news !== undefined) this.#positions.take(news, view.time)
+    const positions = news === undefined ? view.positions : this.#positions.rows.sort(inOrderOfOpening)
+    this.#view = { ...view, positions }
+    this.#search(mintsOf(this.#view))
+    this.#view = withSymbols(this.#view, this.#symbols)
   }
 
   get view(): View {
@@ -45,13 +42,13 @@ export class ViewMirror implements ViewSource {
     return () => void this.#listeners.delete(run)
   }
 
-  /** Applies the next change. Throws RangeError if a change before it is missing. */
+  /** Applies the next change. Throws RangeError if a change before it is missing. Reads only the changed rows, so that
+   *  the threads that trade soon get back the processor. */
   take(update: Update): void {
     const change = this.#withRows(update)
-    const next = applyChange(this.#view, change)
-    const found = this.#search(next)
-    const positions = shown(this.#symbols, next.positions, change.positions, found)
-    const openOrders = shown(this.#symbols, next.openOrders, change.openOrders, found)
+    const found = this.#search(newMintsOf(change))
+    const positions = named(this.#symbols, this.#view.positions, change.positions, found)
+    const openOrders = named(this.#symbols, this.#view.openOrders, change.openOrders, found)
     const complete = { ...change, ...(positions && { positions }), ...(openOrders && { openOrders }) }
     this.#view = applyChange(this.#view, complete)
     for (const run of this.#listeners) run(complete)
@@ -60,43 +57,54 @@ export class ViewMirror implements ViewSource {
   /** Returns the change, with the changed rows of positions added to it. */
   #withRows({ news, ...change }: Update): Change {
     if (news === undefined) return change
-    this.#positions.take(news)
-    const rows = this.#positions.rows(change.set.time ?? this.#view.time)
-    const positions = changedRows(this.#rows, rows, ({ id }) => id)
-    this.#rows = rows
-    return positions === undefined ? change : { ...change, positions }
+    const rows = this.#positions.take(news, change.set.time ?? this.#view.time)
+    return rows.size === 0 ? change : { ...change, positions: Object.fromEntries(rows) }
   }
 
-  /** Looks up the mints of a view that have no symbol. A new mint is looked up at once. A mint that the tape did not
-   *  contain is looked up again after `SEARCH_EVERY_MS`. Returns the mints that were found. */
-  #search(view: View): ReadonlySet<string> {
-    const mints = mintsOf(view)
-    for (const mint of this.#symbols.keys()) if (!mints.has(mint)) this.#symbols.delete(mint)
+  /** Looks up mints that have no symbol. A new mint is looked up at once. All mints that the tape did not contain are
+   *  looked up again after `SEARCH_EVERY_MS`. Returns the mints that were found. */
+  #search(news: ReadonlySet<string>): ReadonlySet<string> {
     const now = this.#parts.now()
     const isDue = now - this.#searchedAt >= SEARCH_EVERY_MS
-    const unknown = [...mints].filter((mint) => (this.#symbols.get(mint) ?? '') === '')
-    const wanted = isDue ? unknown : unknown.filter((mint) => !this.#symbols.has(mint))
-    if (wanted.length === 0) return NONE
-    if (isDue) this.#searchedAt = now
-    const found = this.#parts.symbolsOf(new Set(wanted))
+    const wanted = new Set([...news].filter((mint) => !this.#symbols.has(mint)))
+    if (isDue) {
+      this.#searchedAt = now
+      for (const mint of this.#unknown(news)) wanted.add(mint)
+    }
+    if (wanted.size === 0) return NONE
+    const found = this.#parts.symbolsOf(wanted)
     for (const mint of wanted) this.#symbols.set(mint, found.get(mint) ?? '')
     return new Set([...found].flatMap(([mint, symbol]) => (symbol === '' ? [] : [mint])))
+  }
+
+  /** The mints of the view that the tape did not contain. Forgets the symbols of mints that are not shown any more. */
+  #unknown(news: ReadonlySet<string>): string[] {
+    const shown = mintsOf(this.#view)
+    for (const mint of this.#symbols.keys()) if (!shown.has(mint) && !news.has(mint)) this.#symbols.delete(mint)
+    return [...this.#symbols].flatMap(([mint, symbol]) => (symbol === '' ? [mint] : []))
   }
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Returns the changed rows with their symbols, and the rows whose symbol was found only now; undefined if there are no
- *  such rows. */
-function shown<Row extends (PositionStatus | OrderStatus) & { readonly id: string }>(
+/** Mints of the rows that are new or changed. */
+function newMintsOf({ positions = {}, openOrders = {} }: Change): Set<string> {
+  const rows = [...Object.values(positions), ...Object.values(openOrders)]
+  return new Set(rows.flatMap((row) => (row === null ? [] : [row.mint])))
+}
+
+/** Returns the changed rows with their symbols, and the unchanged rows whose symbol was found only now; undefined if
+ *  there are no such rows. */
+function named<Row extends (PositionStatus | OrderStatus) & { readonly id: string }>(
   symbols: ReadonlyMap<string, string>,
   rows: readonly Row[],
-  changed: Readonly<Record<string, Row | null>> | undefined,
+  changed: Readonly<Record<string, Row | null>> = {},
   found: ReadonlySet<string>,
 ): Record<string, Row | null> | undefined {
-  if (changed === undefined && found.size === 0) return undefined
-  const all: Record<string, Row | null> = { ...changed }
-  for (const row of rows)
-    if (Object.hasOwn(all, row.id) || found.has(row.mint)) all[row.id] = { ...row, symbol: symbols.get(row.mint) ?? '' }
-  return Object.keys(all).length === 0 ? undefined : all
+  const late = found.size === 0 ? [] : rows.filter(({ id, mint }) => found.has(mint) && !Object.hasOwn(changed, id))
+  const all = [...late.map((row) => [row.id, row] as const), ...Object.entries(changed)]
+  if (all.length === 0) return undefined
+  return Object.fromEntries(
+    all.map(([id, row]) => [id, row === null ? null : { ...row, symbol: symbols.get(row.mint) ?? '' }]),
+  )
 }
