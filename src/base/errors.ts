@@ -4,7 +4,7 @@ export const ERRORS = {
   // Requests that the engine refuses.
   PRICE_UNKNOWN: 'no robust price yet: too few prints above the minimum size, or the unit of the price is not proved',
   LANE_BUSY: 'another order for this wallet, mint and side is still open',
-  EXIT_UNPROVED: 'a pending sale of this mint is not final yet; a full sell could also sell this buy',
+  EXIT_UNPROVED: 'a sale of this mint is not final yet, and a full exit could also sell the tokens of this buy',
   POSITION_OPEN: 'the bot already holds this mint; set scaleIn to add to the position',
   NO_POSITION: 'the bot holds no tokens of this mint',
   MINT_OWNED: 'another bot of the same wallet holds this mint',
@@ -34,13 +34,13 @@ export const ERRORS = {
   REQUEST_INVALID: 'the request of the strategy is invalid; the reason names the field',
   VETOED: 'the strategy vetoed the buy of its conditional order (confirmBuy); the reason comes from the strategy',
   MINT_INVALID: 'the mint is not a base58 public key of 32 bytes',
-  TIMER_TOO_SHORT: 'the timer is shorter than 0.1 seconds and was not set',
-  TIMERS_FULL: 'the bot already has 1,000 timers; this one was not set',
-  WATCHES_FULL: 'the bot already watches 5,000 mints; this one is not watched',
+  TIMER_TOO_SHORT: 'the timer was not set, because it is shorter than 0.1 seconds',
+  TIMERS_FULL: 'the timer was not set, because the bot already has 1,000 timers',
+  WATCHES_FULL: 'the mint is not watched, because the bot already watches 5,000 mints',
   AMOUNT_RANGE: "the amount is outside the service's range (0.001 SOL up to the plan's maximum)",
   SLIPPAGE_RANGE: "the slippage is outside the service's range (0.1 to 50 percent)",
   FEE_RANGE: "the priority fee is outside the service's range (0.00001 to 0.01 SOL)",
-  STALE_EVENT: 'the event behind the decision is older than orders.maxEventAgeSeconds',
+  STALE_EVENT: 'the event that caused the decision is older than orders.maxEventAgeSeconds',
   ORDER_LIMIT: 'the amount is above limits.maxSolPerOrder or below limits.minSolPerOrder',
   SLIPPAGE_LIMIT: 'the slippage is above limits.maxSlippagePercent',
   HOUR_LIMIT: 'limits.maxSolPerHour is reached',
@@ -51,7 +51,7 @@ export const ERRORS = {
   EXPOSURE_LIMIT: 'limits.maxExposureSol is reached',
   LOSS_LIMIT: 'limits.maxDailyLossSol is reached; entries stop until 00:00 UTC',
   DRAWDOWN_LIMIT:
-    'the result is limits.maxDrawdownSol below its peak; entries stop until it recovers, or until `sluice resume`',
+    'the result has fallen by limits.maxDrawdownSol from its peak; entries stop until it recovers, or until `sluice resume`',
   LOSING_STREAK:
     'limits.maxLosingStreak positions in a row closed at a loss; entries stop for limits.streakPauseSeconds, or until `sluice resume`',
   BALANCE_LOW: 'the free balance of the wallet does not cover the worst-case cost of the order',
@@ -61,7 +61,7 @@ export const ERRORS = {
   DISK_LOW:
     'the disk that holds the journal is nearly full, so entries stop; they resume by themselves when there is space',
   EXITS_ONLY: 'the strategy threw an error or was stopped, so its bot only closes positions',
-  CHAIN_UNREAD: 'wallet state unknown: no RPC answered, so entries stop; full exits continue',
+  CHAIN_UNREAD: 'no RPC answered, so the state of the wallet is unknown: entries stop, full exits continue',
   FOREIGN_TX:
     'a transaction of the wallet belongs to no order: another process may be trading with the wallet. Entries stop; stop that process, then `sluice resume --accept SIGNATURE`',
   UNEXPECTED_FILL:
@@ -91,7 +91,7 @@ export const ERRORS = {
   // Errors that the service reports. The texts follow its documentation.
   INSUFFICIENT_BALANCE: 'the service says: not enough SOL for trade plus fees',
   INVALID_MINT: 'the service says: mint address invalid or the token does not exist',
-  SLIPPAGE_EXCEEDED: 'the price moved by more than the slippage of the order',
+  SLIPPAGE_EXCEEDED: 'the price moved by more than the slippage limit of the order',
   RATE_LIMIT: 'the service says: too many requests',
   INVALID_PARAMETERS: 'the service says: invalid parameters',
   AUTHENTICATION_FAILED: 'the service says: invalid API key',
@@ -103,7 +103,7 @@ export const ERRORS = {
   ANSWER_LOST: 'the request was sent, but no answer arrived',
   ANSWER_UNREADABLE: "the service's answer contains neither a signature nor a known error code",
   REVERTED: 'the transaction landed and failed; its fee was paid',
-  ABSENT: 'proved: the transaction can no longer execute',
+  ABSENT: 'it is proved that the transaction can no longer execute',
   DEPTH_UNKNOWN: 'in simulation: too few prints to estimate the depth of the pool, so the paper buy did not execute',
   UNSELLABLE:
     'sales of the token fail repeatedly; in simulation: many wallets bought the token and none sold it, so the paper sale did not execute',
@@ -122,7 +122,7 @@ export const ERRORS = {
   GUARDS: 'the guards that the policy requires do not fit: the transaction has other signers or is too large',
   REPLY_UNREADABLE: "the builder's answer contains no transaction, or several",
   TX_MALFORMED: 'the bytes are not exactly one transaction',
-  TX_VERSION: 'unsupported transaction version: only legacy and v0 are signed',
+  TX_VERSION: 'the version of the transaction is not supported: only legacy and version 0 are signed',
   READERS_DISAGREE: 'our reader and @solana/web3.js read the transaction differently, so it is not signed',
   FEE_PAYER: 'the fee payer is not the wallet',
   CO_SIGNER: 'a signer is not in coSigners, or its signature is missing or wrong',

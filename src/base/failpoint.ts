@@ -1,4 +1,5 @@
-/** Names of the points between steps that must be atomic. A test may end the process or throw there. */
+/** Names of failpoints: points in the code between steps that must be atomic. A test may end the process or throw
+ *  there. */
 export type Failpoint =
   | 'accepted'
   | 'armed'

@@ -1,5 +1,6 @@
-// Matches control characters and DEL (C0, C1); soft hyphen, zero-width and bidirectional marks; line and paragraph
-// separators; the byte order mark; annotation marks; lone surrogates; tags and variation selectors, which hide text.
+// Matches characters that are invisible or change the display: control characters and DEL (C0, C1); soft hyphen,
+// zero-width and bidirectional marks; line and paragraph separators; the byte order mark; annotation marks; lone
+// surrogates; tags and variation selectors, which hide text.
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the purpose of this expression
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is matched on its own

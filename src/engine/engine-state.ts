@@ -56,7 +56,8 @@ export class EngineState implements Stage {
   /** Index of the first row that `learnAges` has not processed yet, within the rows of the current call of `rows`. */
   agesFrom = 0
   readonly activity: Activity
-  /** Index of the bot whose request overflowed the stack and left the books half changed; -1 if there is none. */
+  /** Index of the bot whose request overflowed the call stack, so that the books are inconsistent; -1 if there is
+   *  none. */
   tornBy = -1
 
   /** Filter lists, by the path of their file. */

@@ -33,7 +33,7 @@ export class Engine implements EnginePort, TokenHolder {
   /** The engine of the last `start`; undefined before the first. Each further `start` replaces it. */
   #run: EngineRun | undefined
 
-  /** `strategies`: by the name that the bots' settings use. */
+  /** `strategies`: the strategies by the name that the settings of the bots use. */
   constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, { cells, thrownAt }: EngineOptions = {}) {
     this.#mints = mints
     this.#strategies = strategies
@@ -61,7 +61,7 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#run?.holds(token) ?? false
   }
 
-  /** Returns the highest prices, and the best and worst profits of positions, that changed since the last call. */
+  /** Returns the highest prices and the best and worst profits that have changed since the last call. */
   takeMarks(): Mark[] {
     return this.#started().takeMarks()
   }
@@ -89,7 +89,7 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#started().bars(bot, mint, width)
   }
 
-  /** Returns the readings of all positions that are not closed. */
+  /** Returns the prices and times of all positions that are not closed. */
   readings(): OwnedReading[] {
     return this.#started().readings()
   }

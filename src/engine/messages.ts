@@ -60,13 +60,13 @@ export interface StartInput {
   segment: number
   /** Hash of the effective configuration. */
   config: string
-  /** Hash of Sluice's deciding code and of every strategy file. */
+  /** Hash of the code of Sluice that makes decisions, and of every strategy file. */
   code: string
   seed: number
   bots: readonly BotSettings[]
   plan: Plan
   units: UnitSettings
-  /** Rule of the exit price. Absent in older journals, which used the median of 21 prints. */
+  /** The default window of the exit price. Absent in older journals, which used the median of 21 prints. */
   exitPrice?: RecordedExitPrice
   money: RecoveredMoney
   /** Filter lists, by the path of their file as written in the configuration. */

@@ -16,7 +16,7 @@ export type Size =
 
 /** A request of a strategy, or an exit, that the engine has approved. Immutable. */
 export interface Order {
-  /** `o1`, `o2`, ...: the number counts the orders of a journal. */
+  /** `o1`, `o2`, ...: orders are numbered throughout a journal. */
   readonly id: string
   readonly seq: Seq
   readonly time: Millis

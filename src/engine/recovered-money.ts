@@ -105,7 +105,7 @@ export interface BotMoney extends ResultSums {
   state: Json
 }
 
-/** Value of `token.durable`, which a bot keeps for a token over restarts. */
+/** Value of `token.durable`, which a bot keeps for a token across restarts. */
 export interface TokenState {
   readonly account: string
   readonly bot: string

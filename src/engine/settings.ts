@@ -34,7 +34,7 @@ export interface BotSettings {
   readonly tokenChecks: TokenChecks
   /** Initial balance of a paper account. */
   readonly paperLamports: Lamports
-  /** Seed of this bot's random numbers, so that bots do not influence each other. */
+  /** Seed of this bot's random numbers. Each bot has its own, so that bots do not influence each other. */
   readonly seed: number
   /** Fees that the quotes of the bot include. Absent in older journals, whose quotes included only the venue's usual
    *  fee, the base fee and the rent. */

@@ -134,8 +134,8 @@ export function readText(text: unknown, longest = LONGEST_TEXT): string | undefi
   return typeof text === 'string' ? text.slice(0, longest) : undefined
 }
 
-/** Returns the tag of an order; undefined if it has none. A longer tag is refused and not cut, because two tags could
- *  then become the same one. */
+/** Returns the tag of an order; undefined if it has none. A tag that is too long is refused instead of cut, because
+ *  cutting could make two different tags equal. */
 function readTag({ tag }: { readonly tag?: unknown }): string | undefined | Veto {
   if (tag === undefined || tag === '') return undefined
   if (typeof tag === 'string' && tag.length <= LONGEST_TAG) return tag

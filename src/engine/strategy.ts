@@ -97,8 +97,8 @@ export interface Handlers<
    *  exits. */
   exitsFor?(position: PositionView, bar: Bar, token: Token<S, I>): ExitRules | undefined
   /** Called before a limit order, a bracket with a price or a step of a DCA places its buy. Returns true, or the reason
-   *  why the buy must not be placed (VETOED). A limit order then keeps waiting and asks again after a second at the
-   *  earliest; a step of a DCA is skipped. */
+   *  why the buy must not be placed (VETOED). After a veto, a limit order keeps waiting and asks again after a second
+   *  at the earliest, and a step of a DCA is skipped. */
   confirmBuy?(trigger: BuyTrigger, token: Token<S, I>): true | string
   /** Called once when a position of this bot closes, because its last token was sold or left the wallet and no buy is
    *  open. `onFill` and `onOrder` of the last sale are called before. If a fork removes the sale, the position opens
@@ -122,7 +122,7 @@ export interface Handlers<
 }
 
 /** A token as one bot sees it. All events of the token pass the same object, until the token is freed (see `durable`).
- *  A token is not freed while the bot holds a position. */
+ *  A token is not freed while the bot holds a position in it. */
 export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   /** Mint of the token, base58. */
   readonly mint: string
@@ -140,11 +140,12 @@ export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   bars(width: Width): readonly Bar[]
   /** Values of the strategy's indicators after the last closed bar; undefined before there are enough bars. */
   readonly indicators: IndicatorValues<I>
-  /** State that survives restarts; null at first. Plain JSON of at most 10,000 characters, and of at most 4,000,000 for
-   *  all tokens of the bot, each token counting for at least 100. To save the state, assign a new value: `token.durable
-   *  = { ... }`; null deletes it. The saved value is a frozen copy. Throws TypeError for a value that is not JSON, and
-   *  RangeError for one that is too long. An assignment during the warm-up has no effect. The state is deleted when the
-   *  token is freed: at the second 00:00 UTC after its last event, unless the bot then holds it. */
+  /** State of the strategy for this token that survives restarts; null at first. It is plain JSON of at most 10,000
+   *  characters; for all tokens of the bot together at most 4,000,000, where each token counts for at least 100. To
+   *  save the state, assign a new value: `token.durable = { ... }`; null deletes it. The saved value is a frozen copy.
+   *  Throws TypeError for a value that is not JSON, and RangeError for one that is too long. An assignment during the
+   *  warm-up has no effect. The state is deleted when the token is freed: at the second 00:00 UTC after its last event,
+   *  unless the bot then holds the token. */
   durable: Json
 }
 
@@ -203,7 +204,7 @@ export interface RoundTripView {
   readonly heldSeconds: number
   /** SOL, after all fees and rent. Fees that are reported after the position has closed are not included. */
   readonly profitSol: number
-  /** `profitSol` as a share of `costSol`, percent. */
+  /** `profitSol` as a percentage of `costSol`. */
   readonly profitPercent: number
   /** SOL paid for tokens, including the fees of venue and service. */
   readonly costSol: number
@@ -258,7 +259,7 @@ export interface RoundTripFees {
 export interface RoundTripMark {
   /** SOL, after all costs. */
   readonly sol: number
-  /** Share of the SOL paid for tokens until then, percent. */
+  /** The profit as a percentage of the SOL paid for tokens until then. */
   readonly percent: number
 }
 
@@ -385,8 +386,8 @@ export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: n
 /** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <
  *  takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
-  /** Price at or below which the order buys, SOL a token, above 0. Default: buys at once, and the order of the prices
-   *  is checked with the robust price. */
+  /** Price at or below which the order buys, SOL a token, above 0. Default: the order buys at once, and its stop and
+   *  take-profit prices are checked against the robust price. */
   readonly atPrice?: number
   /** Sells all at or below this price, SOL a token, above 0. */
   readonly stopPrice: number
@@ -453,9 +454,9 @@ export interface BudgetView {
 /** Values that a log line shows after its text: at most 20. Names are cut after 50 characters, texts after 200. */
 export type LogFields = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>
 
-/** Lines for the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and
- *  `info` at once, and 2 a second; 20 warnings at once, and one in 10 s. Lines beyond that are dropped, and the next
- *  line states their number. Lines of the warm-up are dropped, too. */
+/** Writes lines to the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and
+ *  `info` at once, and 2 a second; 20 warnings at once, and one in 10 s. Further lines are dropped, and the next line
+ *  states their number. Lines are also dropped during the warm-up. */
 export interface StrategyLog {
   /** Writes a line. A running process shows it with `--log-level debug`, a backtest with `--log debug`. */
   debug(text: string, fields?: LogFields): void
@@ -515,7 +516,7 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   limitSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
   /** Sells at `atPrice` or below. Refused without a position (NO_POSITION) or for a wrong option (REQUEST_INVALID). */
   stopSell(token: Token<S, I> | string, options: LimitSellOptions): Placed
-  /** Buys, with a stop-loss and a take-profit price. Refused for the same reasons as a buy or a limit buy, and for
+  /** Buys with a stop-loss price and a take-profit price. Refused for the same reasons as a buy or a limit buy, and for
    *  prices in the wrong order (REQUEST_INVALID). */
   bracket(token: Token<S, I> | string, options: BracketOptions): Placed
   /** Buys the same amount repeatedly. Refused for a wrong option (REQUEST_INVALID); a refused installment is

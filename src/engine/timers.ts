@@ -44,7 +44,8 @@ export class Timers {
     this.#next = next
     for (const restored of timers) {
       const { fired: _past, ...timer } = restored
-      // Timers of bars are set again when the bots of this start declare their bars.
+      // Timers that close bars are not restored, because the bots of this start set them again when they declare their
+      // bars.
       if (timer.owner === 'bars') {
         this.#stage.emit({ kind: 'timerCleared', id: timer.id })
         continue

@@ -156,7 +156,7 @@ export class WalletReconciler {
       const why =
         price === undefined
           ? 'the token has too few prints for a robust price yet; adopt it again later'
-          : `the price of ${price} SOL a token is implausible for this amount`
+          : `at the price of ${price} SOL a token, these tokens would have an impossible value`
       const [code, reason]: [ErrorCode, string] =
         held !== undefined ? ['MINT_OWNED', `the bot ${held.bot} already holds this mint`] : ['PRICE_UNKNOWN', why]
       this.#state.emit({ kind: 'refused', bot, mint, code, reason })

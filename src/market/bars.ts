@@ -288,7 +288,7 @@ export class Bars {
     this.#open.fill(0, at, at + BAR_DOUBLES)
   }
 
-  /** Drops the open bars. Called when the amounts turn out to be in another unit. */
+  /** Drops all open bars. Called when the amounts of the feed turn out to be in another unit. */
   dropOpen(): void {
     this.#open.fill(0)
     this.#printedCount = 0
@@ -319,7 +319,7 @@ export class Bars {
   }
 }
 
-/** Clears the numbers of an open bar that its first print does not set. */
+/** Clears those numbers of an open bar that the first print of the next bar does not set. */
 function clearOpen(open: Float64Array, at: number): void {
   open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
 }

@@ -1,6 +1,6 @@
 import type { Millis } from '../base/units.ts'
 
-/** Dense number of a mint in this process, given by `Mints`. */
+/** Number of a mint in this process. `Mints` assigns the numbers without gaps. */
 export type TokenId = number
 
 /** Kind of a market row. The side of a trade is part of the kind, so rows need no column for the side. */
@@ -54,11 +54,11 @@ export interface Texts {
 export interface PackedTexts {
   /** Packed texts of equal length. */
   readonly entries: Uint8Array
-  /** Index of the entry of each row, from row `firstRow` on. If null, row `firstRow + n` has entry n modulo the number
-   *  of entries. */
+  /** Row n of the block has the place `firstRow + n` in this list, which contains the index of the row's text in
+   *  `entries`. If null, this index is the place modulo the number of entries. */
   readonly index: Uint8Array | Uint16Array | null
   readonly firstRow: number
-  /** Texts that cannot be packed, by row from `firstRow` on. The entries of these rows have no meaning. */
+  /** Texts that cannot be packed, by the place of their row. The entries of these rows have no meaning. */
   readonly odd: Readonly<Record<number, string>> | undefined
 }
 
@@ -74,8 +74,8 @@ export const NO_DETAILS: TokenDetails = {
   metadata: { description: '', image: '', website: '', twitter: '' },
 }
 
-/** Market rows in columns, append-only. The feed writes them, the engine reads them, the journal stores them, and a
- *  backtest loads them. All share this shape, so a strategy sees only values that the tape can restore. */
+/** A batch of market rows in columns, append-only. The feed writes it, the engine reads it, the journal stores it, and
+ *  a backtest loads it. All use this form, so a strategy sees only values that the tape can restore. */
 export interface Block extends Columns {
   readonly length: number
   readonly texts: Texts
@@ -110,8 +110,8 @@ export class Trade {
   get side(): TradeSide {
     return this.#block.kind[this.#row] === RowKind.buy ? 'buy' : 'sell'
   }
-  /** Price as the service sends it; NaN if missing. It is in SOL per token only if its unit is proved, so use
-   *  `token.price` for decisions. */
+  /** Price as the service sends it; NaN if missing. Use `token.price` for decisions, because this price is in SOL per
+   *  token only if its unit is proved. */
   get price(): number {
     return this.#block.price[this.#row] as number
   }
@@ -128,7 +128,7 @@ export class Trade {
   get marketCap(): number {
     return this.#block.marketCap[this.#row] as number
   }
-  /** Time of the event by the service, ms since the Unix epoch. */
+  /** Time of the event according to the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
@@ -217,7 +217,7 @@ export class NewToken {
   get marketCap(): number {
     return this.#block.marketCap[this.#row] as number
   }
-  /** Time of the event by the service, ms since the Unix epoch. */
+  /** Time of the event according to the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }
@@ -273,7 +273,7 @@ export class PriceUpdate {
   get liquidityUsd(): number {
     return this.#block.amount[this.#row] as number
   }
-  /** Time of the event by the service, ms since the Unix epoch. */
+  /** Time of the event according to the service, ms since the Unix epoch. */
   get timestamp(): Millis {
     return this.#block.stamp[this.#row] as number
   }

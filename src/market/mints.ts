@@ -75,7 +75,7 @@ export class Mints {
 export interface MintNews {
   /** Whether `mints` is the complete table, so that the other thread must forget all earlier token numbers. */
   readonly isAll: boolean
-  /** Token number of the first mint in `mints`; the others follow. '' marks a free number. */
+  /** Token number of the first mint in `mints`; the numbers of the others follow. '' stands for a free number. */
   readonly mintsAt: number
   readonly mints: readonly string[]
 }

@@ -41,7 +41,7 @@ export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Time at which the last signal began. `#rateBefore` is the rate before that signal. */
+  /** Time of the first 429 of the last signal. `#rateBefore` is the rate before that signal. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined

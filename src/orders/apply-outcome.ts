@@ -130,8 +130,8 @@ function hold(step: Step, working: WorkingOrder, open: OpenAttempt, reason: stri
   else report(step, working, 'held', 'HELD', { attemptId: open.attempt.id, reason })
 }
 
-/** Ends an attempt that is proved not to have executed. The retry table decides on the next attempt, unless a later
- *  attempt exists already. */
+/** Ends an attempt that is proved not to have executed. The retry table decides whether another attempt follows, unless
+ *  there is a later attempt already. */
 function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Failure): void {
   const { order, openAttempts } = working
   const { blocks, open: orders } = step.orders
@@ -178,8 +178,8 @@ function reportFailure(
   step.follow({ kind: 'failureReported', retry: { working, open, move, code, state } })
 }
 
-/** Retries an order after its failure was reported to the engine. The engine may have cancelled the order in response;
- *  a held order is not retried. */
+/** Retries an order after the engine has received the report of its failure. Does nothing if the engine has cancelled
+ *  the order in response, or if the order is held. */
 export function retry(step: Step, { working, open, move, code, state }: Retry): void {
   if (working.state !== state || state === 'held') return
   const first = working.order.class === 'exit'

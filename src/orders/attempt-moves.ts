@@ -18,8 +18,8 @@ import { feeAfter, type WorkingOrder } from './working-order.ts'
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** Returns the next attempt of an order. Its state is `armed` (it may be sent), or `built` for the local executor,
- *  because that executor builds and verifies a transaction before it signs. */
+/** Returns the next attempt of an order. Its state is `armed` (it may be sent). With the local executor it is `built`,
+ *  because that executor still has to build and verify a transaction before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
   armedAt: Millis,

@@ -48,11 +48,11 @@ export interface LimiterOptions {
   readonly write: (slot: Slot) => void
 }
 
-/** Time until a refused key is tried again, ms. */
+/** Time after which a refused API key is tried again, ms. */
 const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** Called with the request slot that is granted; undefined if the request has left the queue. */
+  /** Called with the granted request slot; undefined if the request has left the queue. */
   run: ((slot: Slot) => void) | undefined
 }
 

@@ -13,6 +13,6 @@ export type ServedEndpoint = 'buy' | 'sell' | 'tokenInfo' | 'portfolio' | 'build
 
 export interface ServedRoute {
   readonly method: 'GET' | 'POST'
-  /** Path below /api. A GET request appends the mint or the wallet. */
+  /** Path of an endpoint, below /api. A GET request appends the mint or the wallet to it. */
   readonly path: string
 }

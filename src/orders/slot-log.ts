@@ -42,8 +42,8 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
 /** Id of the entry that marks the beginning of a log. Requests from before this entry may still count. */
 const BEGINNING = 0
 
-/** Returns the entry to write at the start of a log. A restart within the minute learns from this entry that earlier
- *  requests are not in the log. */
+/** Returns the entry that begins a new log. If the process restarts within a minute, this entry shows that requests
+ *  from before it are not in the log. */
 export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: number): Slot {
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }

@@ -17,7 +17,7 @@ import type { Limiter } from './limiter.ts'
 import type { Executor, Slot } from './ports.ts'
 import { type Cause, causeOf, type Failure, type Tries } from './retry-policy.ts'
 
-/** The executor of an account's orders, and the request budget that they use. */
+/** The executor of an account's orders, and the limiter of its requests. */
 export interface Route {
   readonly kind: ExecutorKind
   readonly executor: Executor
@@ -62,7 +62,8 @@ export interface WorkingOrder {
   refusedFor: Cause | undefined
   /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
-  /** Whether an attempt has ended as filled, on time or late. The order then cannot end in another state. */
+  /** Whether an attempt has ended in the state `filled`, on time or late. The order then cannot end in another
+   *  state. */
   executed: boolean
   /** Whether this is a buy after which a full exit of its mint was accepted. Such a buy is not signed, sent or retried,
    *  even if that exit fails. */

@@ -14,7 +14,7 @@ export const SLOT_MS = 400
  *  asks a node (`getMinimumBalanceForRentExemption`). */
 export const TOKEN_ACCOUNT_RENT = lamports(2_039_280)
 
-/** Number of bytes that rent counts for an account in addition to its data (solana-rent: ACCOUNT_STORAGE_OVERHEAD). */
+/** Each account pays rent for this many bytes in addition to its data (solana-rent: ACCOUNT_STORAGE_OVERHEAD). */
 export const ACCOUNT_OVERHEAD_BYTES = 128
 
 /** Length of the longest transaction in bytes, which is an IPv6 packet of 1,280 bytes without its headers

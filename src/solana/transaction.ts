@@ -20,7 +20,8 @@ export interface Message {
   readonly readonlySigners: number
   /** Number of readonly accounts that do not sign. They are the last accounts in `keys`. */
   readonly readonlyOthers: number
-  /** Addresses of the accounts in the message itself, base58. */
+  /** Addresses of the accounts that the message itself lists, base58. Accounts from lookup tables are not among
+   *  them. */
   readonly keys: readonly string[]
   readonly blockhash: string
   readonly instructions: readonly Instruction[]

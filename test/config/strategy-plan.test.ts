@@ -52,11 +52,11 @@ test.each<[string, string | undefined]>([
   [`bars: { '1m': { keeps: 5, keep: 5 } }`, `FILE:11:19: bars['1m'].keeps: unknown key; did you mean keep?`],
   [
     `bars: { '1m': 9 },\n  indicators: () => ({ slow: over('5m') })`,
-    `FILE:12:24: indicators.slow: it needs '5m' bars, which \`bars\` does not declare (it declares '1m'); did you mean 1m?`,
+    `FILE:12:24: indicators.slow: the indicator needs '5m' bars, which \`bars\` does not declare (it declares '1m'); did you mean 1m?`,
   ],
   [
     `indicators: () => ({ slow: over('1m') })`,
-    "FILE:11:24: indicators.slow: it needs '1m' bars, which `bars` does not declare (it declares none)",
+    "FILE:11:24: indicators.slow: the indicator needs '1m' bars, which `bars` does not declare (it declares none)",
   ],
   [
     `bars: { '1m': 9 }, indicators: () => ({ slow: over('1 hour') })`,
@@ -127,7 +127,7 @@ test.each<[string, string | undefined]>([
   ],
   [
     "when: ({ fast }) => above(fast, figure('5m'))",
-    "FILE:13:3: when: it reads '5m' bars, which `bars` does not declare; did you mean 1m?",
+    "FILE:13:3: when: the condition reads '5m' bars, which `bars` does not declare; did you mean 1m?",
   ],
   [
     "when: () => above(figure('1m', 'closes'), 1)",

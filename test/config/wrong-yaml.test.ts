@@ -433,7 +433,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'takeProfitByAge with a target that rises with the age',
     bot('exits: { takeProfitByAge: { 0: 20, 600: 50 } }'),
-    '3:77 bots[0].exits.takeProfitByAge.600: expected at most 20, found 50: the percentages fall with the age',
+    '3:77 bots[0].exits.takeProfitByAge.600: expected at most 20, found 50: the percentages must fall with the age',
   ],
   [
     'takeProfitByAge with a negative target',
@@ -458,7 +458,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'takeProfitByAge with an age that equals maxHoldSeconds',
     bot('exits: { takeProfitByAge: { 0: 60, 600: 20 }, maxHoldSeconds: 600 }'),
-    '3:77 bots[0].exits.takeProfitByAge.600: expected an age below maxHoldSeconds (600): everything is sold then',
+    '3:77 bots[0].exits.takeProfitByAge.600: expected an age below maxHoldSeconds (600): at that age the whole position is sold',
   ],
   [
     'a stop-loss above the take-profit',

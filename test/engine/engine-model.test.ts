@@ -153,7 +153,7 @@ describe('an engine under random events', () => {
         }
         expect(
           world.outputs.map((output) => encodeJson(output)),
-          'decisions that were made do not change',
+          'an output does not change after the engine has made it',
         ).toEqual(world.texts)
       }),
       { numRuns: runs(50) },

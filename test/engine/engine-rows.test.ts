@@ -7,7 +7,7 @@ import { blockOf } from '../support/market-rows.ts'
 
 const noting = defineStrategy({
   name: 'noting',
-  about: 'says something at every sale',
+  about: 'makes an output at every sale',
   params: z.object({}),
   keys: ['trades'],
   start: (_params, bot) => ({

@@ -8,7 +8,7 @@ import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '
 function greedy(options: Partial<BuyOptions> = {}, sell?: (token: Token) => SellOptions | undefined) {
   return defineStrategy({
     name: 'greedy',
-    about: 'asks at every print',
+    about: 'requests a buy or a sale at every print',
     params: z.object({}),
     keys: ['trades'],
     start: (_params, bot) => ({
@@ -97,15 +97,15 @@ describe('a buy', () => {
         { limits: { maxLamportsPerMint: 50_000_000 as never } },
         {},
       ],
-      ['under a limit of 0 positions', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
-      ['of more SOL than the wallet has', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
-      ['of less SOL than the service allows', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
-      ['of more SOL than the plan allows', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
-      ['of an amount of NaN', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
-      ['with a slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
-      ['with a priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
+      ['a buy under a limit of 0 positions', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
+      ['a buy of more SOL than the wallet has', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
+      ['a buy of less SOL than the service allows', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
+      ['a buy of more SOL than the plan allows', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
+      ['a buy of an amount of NaN', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
+      ['a buy with a slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
+      ['a buy with a priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
     ]
-  it.each(refusing)('a buy %s is refused with %s', (_name, code, options, buy) => {
+  it.each(refusing)('%s is refused with %s', (_name, code, options, buy) => {
     const rig = rigOf(greedy(buy), options)
     rig.settle(1e-6)
     expect(orders(rig.outputs)).toEqual([])

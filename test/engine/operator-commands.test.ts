@@ -30,21 +30,30 @@ describe('a buy by hand', () => {
 
   const halted = (talk: TalkingBot): void => void give(talk, { name: 'halt' })
   test.each<[string, () => TalkingBot, number?]>([
-    ['without a price', () => new TalkingBot()],
-    ['above limits.maxSolPerOrder', () => readyBot({ limits: { maxLamportsPerOrder: solToLamports(0.05) } })],
-    ['above limits.maxSolPerHour', () => readyBot({ limits: { maxLamportsPerHour: solToLamports(0.05) } })],
-    ['while limits.maxOpenPositions is 0', () => readyBot({ limits: { maxOpenPositions: 0 } })],
-    ['above limits.maxExposureSol', () => readyBot({ limits: { maxExposureLamports: solToLamports(0.01) } })],
-    ['below the smallest buy that the service allows', () => readyBot(), 0.0001],
-    ['above the largest buy of the plan', () => readyBot(), 101],
-    ['of more SOL than the wallet has', () => readyBot({ paperSol: 0.05 })],
-    ['of a token that the bot holds', () => readyBot({}, true)],
-    ['of a mint with an open order', () => tapped(readyBot(), (talk) => give(talk, buy))],
-    ['while entries are halted', () => tapped(readyBot(), halted)],
-    ['while the feed is down', () => tapped(readyBot(), feedDown)],
-    ['while the process stops', () => tapped(readyBot(), (talk) => give(talk, { name: 'stop' }))],
-    ['of a token that no filter allows', () => readyBot({ filters: { minAgeMs: 3_600_000 } })],
-  ])('a buy by hand %s is refused with the same code as the same buy by the strategy', (_name, make, sol = SOL) => {
+    ['a buy by hand without a price', () => new TalkingBot()],
+    [
+      'a buy by hand above limits.maxSolPerOrder',
+      () => readyBot({ limits: { maxLamportsPerOrder: solToLamports(0.05) } }),
+    ],
+    [
+      'a buy by hand above limits.maxSolPerHour',
+      () => readyBot({ limits: { maxLamportsPerHour: solToLamports(0.05) } }),
+    ],
+    ['a buy by hand while limits.maxOpenPositions is 0', () => readyBot({ limits: { maxOpenPositions: 0 } })],
+    [
+      'a buy by hand above limits.maxExposureSol',
+      () => readyBot({ limits: { maxExposureLamports: solToLamports(0.01) } }),
+    ],
+    ['a buy by hand below the smallest buy that the service allows', () => readyBot(), 0.0001],
+    ['a buy by hand above the largest buy of the plan', () => readyBot(), 101],
+    ['a buy by hand of more SOL than the wallet has', () => readyBot({ paperSol: 0.05 })],
+    ['a buy by hand of a token that the bot holds', () => readyBot({}, true)],
+    ['a buy by hand of a mint with an open order', () => tapped(readyBot(), (talk) => give(talk, buy))],
+    ['a buy by hand while entries are halted', () => tapped(readyBot(), halted)],
+    ['a buy by hand while the feed is down', () => tapped(readyBot(), feedDown)],
+    ['a buy by hand while the process stops', () => tapped(readyBot(), (talk) => give(talk, { name: 'stop' }))],
+    ['a buy by hand of a token that the filters refuse', () => readyBot({ filters: { minAgeMs: 3_600_000 } })],
+  ])('%s is refused with the same code as the same buy by the strategy', (_name, make, sol = SOL) => {
     const byStrategy = make().ask((bot, token) => bot.buy(token, { sol, reason: 'told to' }))
     const outputs = give(make(), { ...buy, sol })
     expect(byStrategy).toMatchObject({ ok: false })

@@ -10,7 +10,7 @@ import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '
 const account = accountOf('live', 'test', 'genesis', 'wallet')
 const eager = defineStrategy({
   name: 'eager',
-  about: 'asks at every print',
+  about: 'requests a buy at every print',
   params: z.object({}),
   keys: ['trades'],
   start: (_params, bot) => ({

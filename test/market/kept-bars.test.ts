@@ -28,7 +28,8 @@ test('the last bars of each token are found by their numbers, also after other t
           own.length = 0
         }
         for (let bar = 0; bar < bars; bar++) {
-          if (all.drops(token, keep) !== own.length >= keep) throw new Error(`wrong after ${own.length} bars`)
+          if (all.drops(token, keep) !== own.length >= keep)
+            throw new Error(`drops() is wrong after ${own.length} bars`)
           all.add(token, new Float64Array(BAR_DOUBLES).fill(++time), 0, keep)
           own.push(time)
         }
@@ -40,7 +41,8 @@ test('the last bars of each token are found by their numbers, also after other t
           expect(kept.map((_, index) => closeAt(all, all.placeOf(other, firstOf + index)))).toEqual(kept)
           let place = kept.length === 0 ? 0 : all.placeOf(other, firstOf)
           for (const time of kept) {
-            if (closeAt(all, place) !== time) throw new Error(`not the bar after ${time - 1}`)
+            if (closeAt(all, place) !== time)
+              throw new Error(`placeAfter() does not return the bar after bar ${time - 1}`)
             place = all.placeAfter(place)
           }
         }

@@ -62,18 +62,18 @@ describe('the robust price', () => {
   })
 
   const nothing: [name: string, print: Print][] = [
-    ['below the minimum size', { price: 9, sol: 0.0099 }],
-    ['of an impossibly large amount', { price: 9, sol: 2e5 }],
-    ['of a negative amount', { price: 9, sol: -1 }],
-    ['of an amount of NaN', { price: 9, sol: Number.NaN }],
-    ['of an infinite amount', { price: 9, sol: Number.POSITIVE_INFINITY }],
-    ['of 0 tokens', { price: Number.POSITIVE_INFINITY }],
-    ['of infinitely many tokens', { price: 0 }],
-    ['of an impossibly high price', { price: 1.1e9 }],
-    ['of a negative price', { price: -9 }],
-    ['of a price that is not a number', { price: Number.NaN }],
+    ['a print below the minimum size', { price: 9, sol: 0.0099 }],
+    ['a print of an impossibly large amount', { price: 9, sol: 2e5 }],
+    ['a print of a negative amount', { price: 9, sol: -1 }],
+    ['a print of an amount of NaN', { price: 9, sol: Number.NaN }],
+    ['a print of an infinite amount', { price: 9, sol: Number.POSITIVE_INFINITY }],
+    ['a print of 0 tokens', { price: Number.POSITIVE_INFINITY }],
+    ['a print of infinitely many tokens', { price: 0 }],
+    ['a print of an impossibly high price', { price: 1.1e9 }],
+    ['a print of a negative price', { price: -9 }],
+    ['a print of a price that is not a number', { price: Number.NaN }],
   ]
-  it.each(nothing)('the robust price ignores a print %s', (_name, print) => {
+  it.each(nothing)('the robust price ignores %s', (_name, print) => {
     expect(pricesAfter([...of(1, 1, 1), print, print, print]).at(-1)).toBe(1)
   })
 

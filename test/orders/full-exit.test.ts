@@ -146,7 +146,7 @@ describe('a full exit', () => {
   test('contradictory evidence about an attempt holds a full exit for the operator only if no other attempt can decide it', () => {
     const undecided: Script = [
       [1_000, lost],
-      [2_000, { kind: 'undecided', reason: 'the balance contradicts the list' }],
+      [2_000, { kind: 'undecided', reason: 'the balance contradicts the list of transactions' }],
     ]
     const exit = anExit()
     const world = run(exit, undecided)

@@ -26,8 +26,8 @@ const FATES = {
     [200_000, absent],
   ],
   'is not sent': [[20, unsent]],
-  'is throttled': [[300, refused('RATE_LIMIT', 'wait')]],
-  'is throttled with Retry-After': [[300, refused('RATE_LIMIT', 'wait', 2_500)]],
+  'gets a 429': [[300, refused('RATE_LIMIT', 'wait')]],
+  'gets a 429 with Retry-After': [[300, refused('RATE_LIMIT', 'wait', 2_500)]],
   'is refused for slippage': [[300, refused('SLIPPAGE_EXCEEDED', 'slippage')]],
   'reverts for slippage': [
     [200, acked],

@@ -23,7 +23,7 @@ function times(world: GatewayWorld): number[] {
   return world.executed.map(({ armedAt }) => armedAt - first)
 }
 
-describe('the outcome of an order', () => {
+describe('the states of an order', () => {
   const throttled = only(refused('RATE_LIMIT', 'wait'))
   const later = only(refused('RATE_LIMIT', 'wait', 3_000))
   const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
@@ -85,7 +85,7 @@ describe('the outcome of an order', () => {
     ])
   })
 
-  test('a reverted transaction costs its fee, once', () => {
+  test('the fee of a reverted transaction is reported once', () => {
     const world = run(aBuy(), [
       [1_500, reverted('REVERTED', false)],
       [13_000, reverted('REVERTED', true)],
@@ -198,10 +198,18 @@ test('an entry waits at most two seconds for a request slot, an exit waits witho
 })
 
 test.each<[string, Script | undefined, string[]]>([
-  ['while it waits for a request slot', undefined, ['cancelled CHASED']],
-  ['between two attempts', only(refused('RATE_LIMIT', 'wait')), ['working', 'accepted RATE_LIMIT', 'cancelled CHASED']],
-  ['after it was sent', [[5_000, acked], ...FILL.slice(2)], ['working', 'working TOO_LATE', 'working', 'filled']],
-])('the states of an order that is cancelled %s', (_when, script, states) => {
+  ['an order that is cancelled while it waits for a request slot', undefined, ['cancelled CHASED']],
+  [
+    'an order that is cancelled between two attempts',
+    only(refused('RATE_LIMIT', 'wait')),
+    ['working', 'accepted RATE_LIMIT', 'cancelled CHASED'],
+  ],
+  [
+    'an order that is cancelled after it was sent',
+    [[5_000, acked], ...FILL.slice(2)],
+    ['working', 'working TOO_LATE', 'working', 'filled'],
+  ],
+])('%s has the expected states', (_when, script, states) => {
   const world = new GatewayWorld(1)
   const buy = aBuy()
   world.script = (attempt) => (attempt.orderId === buy.id ? (script ?? FILL) : FILL)

@@ -217,7 +217,7 @@ test('a held order is decided by later evidence or by the operator', () => {
   const world = new GatewayWorld()
   world.script = (attempt) => [
     [10, lost],
-    [1_000, { kind: 'undecided', reason: 'the lamports do not add up' }],
+    [1_000, { kind: 'undecided', reason: 'the sum of the lamports is wrong' }],
     [2_000, attempt.side === 'buy' ? fillOf(attempt, true) : { kind: 'absent', code: 'RESOLVED' }],
   ]
   const [buy, sale] = [aBuy(), anOrder({ size: { kind: 'percent', percent: 50 } })]

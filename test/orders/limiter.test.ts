@@ -127,7 +127,7 @@ test.each(['entry', 'reconcile'] as const)(
   },
 )
 
-describe('exits have a share of their own', () => {
+describe('the share of exits', () => {
   test('exits have their share right after a change to a smaller plan, even if requests of the larger plan use all request slots', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
@@ -360,9 +360,9 @@ test('after any number of 429s a tenth of the request slots is left, and waiting
 })
 
 test.each([
-  ['is accepted again', 20_000, 20_000],
-  ['is tried again after 30 s', 60_000, 30_000],
-])('while the service refuses the key, no request slot is granted until the key %s', (_when, opensAt, gets) => {
+  ['the key is accepted again', 20_000, 20_000],
+  ['the key is tried again after 30 s', 60_000, 30_000],
+])('while the service refuses the key, no request slot is granted until %s', (_when, opensAt, gets) => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   limiter.close()

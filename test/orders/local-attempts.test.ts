@@ -132,7 +132,7 @@ describe('a locally signed attempt', () => {
   })
 })
 
-describe('queries of an executor', () => {
+describe('the questions of an executor', () => {
   test('an executor learns whether an order may still be sent, and how much SOL the open orders reserve', () => {
     const world = local(FILLED)
     const { outgoing } = world.gateway

@@ -60,7 +60,7 @@ test('an attempt is sent only after its record is durable and the engine has rec
   expect(kinds(effects)).toEqual(['unschedule', 'write', 'write', 'failpoint', 'commit'])
   expect(whenDurable(effects)).toEqual(['report', 'attemptDurable'])
   const [open] = working.openAttempts
-  if (open === undefined) return expect.fail('no attempt is out')
+  if (open === undefined) return expect.fail('the order has no open attempt')
   expect(kinds(take({ kind: 'attemptDurable', working, open }))).toEqual(['failpoint', 'execute', 'failpoint'])
 })
 
@@ -69,12 +69,12 @@ test('an order that the engine cancels when it receives the report of a failure 
   const working = submit(anOrder())
   grant(working)
   const [open] = working.openAttempts
-  if (open === undefined) return expect.fail('no attempt is out')
+  if (open === undefined) return expect.fail('the order has no open attempt')
   expect(kinds(take({ kind: 'outcome', working, open, outcome: unsent }))).toEqual(['slotUnused', 'outcomeCounted'])
   const effects = take({ kind: 'outcomeCounted', working, open, outcome: unsent })
   expect(kinds(effects)).toEqual(['write', 'write', 'failpoint', 'commit', 'failureReported'])
   const retry = effects.at(-1)
-  if (retry?.kind !== 'event') return expect.fail('nothing follows the failure')
+  if (retry?.kind !== 'event') return expect.fail('no event follows the failure')
   take({ kind: 'cancelled', orderId: working.order.id, code: 'CANCELLED' })
   expect(take(retry.event)).toEqual([])
 })

@@ -39,13 +39,13 @@ test('our reader reads what web3.js reads, and encodes it to the same bytes', ()
 })
 
 test.each([
-  ['no byte', []],
+  ['an empty list of bytes', []],
   ['a first byte without the next one', [0x80]],
   ['the number 0 in two bytes', [0x80, 0x00]],
   ['a small number in three bytes', [0x81, 0x80, 0x00]],
   ['a number above sixteen bits', [0xff, 0xff, 0x04]],
   ['an encoding of four bytes', [0x80, 0x80, 0x80, 0x01]],
-])('%s is refused as a length', (_what, bytes) => {
+])('as a compact length, %s is refused', (_what, bytes) => {
   expect(() => new ByteReader(Uint8Array.from(bytes)).compact()).toThrow(Malformed)
 })
 
@@ -55,7 +55,7 @@ test.each([
   [128, [0x80, 0x01]],
   [16_384, [0x80, 0x80, 0x01]],
   [65_535, [0xff, 0xff, 0x03]],
-])('%s is read from its shortest encoding', (value, bytes) => {
+])('the compact length %s is read from its shortest encoding', (value, bytes) => {
   expect(new ByteReader(Uint8Array.from(bytes)).compact()).toBe(value)
 })
 

@@ -53,16 +53,16 @@ export class Book {
   readonly fills = new ByAccount<Fill>()
   /** Booked fills that are not final yet. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** Full exits with an undecided attempt: its transaction may still land, or a fork may still undo it. The orders may
-   *  be in any state. */
+  /** Full exits with an undecided attempt, in any state of the order. The transaction of such an attempt may still
+   *  land, or a fork may still reverse it. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that were closed last. A fork that removes a sale may reopen them. */
   readonly #closed = new ByMint<Position>()
   /** Whether each position keeps the sums over its round trip (all fills from the first buy to the last sale); see
    *  `RecordedExitPrice`. */
   keepsTrips = false
-  /** Whether any position was ever oversold, that is, sold more tokens than the books contained. Only a fork or a sale
-   *  without an order of ours causes that. */
+  /** Whether any position was ever oversold, which means that it sold more tokens than the books contained. Only a
+   *  fork, or a sale without an order of ours, can cause this. */
   #hasOversold = false
 
   restore(money: RecoveredMoney): void {
@@ -154,7 +154,7 @@ export class Book {
     else this.orders.end(known)
   }
 
-  /** Opens a position. It inherits the oversold amount of the closed position before it. */
+  /** Opens a position. It inherits the oversold amount of the last closed position in the mint. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)

@@ -74,8 +74,8 @@ export class ByAccount<T> {
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
-/** A map that can drop its oldest entries. It keeps one iterator for all calls, because a new one would walk again
- *  through all deleted entries, which may be hundreds. */
+/** A map that can drop its oldest entries. All calls share one iterator, because a new iterator would walk through all
+ *  deleted entries again, which may be hundreds. */
 export class AgedMap<T> extends Map<string, T> {
   /** Iterator that points to the oldest entry that `dropOldest` has not examined; undefined if the next call creates a
    *  new one. */

@@ -1,6 +1,6 @@
 import { LAMPORTS_PER_SOL, type Millis } from '../../base/units.ts'
 
-/** One position from its first fill to its last, which traders call a trade. Amounts are in lamports. */
+/** A position from its first fill to its last. Traders call it a trade. Amounts are in lamports. */
 export interface RoundTrip {
   readonly mint: string
   readonly openedAt: Millis
@@ -11,7 +11,7 @@ export interface RoundTrip {
   /** Reason of the last sale; '' before the first. If a position could not be sold: the reason of its exit, and why the
    *  exit failed. */
   exitReason: string
-  /** How many buys and how many sales moved tokens. Adopted tokens count as bought, lost tokens as sold. */
+  /** Number of buys, and number of sales, that moved tokens. Adopted tokens count as bought, lost tokens as sold. */
   buys: number
   sells: number
   /** Tags of the first buy and of the last sale; '' if they have none. */
@@ -50,8 +50,8 @@ export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** Returns how far the robust price moved from the price paid per token while the position was held: how far it fell
- *  below (`worst`, at most 0) and rose above (`best`, at least 0), as shares of the price paid. The price paid includes
+/** Returns how far the robust price moved away from the price paid per token while the position was held, as shares of
+ *  the price paid: `worst` is how far it fell (at most 0), `best` how far it rose (at least 0). The price paid includes
  *  the fees of venue and service. undefined if no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
@@ -60,8 +60,8 @@ export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly
   return { worst: Math.min(0, lowPrice / paid - 1), best: Math.max(0, highPrice / paid - 1) }
 }
 
-/** Sets the value of each round trip that is open at the end of a run. `unsold`: the reason why an exit could not sell
- *  it, which becomes the exit reason; '' if no exit was due. */
+/** Sets the value of each round trip that is still open at the end of a run. `unsold`: the reason why an exit could not
+ *  sell the position, which becomes the exit reason; '' if no exit was due. */
 export function markTrips(
   trips: readonly RoundTrip[],
   left: (mint: string) => { readonly lamports: number; readonly unsold: string },

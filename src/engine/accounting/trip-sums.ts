@@ -6,7 +6,8 @@ import type { Fill } from '../order.ts'
 export interface TripSums {
   readonly buys: number
   readonly sells: number
-  /** Lamports paid for tokens, including the fees of venue and service, and received for tokens, after these fees. */
+  /** Lamports paid for tokens, including the fees of venue and service, and lamports received for tokens, after these
+   *  fees. */
   readonly boughtLamports: number
   readonly soldLamports: number
   readonly fees: TripFees

@@ -85,9 +85,9 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
-  /** Passes the silent bars before a bar that is about to close, and counts that bar as passed; the caller then passes
-   *  the bar itself. Does nothing and returns false if an earlier bar with prints was not passed, or if the bar is the
-   *  first of its token and `isEager` is false. */
+  /** Prepares for passing a bar that is about to close: passes the silent bars before it, and counts the bar as passed.
+   *  The caller then passes the bar itself. Does nothing and returns false if an earlier bar with prints was not
+   *  passed, or if the bar is the first of its token and `isEager` is false. */
   passTo(
     token: TokenId,
     cursors: Float64Array,

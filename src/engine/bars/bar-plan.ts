@@ -40,7 +40,8 @@ const MOST_KEPT = 10_000
 const MOST_WIDTHS = 20
 const MOST_INDICATORS = 100
 
-/** Reads the bars, indicators and conditions of a strategy for these params. Throws what the strategy throws. */
+/** Reads the bars, indicators and conditions that a strategy declares for these params. Throws any error that the
+ *  strategy throws. */
 export function readPlan(
   { bars = {}, indicators, when }: Declared,
   params: unknown,
@@ -138,7 +139,7 @@ function readIndicators(
     else if (parseWidth(width) === undefined) flaws.push({ path, problem: notWidth(width), meant: meantWidth(width) })
     else
       flaws.push({
-        ...{ path, problem: `it needs '${width}' bars, which \`bars\` does not declare (${listed(right)})` },
+        ...{ path, problem: `the indicator needs '${width}' bars, which \`bars\` does not declare (${listed(right)})` },
         ...{ word: width, right },
       })
   }

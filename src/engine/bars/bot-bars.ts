@@ -140,7 +140,7 @@ interface ListenerParts {
   readonly runsOwnCode: boolean
 }
 
-/** Shows the bars of one width to a bot, with the conditions that are true. */
+/** Passes the bars of one width to a bot, with the names of the conditions that are true. */
 class SeriesListener implements BarListener {
   readonly bars: Bars
   readonly #host: BarHost

@@ -36,9 +36,9 @@ interface OwnStates {
   readonly states: readonly IndicatorState<unknown>[]
 }
 
-/** The bars of one width, of all tokens, as one bot sees them. Lists and indicators are created when they are first
- *  read, because those of most tokens are never read. An indicator that is read late has the same value as one that was
- *  read with each bar. */
+/** The bars of one width for all tokens, as one bot sees them. Lists and indicators are created when they are first
+ *  read, because those of most tokens are never read. The value of an indicator does not depend on how often or how
+ *  late it is read. */
 export class BotSeries implements BarFollower {
   readonly #options: SeriesOptions
   readonly #lists: ByToken<KeptList> = []

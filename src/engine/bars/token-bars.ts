@@ -57,7 +57,7 @@ export class TokenBars {
   readonly #state: EngineState
   /** The bars of all widths: first the time bars, shortest first, then the others in the order of their declaration. */
   #all: readonly SharedBars[] = []
-  /** The parts of `#all`: the time bars, and all others. */
+  /** The time bars of `#all`. `#untimed`: the other bars. */
   #timed: readonly Bars[] = []
   #untimed: readonly SharedBars[] = []
   /** The first elements are the bars that the current print completes. The list never becomes shorter, because V8 would

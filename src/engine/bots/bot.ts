@@ -35,8 +35,8 @@ export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
 
-/** The handle that a strategy receives as `bot`. A request that can fail because of the market is refused with a
- *  reason. A request that only a bug of the strategy can make fail throws, and the bot then only closes positions. */
+/** The handle that a strategy receives as `bot`. A request that the market can make fail is refused with a reason. A
+ *  request that can fail only because of a bug in the strategy throws, and the bot then only closes positions. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #state: EngineState
   readonly #context: BotContext
@@ -298,7 +298,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
    *  it has no place in the stream of rows and inputs. */
   #assertHandling(): void {
     if (this.#state.activity.running !== this.#context.index)
-      throw new Error(`${this.name} uses its bot outside of a handler; handlers must be synchronous`)
+      throw new Error(
+        `${this.name} calls its \`bot\` outside of a handler: call it only within a handler, synchronously`,
+      )
   }
 }
 

@@ -49,7 +49,7 @@ export class Bots {
     }
   }
 
-  /** Notifies the bots that are subscribed to at least one key of a gap. */
+  /** Notifies each bot of a gap of the feed that affects at least one of its subscription keys. */
   missed({ from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
     const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
     for (const runner of this.#runners)

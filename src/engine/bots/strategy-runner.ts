@@ -237,7 +237,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       if (answer === true) return
       refusePromise(answer)
       reason = readText(answer)
-      if (reason === undefined) throw new TypeError('confirmBuy must return true or the reason of a veto')
+      if (reason === undefined)
+        throw new TypeError('confirmBuy must return true, or the reason why the buy is rejected')
     })
     return reason
   }
@@ -443,7 +444,7 @@ function refusePromise(returned: unknown): void {
 
 const FIRING_WINDOW_MS = 10_000
 
-/** Counts how often the timers of a bot fired lately, for the text of an alarm. */
+/** Counts how often the timers of a bot have fired recently, for the text of an alarm. */
 class FiringRate {
   #since: Millis = 0
   #count = 0

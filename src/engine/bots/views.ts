@@ -178,7 +178,7 @@ export function orderView(
 }
 
 /** Ends the round trip of a position that has just closed, and returns it. Returns undefined if the position never held
- *  tokens, or if it keeps no sums. Must be called before the closed position is emitted. */
+ *  tokens, or if its sums are not recorded. Must be called before the closed position is emitted. */
 export function endTrip(position: Position): RoundTripView | undefined {
   const { mint, openedAt, trip, tag = '', reported = false } = position
   if (trip === undefined || trip.boughtLamports === 0) return undefined

@@ -134,7 +134,7 @@ function widthOf(
   const foreign = [...read].find((width) => !widths.includes(width))
   if (foreign !== undefined)
     throw new FlawError({
-      ...{ path, problem: `it reads '${foreign}' bars, which \`bars\` does not declare` },
+      ...{ path, problem: `the condition reads '${foreign}' bars, which \`bars\` does not declare` },
       ...{ word: foreign, right: widths },
     })
   const first = widths.find((width) => read.has(width))

@@ -79,8 +79,8 @@ export function refuseValue(): never {
   )
 }
 
-/** Conditions created since `recordTests` began. They include those that `when` created but did not return, so that an
- *  error can name them. */
+/** All conditions that were created since `recordTests` began. With this list, an error can name a condition that
+ *  `when` created but did not return. */
 let made: Test[] = []
 
 /** Runs `when`. Returns its result and the conditions that it created. */

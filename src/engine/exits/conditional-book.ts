@@ -19,7 +19,7 @@ const RETRY_MS = 1_000
 /** If the last installment of a schedule must wait because another order of its group is open, it is tried again after
  *  this time, ms. */
 const HELD_BACK_MS = 5_000
-/** Time in ms after which a limit buy that the strategy vetoed calls `confirmBuy` again. */
+/** After the strategy has vetoed a limit buy, `confirmBuy` is called again after this time, ms. */
 const VETO_MS = 1_000
 
 /** The bot that placed a conditional order. */
@@ -111,8 +111,8 @@ export class ConditionalBook {
     this.#endAndReport(order, 'cancelled', 'CANCELLED')
   }
 
-  /** Cancels the conditional buys that `which` selects. Called when an operator sells positions, because such buys
-   *  would open them again. */
+  /** Cancels the conditional buys that `which` selects. Called when an operator sells positions, because these buys
+   *  would open positions again. */
   cancelBuys(which: (order: ConditionalOrder) => boolean): void {
     for (const order of this.#open.all())
       if (order.action.side === 'buy' && which(order)) this.#endAndReport(order, 'cancelled', 'CANCELLED')
@@ -219,7 +219,7 @@ export class ConditionalBook {
     return placed
   }
 
-  /** Records the sale with the position, as an exit that is due, and ends the conditional order. */
+  /** Makes the sale an exit of the position that is due, and ends the conditional order. */
   #sell(order: ConditionalOrder, price: number): void {
     const { account, bot, mint, action } = order
     const position = this.#state.book.positions.get({ account, mint })

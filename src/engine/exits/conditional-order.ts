@@ -5,7 +5,7 @@ import type { BuyOptions, OrderView, SellOptions } from '../strategy.ts'
 /** A request of a strategy that waits for a price or a time, and then becomes an order. Until then only the engine
  *  stores it, and the service does not receive it. */
 export interface ConditionalOrder {
-  /** `c1`, `c2`, ...: the number counts the conditional orders of a journal. */
+  /** `c1`, `c2`, ...: conditional orders are numbered throughout a journal. */
   readonly id: string
   readonly time: Millis
   readonly account: string
@@ -16,8 +16,8 @@ export interface ConditionalOrder {
   readonly reason: string
   /** Time at which the order expires if it still waits; null if it does not expire. */
   readonly expiresAt: Millis | null
-  /** Name of a group of the bot's orders. The first order of a group that executes cancels the others. '' for no
-   *  group. */
+  /** Name of a group of orders of the bot; '' for no group. When an order of the group executes, the others are
+   *  cancelled. */
   readonly oneCancelsOther: string
   state: ConditionalState
   /** Code that explains the state; '' if none is needed. */

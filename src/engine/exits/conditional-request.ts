@@ -68,8 +68,8 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
   return readPart(options.oneCancelsOther === undefined ? {} : options, when, { side: 'buy', options: buy })
 }
 
-/** Returns a bracket as a buy with exits of its own. Refuses the bracket unless its stop price is below, and its
- *  take-profit price above, the price of the buy. */
+/** Returns a bracket as a buy with its own exits. Refuses the bracket unless stop price < price of the buy <
+ *  take-profit price. */
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
   const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
   if (scaleIn === true) return invalid('a bracket opens a position; use bot.setExits for a position that is open')

@@ -31,7 +31,7 @@ export function breakEvenLevel({ breakEvenAtPercent }: ExitRules, averagePrice: 
     : Number.NaN
 }
 
-/** Tokens that cost nothing are in profit at any price, so their profit is no reason to sell them. */
+/** Tokens that cost nothing have a profit at any price, so their profit is no reason to sell them. */
 export function takeProfitLevel({ takeProfitPercent }: ExitRules, averagePrice: number): number {
   return takeProfitPercent !== undefined && averagePrice > 0 ? priceAbove(averagePrice, takeProfitPercent) : Number.NaN
 }

@@ -95,7 +95,8 @@ const steps = z
   .min(1)
   .max(MOST_STEPS)
 
-/** The exits, in the order in which they decide at one price: protection comes before profit. */
+/** The exits, in the order in which they decide. If several are due at the same price, protection comes before
+ *  profit. */
 export const EXITS = {
   stopPrice: {
     read: upTo(MOST_PRICE),
@@ -180,7 +181,7 @@ export const EXITS = {
     text: (value) => `take-profit ${value} %`,
     due: (rules, averagePrice, _highPrice, price) =>
       price >= takeProfitLevel(rules, averagePrice)
-        ? `take-profit: ${percent(price / averagePrice)} on the average price`
+        ? `take-profit: ${percent(price / averagePrice)} from the average price`
         : undefined,
   },
   takeProfitByAge: {
@@ -199,7 +200,7 @@ export const EXITS = {
     problems: byAgeProblems,
     due: (rules, averagePrice, _highPrice, price, ageMs) => {
       return price >= takeProfitByAgeLevel(rules, averagePrice, ageMs)
-        ? `take-profit by age: ${percent(price / averagePrice)} on the average price, at least ${targetAt(rules.takeProfitByAge ?? {}, ageMs)} % after ${Math.floor(ageMs / 1000)} s`
+        ? `take-profit by age: ${percent(price / averagePrice)} from the average price, at least ${targetAt(rules.takeProfitByAge ?? {}, ageMs)} % after ${Math.floor(ageMs / 1000)} s`
         : undefined
     },
   },
@@ -207,12 +208,13 @@ export const EXITS = {
     read: upTo(MOST_PRICE),
     due: (rules, averagePrice, _highPrice, price) =>
       price >= takeProfitPriceLevel(rules)
-        ? `take-profit: ${price.toPrecision(6)}, ${percent(price / averagePrice)} on the average price`
+        ? `take-profit: ${price.toPrecision(6)}, ${percent(price / averagePrice)} from the average price`
         : undefined,
   },
   takeProfitSteps: {
     key: {
-      about: 'Sells parts on the way up. The steps ascend, and together they sell at most 100 percent.',
+      about:
+        'Sells parts of the position at rising profits. The profits of the steps must ascend, and together the steps sell at most 100 percent.',
       absent: 'no such exit',
     },
     schema: steps,
@@ -278,7 +280,7 @@ export const EXITS = {
       `${name}: expected ${EXIT_WINDOWS.join(' or ')}, found ${describe(value)}`,
     text: (value) =>
       value === DEFAULT_EXIT_WINDOW
-        ? `price: mean of the middle half of ${value} prints, without hops of routed swaps`
+        ? `price: mean of the middle half of ${value} prints, without single hops of routed swaps`
         : `price: median of ${value} prints`,
   },
 } as const satisfies { readonly [E in keyof ExitRules]-?: ExitRow<NonNullable<ExitRules[E]>> }
@@ -367,11 +369,13 @@ function byAgeProblems(value: TakeProfitByAge, rules: ExitRules): ExitProblem[] 
   for (const [age, target] of Object.entries(value)) {
     const path = ['takeProfitByAge', age] as const
     if (target > before)
-      problems.push(problem(path, `expected at most ${before}, found ${target}: the percentages fall with the age`))
+      problems.push(
+        problem(path, `expected at most ${before}, found ${target}: the percentages must fall with the age`),
+      )
     before = target
     problems.push(...soldAt(path, target, 'takeProfitPercent', takeProfitPercent))
     if (maxHoldSeconds !== undefined && Number(age) >= maxHoldSeconds) {
-      const message = `expected an age below maxHoldSeconds (${maxHoldSeconds}): everything is sold then`
+      const message = `expected an age below maxHoldSeconds (${maxHoldSeconds}): at that age the whole position is sold`
       problems.push(problem(path, message, 'maxHoldSeconds'))
     }
   }

@@ -21,8 +21,8 @@ export interface ExitRules {
   readonly takeProfitByAge?: TakeProfitByAge
   /** Sells all at or above this price, SOL per token. Only the options of a buy, or `setExits`, can set it. */
   readonly takeProfitPrice?: number
-  /** Sells parts on the way up. The steps ascend, and together they sell at most 100 % of the tokens that were
-   *  bought. */
+  /** Sells parts of the position at rising profits. The profits of the steps ascend, and together the steps sell at
+   *  most 100 % of the tokens that were bought. */
   readonly takeProfitSteps?: readonly TakeProfitStep[]
   /** Seconds, above 0. Sells all after the position was held for this time. */
   readonly maxHoldSeconds?: number
@@ -30,9 +30,9 @@ export interface ExitRules {
   readonly idleSeconds?: number
   /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
-  /** Number of prints, each above a minimum size, that make the price of the exits. The price is their median. With 81,
-   *  the default, it is the mean of their middle half, without hops of routed swaps and without prints from before a
-   *  collapse. */
+  /** Number of prints above a minimum size from which the price of the exits is computed. The price is their median.
+   *  With 81, the default, it is the mean of their middle half, without hops of routed swaps and without prints from
+   *  before a collapse. */
   readonly windowPrints?: ExitWindow
 }
 

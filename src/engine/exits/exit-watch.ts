@@ -109,14 +109,14 @@ export class ExitWatch {
     }
   }
 
-  /** Returns the time of the last print above the minimum size while the position was watched. The result is at least
-   *  the time at which the position opened, the engine started or the last gap ended. */
+  /** Returns the time of the last print above the minimum size. If the position opened, the engine started or a gap
+   *  ended after that print, returns that later time. */
   printedAt(position: Position): Millis {
     return this.find(position)?.printedAt ?? this.#state.now
   }
 
-  /** Returns the time at which the feed last gave a price. The result is at least the time at which the position
-   *  opened, the engine started or the last gap ended. */
+  /** Returns the time at which the feed last gave a price. If the position opened, the engine started or a gap ended
+   *  after that, returns that later time. */
   pricedAt(position: Position): Millis {
     return this.find(position)?.pricedAt ?? this.#state.now
   }

@@ -115,7 +115,7 @@ export class Exits {
     this.#send(position, { kind: 'all' }, { reason: position.exiting, tag: position.exitTag })
   }
 
-  /** Records that `taken` take-profit steps are reached, and sells their share. */
+  /** Records that the first `taken` take-profit steps are reached, and sells their share. */
   step(position: Position, taken: number, price: number): void {
     const { exits, averagePrice, bought = position.tokens } = position
     position.bought = bought
@@ -124,7 +124,7 @@ export class Exits {
     const before = steps.slice(0, position.steps?.taken ?? 0).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
     const tokens = (position.steps?.tokens ?? 0n) + shareOf(bought, percent - before)
     const rise = ((price / averagePrice - 1) * 100).toFixed(1)
-    const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % on the average price`
+    const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % from the average price`
     position.steps = { taken, tokens, reason }
     this.#state.emitPosition(position)
     this.#sellNow(position)

@@ -55,7 +55,7 @@ const file = z.string().min(1)
 /** The filters, in the order in which they decide. */
 export const FILTERS = {
   denyMints: {
-    about: 'File with one mint a line. The bot buys none of them.',
+    about: 'Path of a file with one mint a line. The bot buys none of these mints.',
     absent: 'no such list',
     ...{ key: 'denyMints', unit: 'file', schema: file, default: null },
     text: (shown) => `no mint of ${shown}`,
@@ -63,7 +63,7 @@ export const FILTERS = {
       lists.get(path)?.has(mint) === true ? { code: 'MINT_LISTED', reason: `${path} lists the mint` } : undefined,
   },
   allowMints: {
-    about: 'File with one mint a line. The bot buys only these.',
+    about: 'Path of a file with one mint a line. The bot buys only these mints.',
     absent: 'no such list',
     ...{ key: 'allowMints', unit: 'file', schema: file, default: null },
     text: (shown) => `only mints of ${shown}`,
@@ -85,7 +85,7 @@ export const FILTERS = {
           },
   },
   denyCreators: {
-    about: 'File with one public key a line. The bot buys no token of these creators.',
+    about: 'Path of a file with one public key a line. The bot buys no token of these creators.',
     absent: 'no such list',
     ...{ key: 'denyCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
     text: (shown) => `no creator of ${shown}`,
@@ -95,7 +95,7 @@ export const FILTERS = {
         : undefined,
   },
   allowCreators: {
-    about: 'File with one public key a line. The bot buys only tokens of these creators.',
+    about: 'Path of a file with one public key a line. The bot buys only tokens of these creators.',
     absent: 'no such list',
     ...{ key: 'allowCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
     text: (shown) => `only creators of ${shown}`,
@@ -122,7 +122,7 @@ export const FILTERS = {
     },
   },
   minLiquidityLamports: {
-    about: 'Least liquidity of a pool, estimated from the price.',
+    about: 'Minimum liquidity of a pool, estimated from the price.',
     absent: 'no such filter',
     ...{ key: 'minLiquiditySol', unit: 'sol', default: null },
     schema: z.number().min(LEAST_SOL).max(MOST_POOL_SOL),

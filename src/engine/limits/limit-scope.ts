@@ -13,7 +13,7 @@ export interface LimitScope {
   /** The bot of the scope; null for all bots that trade with the wallet. */
   readonly bot: string | null
   readonly limits: Limits
-  /** Whether any limit is set. Otherwise the figures are not computed. */
+  /** Whether any limit is set. If not, the figures for the limits are not computed. */
   readonly isBound: boolean
   readonly sums: ResultSums
   readonly spending: readonly BotSpending[]

@@ -260,7 +260,7 @@ export const LIMITS = {
     stop: (bound, losses, name) => {
       const { drawdownLamports } = losses
       if (drawdownLamports < bound) return undefined
-      const reason = `the result is ${sol(drawdownLamports)} SOL below its high, the limit is ${sol(bound)} (${name}); entries resume when it recovers, or with \`sluice resume\``
+      const reason = `the result is ${sol(drawdownLamports)} SOL below its highest realized value, the limit is ${sol(bound)} (${name}); entries resume when it recovers, or with \`sluice resume\``
       return { code: 'DRAWDOWN_LIMIT', reason: reason + withoutPrice(losses) }
     },
   },

@@ -306,7 +306,7 @@ describe('`resume`', () => {
   })
 })
 
-describe('adopting at an implausible price', () => {
+describe('adopting tokens at an implausible price', () => {
   it('adopting tokens at an implausible price is refused, and the engine continues', () => {
     const crew = new Crew({ mode: 'live' })
     crew.rig.settle(9e8, MINT)

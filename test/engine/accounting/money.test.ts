@@ -108,15 +108,15 @@ const twoTrades = (): Fill[] => {
 }
 
 test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
-  ['of a buy between two trades that was never filled', { time: 5_000 }, 'none'],
-  ['of a buy after the last trade', { time: 20_000 }, 'none'],
-  ['of a buy that adds to an open trade', { time: 500 }, 'trade 1'],
-  ['of a buy whose next attempt opened a trade', { orderId: 'o3', time: 9_500 }, 'trade 2'],
-  ['of a buy in another token', { mint: 'other', time: 500 }, 'none'],
-  ['of a sale of an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
-  ['of a sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
-  ['of a sale less than a second before the buy that opened the trade', { side: 'sell', time: 9_999 }, 'trade 2'],
-])('the fee of a failed transaction %s is assigned to the right trade', (_what, more, where) => {
+  ['a failed buy between two trades, which is never filled', { time: 5_000 }, 'none'],
+  ['a failed buy after the last trade', { time: 20_000 }, 'none'],
+  ['a failed buy that adds to an open trade', { time: 500 }, 'trade 1'],
+  ['a failed buy whose next attempt opened a trade', { orderId: 'o3', time: 9_500 }, 'trade 2'],
+  ['a failed buy in another token', { mint: 'other', time: 500 }, 'none'],
+  ['a failed sale during an open trade', { side: 'sell', time: 10_500 }, 'trade 2'],
+  ['a failed sale after the sale that closed the trade', { side: 'sell', time: 5_000 }, 'trade 1'],
+  ['a failed sale less than a second before the buy that opened the trade', { side: 'sell', time: 9_999 }, 'trade 2'],
+])('the fee of %s is assigned to the right trade', (_what, more, where) => {
   const fills = twoTrades()
   const one = failed(more)
   const before = foldMovements(moved(fills)).bot(one)

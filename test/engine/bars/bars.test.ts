@@ -66,7 +66,7 @@ test.each([
   },
 )
 
-test('bars of a number of trades and bars of a volume close with the print that completes them', () => {
+test('a bar with a fixed number of trades, or with a fixed volume, closes with the print that completes it', () => {
   const { closed } = barsOf({ '3 trades': 5, '2 SOL': 5 }, (rig) => {
     rig.settle(PRICE, { sol: 0.5 })
   })

@@ -44,13 +44,18 @@ const buys: Act = (bot, token) => bot.buy(token, { sol: 0.1, reason: 'to hold' }
 const watches: Act = (bot, token) => bot.watch(token.mint)
 
 test.each<[string, number, Act, boolean]>([
-  ['kept for a day and a half', 3, nothing, true],
-  ['kept for two days, until the UTC day ends', 4, nothing, true],
-  ['freed within two and a half days', 5, nothing, false],
-  ['freed within four days', 8, nothing, false],
-  ['kept for four days while the bot holds the token', 8, buys, true],
-  ['kept for four days while the bot watches the token', 8, watches, true],
-])('the bars of a token without a further print are %s', (_what, halfDays, act, isKept) => {
+  ['the bars of a token without a further print are kept for a day and a half', 3, nothing, true],
+  ['the bars of a token without a further print are kept for two days, until the UTC day ends', 4, nothing, true],
+  ['the bars of a token without a further print are freed within two and a half days', 5, nothing, false],
+  ['the bars of a token without a further print are freed within four days', 8, nothing, false],
+  ['the bars of a token without a further print are kept for four days while the bot holds the token', 8, buys, true],
+  [
+    'the bars of a token without a further print are kept for four days while the bot watches the token',
+    8,
+    watches,
+    true,
+  ],
+])('%s', (_what, halfDays, act, isKept) => {
   for (const width of ['1 trade', '1m'] as const) {
     const { bars, old, mean } = readAfter(halfDays, width, act)
     expect({ width, isKept: old > 0 }).toEqual({ width, isKept })

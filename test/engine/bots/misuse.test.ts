@@ -73,10 +73,10 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 
   it.each([
-    ['more than 100 percent', { percent: 250 }],
-    ['the number of tokens that token.position shows', 'shown'],
-    ['more tokens than the bot holds', { tokens: 1e300 }],
-  ])('a sale of %s sells everything', (_name, options) => {
+    ['a sale of more than 100 percent', { percent: 250 }],
+    ['a sale of the number of tokens that token.position shows', 'shown'],
+    ['a sale of more tokens than the bot holds', { tokens: 1e300 }],
+  ])('%s sells everything', (_name, options) => {
     const talk = readyBot({}, true)
     talk.ask((bot, token) => {
       const size = options === 'shown' ? { tokens: token.position?.tokens as number } : (options as { percent: number })
@@ -86,11 +86,11 @@ describe('an invalid request is refused, and the bot continues', () => {
   })
 
   it.each([
-    ['not a public key', 'not a key'],
-    ['too long', 'x'.repeat(100_000)],
-    ['a number', 5 as never],
-    ['an object without a mint', {} as never],
-  ])('a request with a mint that is %s is refused', (_name, mint) => {
+    ['a mint that is not a public key', 'not a key'],
+    ['a mint of 100,000 characters', 'x'.repeat(100_000)],
+    ['a number as the mint', 5 as never],
+    ['an object without a mint as the token', {} as never],
+  ])('a request with %s is refused', (_name, mint) => {
     const talk = readyBot()
     expect(talk.ask((bot) => bot.buy(mint, { sol: 0.1, reason }))).toMatchObject({ code: 'MINT_INVALID' })
     expect(talk.ask((bot) => bot.watch(mint))).toBe(false)

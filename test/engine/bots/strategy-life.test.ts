@@ -28,7 +28,7 @@ describe('bot.state', () => {
   })
 })
 
-describe('before it trades, and after', () => {
+describe('the life of a strategy', () => {
   it('orders in `start` are refused, and so are buys while the process is stopping', () => {
     const placed: unknown[] = []
     const talk = new TalkingBot({}, (bot) => {
@@ -207,10 +207,10 @@ describe('the state of a token', () => {
   }
 
   it.each([
-    ['kept after a day', 1, false, 6],
-    ['created again after two days', 2, false, 0],
-    ['kept after two days while a position is open', 2, true, 6],
-  ])('the state of a token without events is %s', (_name, days, holds, prints) => {
+    ['the state of a token without events is kept after a day', 1, false, 6],
+    ['the state of a token without events is created again after two days', 2, false, 0],
+    ['the state of a token without events is kept after two days while a position is open', 2, true, 6],
+  ])('%s', (_name, days, holds, prints) => {
     expect(stateAfter(days, holds)).toEqual({ prints })
   })
 })

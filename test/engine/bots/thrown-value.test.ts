@@ -24,9 +24,9 @@ describe('a thrown value', () => {
   })
 
   it.each<[what: string, stack: PropertyDescriptor]>([
-    ['throws when it is read', { get: refuse }],
-    ['is not a string', { value: 5 }],
-  ])('if a stack %s, the message of the error is kept', (_what, stack) => {
+    ['a stack that throws when it is read', { get: refuse }],
+    ['a stack that is not a string', { value: 5 }],
+  ])('if an error has %s, its message is kept', (_what, stack) => {
     const error = Object.defineProperty(new TypeError('gone'), 'stack', stack)
     expect(readThrown(error)).toEqual({ reason: 'TypeError: gone', above: '', stack: '' })
   })

@@ -83,8 +83,8 @@ describe('a late fill', () => {
   })
 })
 
-describe('a fill that a fork takes back', () => {
-  it('if a fork takes a fill back, its limit buy stays done, because the transaction may land again', () => {
+describe('a fill that a fork reverses', () => {
+  it('if a fork reverses a fill, its limit buy stays done, because the transaction may land again', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
@@ -111,18 +111,30 @@ describe('a cancelled order', () => {
 describe('a conditional buy waits', () => {
   const told = new Error('thrown by the test')
   it.each<[what: string, stop: (talk: TalkingBot) => unknown]>([
-    ['while the bot is halted', ({ rig }) => rig.input({ kind: 'command', command: { name: 'halt' } })],
-    ['after a flatten', ({ rig }) => rig.input({ kind: 'command', command: { name: 'flatten' } })],
-    ['while the bot stops', ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } })],
-    ['while the feed is stale', ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] })],
     [
-      'after the strategy threw an error',
+      'a conditional buy sends no order while its bot is halted',
+      ({ rig }) => rig.input({ kind: 'command', command: { name: 'halt' } }),
+    ],
+    [
+      'a conditional buy sends no order after a flatten',
+      ({ rig }) => rig.input({ kind: 'command', command: { name: 'flatten' } }),
+    ],
+    [
+      'a conditional buy sends no order while its process stops',
+      ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } }),
+    ],
+    [
+      'a conditional buy sends no order while the feed is stale',
+      ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] }),
+    ],
+    [
+      'a conditional buy sends no order after its strategy threw an error',
       (talk) =>
         talk.dare(() => {
           throw told
         }),
     ],
-  ])('a conditional buy sends no order %s', (_what, stop) => {
+  ])('%s', (_what, stop) => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))

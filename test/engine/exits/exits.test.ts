@@ -51,7 +51,7 @@ function fire(talk: TalkingBot, what: string): Output[] {
   return talk.rig.input({ kind: 'timer', id })
 }
 
-describe('an exit sells at its price', () => {
+describe('exits that act on the price', () => {
   const steps = [
     { atPercent: 20, sellPercent: 30 },
     { atPercent: 50, sellPercent: 30 },
@@ -313,12 +313,12 @@ describe('exits that contradict each other are refused', () => {
   const step = (atPercent: number, sellPercent: number) => ({ atPercent, sellPercent })
   const cases: [what: string, exits: ExitRules, path: string][] = [
     [
-      'two take-profit steps at the same profit',
+      'a take-profit step at the same profit as the step before it',
       { takeProfitSteps: [step(50, 10), step(50, 10)] },
       'takeProfitSteps.1.atPercent',
     ],
     [
-      'take-profit steps of more than 100 % together',
+      'a list of take-profit steps that sells more than 100 %',
       { takeProfitSteps: [step(5, 60), step(50, 41)] },
       'takeProfitSteps.1.sellPercent',
     ],
@@ -354,7 +354,7 @@ describe('exits that contradict each other are refused', () => {
       'breakEvenAtPercent',
     ],
   ]
-  it.each(cases)('%s', (_what, exits, path) => {
+  it.each(cases)('%s is refused', (_what, exits, path) => {
     expect(exitProblems(exits).map((problem) => problem.path.join('.'))).toEqual([path])
     const talk = new TalkingBot()
     talk.rig.settle(1e-6)

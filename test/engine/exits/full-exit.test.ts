@@ -15,7 +15,7 @@ const ALL: SellOptions = { all: true, reason: 'all' }
 function puppet(wishes: Wish[]) {
   return defineStrategy({
     name: 'puppet',
-    about: 'does as it is told',
+    about: 'makes the requests of the test',
     params: z.object({}),
     keys: ['trades'],
     start: (_params, bot) => ({
@@ -133,7 +133,7 @@ it.each([
   expect(orders(outputs)).toHaveLength(code === '' ? 1 : 0)
 })
 
-describe('a full exit that is not proved', () => {
+describe('a full exit with undecided attempts', () => {
   /** Returns a position that a fill of its exit has closed, while this many attempts of the exit are undecided. */
   function closed(unproved: number) {
     const { rig, tokens, wishes } = holding()

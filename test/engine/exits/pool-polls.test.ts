@@ -221,11 +221,11 @@ describe('a held token without prints', () => {
   })
 
   it.each([
-    ['that is older than the last print is refused', 20_000 + 6_000, ['POOL_BEHIND']],
-    ['that is an hour old is refused', 3_600_000, ['POOL_BEHIND']],
-    ['is accepted if the clock of the chain is a little behind ours', 20_000 + 4_000, []],
-    ['is accepted if the clock of the chain is ahead of ours', -30_000, []],
-  ])('a reading %s', (_what, ageMs, said) => {
+    ['a reading that is older than the last print is refused', 20_000 + 6_000, ['POOL_BEHIND']],
+    ['a reading that is an hour old is refused', 3_600_000, ['POOL_BEHIND']],
+    ['a reading is accepted if the clock of the chain is a little behind ours', 20_000 + 4_000, []],
+    ['a reading is accepted if the clock of the chain is ahead of ours', -30_000, []],
+  ])('%s', (_what, ageMs, said) => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     quiet.ask()
     expect(quiet.read(0.5e-6, { ageMs })).toEqual(said)

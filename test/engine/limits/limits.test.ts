@@ -151,7 +151,7 @@ describe('checkLimits', () => {
       '0.25 of 0.3 SOL are at risk in tokens of its creator (limits.maxSolPerCreator), so a buy of 0.1 SOL does not fit; sell first',
     )
     expect(veto({ maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1.2), unknownPositions: () => 1 })).toBe(
-      'the result is 1.2 SOL below its high, the limit is 1 (limits.maxDrawdownSol); entries resume when it recovers, or with `sluice resume`; 1 held token has no price since the start or a gap and counts as worthless',
+      'the result is 1.2 SOL below its highest realized value, the limit is 1 (limits.maxDrawdownSol); entries resume when it recovers, or with `sluice resume`; 1 held token has no price since the start or a gap and counts as worthless',
     )
     expect(veto({ maxLosingStreak: 3 }, { pausedUntil: now + 5_400_000 })).toBe(
       'too many losses in a row (limits.maxLosingStreak); entries resume at 15:30:00 UTC (in 1 h 30 min)',
@@ -163,18 +163,28 @@ describe('checkRanges', () => {
   const { plan } = startInput([])
   const tables: [name: string, sol: number, orders: object, code: string | undefined][] = [
     ['the smallest buy that the service allows passes', 0.001, {}, undefined],
-    ['a smaller buy is refused', 0.000_999_999, {}, 'AMOUNT_RANGE'],
+    ['a buy below the smallest allowed one is refused', 0.000_999_999, {}, 'AMOUNT_RANGE'],
     ['the largest buy of the plan passes', 100, {}, undefined],
-    ['a larger buy is refused', 100.000_000_001, {}, 'AMOUNT_RANGE'],
+    ['a buy above the largest one of the plan is refused', 100.000_000_001, {}, 'AMOUNT_RANGE'],
     ['slippage of 0.1 % passes', 1, { slippagePercent: 0.1 }, undefined],
     ['slippage below 0.1 % is refused', 1, { slippagePercent: 0.09 }, 'SLIPPAGE_RANGE'],
     ['slippage of 50 % passes', 1, { slippagePercent: 50 }, undefined],
     ['slippage above 50 % is refused', 1, { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
-    ['slippage NaN is refused', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+    ['a slippage of NaN is refused', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
     ['the lowest priority fee passes', 1, { priorityFeeLamports: lamports(10_000) }, undefined],
-    ['a lower priority fee is refused', 1, { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
+    [
+      'a priority fee below the lowest allowed one is refused',
+      1,
+      { priorityFeeLamports: lamports(9_999) },
+      'FEE_RANGE',
+    ],
     ['the highest priority fee passes', 1, { priorityFeeLamports: lamports(10_000_000) }, undefined],
-    ['a higher priority fee is refused', 1, { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
+    [
+      'a priority fee above the highest allowed one is refused',
+      1,
+      { priorityFeeLamports: lamports(10_000_001) },
+      'FEE_RANGE',
+    ],
   ]
   it.each(tables)('%s', (_name, sol, more, code) => {
     expect(
@@ -191,7 +201,7 @@ describe('checkRanges', () => {
   })
 })
 
-describe('dueExit and due exits', () => {
+describe('the exit that is due', () => {
   const all: ExitRules = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 }
   const tables: [
     name: string,
@@ -216,7 +226,7 @@ describe('dueExit and due exits', () => {
       1,
       1,
       1.5,
-      'take-profit: +50.0 % on the average price',
+      'take-profit: +50.0 % from the average price',
     ],
     ['a take-profit is not due below its level', { takeProfitPercent: 50 }, 1, 1, 1.499_999, undefined],
     [
@@ -252,36 +262,36 @@ describe('dueExit and due exits', () => {
   })
 
   it.each([
-    ['sells nothing before the lowest age', 9_999, 9, undefined],
+    ['takeProfitByAge sells nothing before the lowest age', 9_999, 9, undefined],
     [
-      'sells at its target from the lowest age on',
+      'takeProfitByAge sells at its target from the lowest age on',
       10_000,
       1.5,
-      '+50.0 % on the average price, at least 50 % after 10 s',
+      '+50.0 % from the average price, at least 50 % after 10 s',
     ],
-    ['sells nothing below the target', 59_999, 1.49, undefined],
+    ['takeProfitByAge sells nothing below the target', 59_999, 1.49, undefined],
     [
-      'sells at the next target from the next age on',
+      'takeProfitByAge sells at the next target from the next age on',
       60_000,
       1.2,
-      '+20.0 % on the average price, at least 20 % after 60 s',
+      '+20.0 % from the average price, at least 20 % after 60 s',
     ],
-    ['sells nothing below the next target', 119_999, 1.199, undefined],
+    ['takeProfitByAge sells nothing below the next target', 119_999, 1.199, undefined],
     [
-      'with a target of 0 % sells at the average price',
+      'takeProfitByAge with a target of 0 % sells at the average price',
       120_000,
       1,
-      '0.0 % on the average price, at least 0 % after 120 s',
+      '0.0 % from the average price, at least 0 % after 120 s',
     ],
-    ['with a target of 0 % sells nothing below the average price', 900_000, 0.999, undefined],
+    ['takeProfitByAge with a target of 0 % sells nothing below the average price', 900_000, 0.999, undefined],
     [
-      'gives way to takeProfitPercent above its level',
+      'if both are due, takeProfitPercent comes before takeProfitByAge',
       60_000,
       2,
       undefined,
-      'take-profit: +100.0 % on the average price',
+      'take-profit: +100.0 % from the average price',
     ],
-  ])('takeProfitByAge %s', (_name, ageMs, price, why, first?: string) => {
+  ])('%s', (_name, ageMs, price, why, first?: string) => {
     const rules: ExitRules = { takeProfitByAge: { 120: 0, 10: 50, 60: 20 }, ...(first && { takeProfitPercent: 100 }) }
     expect(dueExit(rules, 1, price, price, ageMs)).toBe(first ?? (why && `take-profit by age: ${why}`))
     expect(dueExit({ takeProfitByAge: { 0: 0 } }, 0, 1, 1, ageMs)).toBe(undefined)

@@ -10,7 +10,7 @@ import { botSettings, EngineRig, MINT, MINT_2, orders, refusals } from '../../su
 
 const eager = defineStrategy({
   name: 'eager',
-  about: 'asks at every print',
+  about: 'requests a buy at every print',
   params: z.object({}),
   keys: ['trades'],
   start: (_params, bot) => ({

@@ -160,8 +160,8 @@ function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: rea
     within(reserves(hour), worst.perHour, 'an hour')
     const day = counted.filter((other) => dayOf(other.time) === dayOf(time))
     within(reserves(day), worst.perDay, 'a day')
-    within(asks(hour), least('maxLamportsPerHour'), 'asked in an hour')
-    within(asks(day), least('maxLamportsPerDay'), 'asked on a day')
+    within(asks(hour), least('maxLamportsPerHour'), 'SOL of the buys of an hour')
+    within(asks(day), least('maxLamportsPerDay'), 'SOL of the buys of a day')
   }
   const open = all.filter(({ state }) => isOpen(state)).map(({ order }) => order)
   within(wallet.heldLamports(bot) + asks(open), worst.exposure, 'held at once')

@@ -74,7 +74,7 @@ describe('the replay of a segment', () => {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {
         const error = new Error('told to')
-        const stack = { get: () => bot.note(MINT, 'somebody looks at the stack') }
+        const stack = { get: () => bot.note(MINT, 'the stack of the error was read') }
         throw Object.defineProperty(error, 'stack', stack)
       },
     } as unknown as Strategy
