@@ -206,7 +206,7 @@ export class Desk {
     if (performance.now() - this.#startedAt > SETTLED_MS) this.#failures = 0
     const wait = AGAIN_MS[this.#failures++]
     const next =
-      wait === undefined ? 'it stays down; trading goes on' : `it restarts in ${wait / 1000} s; trading continues`
+      wait === undefined ? 'it stays down; trading continues' : `it restarts in ${wait / 1000} s; trading continues`
     const text = `the desk is down: ${reason}; ${next}`
     this.#parts.log.error(text)
     this.#parts.alert(text)

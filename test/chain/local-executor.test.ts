@@ -6,7 +6,7 @@ import { type Fault, LocalRig } from './local-rig.ts'
 
 const THIEF = 'So11111111111111111111111111111111111111112'
 
-describe('an order that the engine signs itself', () => {
+describe('an order of the local executor', () => {
   test('an order is verified, guarded, signed, stored and sent, in this order, and its transaction lands', async () => {
     const rig = await LocalRig.open()
     const before = rig.lamports
@@ -77,13 +77,13 @@ describe('an order that the engine signs itself', () => {
 describe('a built transaction that does not match its order is not signed', () => {
   const cases: [what: string, code: string, retry: string, build: (rig: LocalRig, one: Attempt) => Built][] = [
     [
-      'SOL goes to a stranger',
+      'it transfers SOL to a stranger',
       'SOL_TRANSFER',
       'never',
       (rig, one) => rig.built(one, { calls: (calls) => [...calls, transferCall(rig.user, THIEF, 1n)] }),
     ],
     [
-      'the amount is above that of the order',
+      'its amount is above that of the order',
       'AMOUNT_OVER',
       'never',
       (rig, one) => ({ ...rig.built(rig.buy(0.2)), asked: rig.asked(one) }),
@@ -94,10 +94,10 @@ describe('a built transaction that does not match its order is not signed', () =
       'never',
       (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) }),
     ],
-    ['the expiry is too far away', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
-    ['the transaction is expired', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
+    ['its expiry is too far away', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
+    ['it has already expired', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
     [
-      'the bytes have one byte too many',
+      'it has one byte too many',
       'TX_MALFORMED',
       'never',
       (rig, one) => rig.built(one, { bytes: (bytes) => Buffer.concat([bytes, Uint8Array.of(0)]) }),

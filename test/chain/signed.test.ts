@@ -15,7 +15,7 @@ function signAndSend(rig: WalletRig, attempt: Attempt, signature: string): void 
   resolution.sent()
 }
 
-describe('attempts that the engine signs itself', () => {
+describe('locally signed attempts', () => {
   test('the fill of an attempt is provisional soon after its transaction lands, and final once the transaction is finalized', async () => {
     const rig = await open()
     const one = rig.buy(0.1, local)

@@ -37,7 +37,8 @@ export const command = defineCommand({
     const { http, close } = openHttp({ timeoutMs: TIMEOUT_MS, longestBody: 65_536 })
     const clock = new SystemClock()
     const alerts = file === undefined ? undefined : alertsOf(file, http, clock)
-    if (alerts === undefined && !once) console.error('sluice: no --alerts: problems are only printed here and not sent')
+    if (alerts === undefined && !once)
+      console.error('sluice: without --alerts, problems are only printed here and not sent')
     const tell = (line: string): void => {
       console.error(printable(`${stampOf(clock.now())}  ${line}`))
       alerts?.raise({ kind: 'watch', bot: '', text: line, time: clock.now() })

@@ -9,7 +9,7 @@ import { withSteps } from '../terminal.ts'
  *  the journal were changed after they were written; the copy is then kept, but does not replace another backup. */
 export const command = defineCommand({
   options: {
-    replace: flag('replace an existing backup of that name once the new one is checked'),
+    replace: flag('replace an existing backup of the same name after the new one was checked'),
     json: JSON_LINE,
   },
   async run([from = '', to = ''], { replace, json }) {

@@ -125,7 +125,7 @@ function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], 
   for (const line of lines) console.log(line)
   if (leftOut.length > 0)
     console.error(
-      cut(`columns without room (see --columns, --csv): ${leftOut.join(', ')}`, room ?? Number.POSITIVE_INFINITY),
+      cut(`columns that did not fit (see --columns, --csv): ${leftOut.join(', ')}`, room ?? Number.POSITIVE_INFINITY),
     )
   if (hint !== undefined) console.error(hint)
 }

@@ -88,7 +88,9 @@ function conclusion(outcomes: readonly Outcome[], verified: number, found: numbe
   const skipped = outcomes.length - verified
   return [
     ...(found > MOST_FINDINGS ? [`${found - MOST_FINDINGS} more findings are not shown`] : []),
-    ...(found > 0 ? [`${counted(found, 'finding')}: rows of the journal contradict its record`] : []),
+    ...(found > 0
+      ? [`${counted(found, 'finding')}: rows of the journal differ from what its recorded inputs and decisions imply`]
+      : []),
     ...(verified === 0 ? ['no segment could be verified'] : []),
     ...(verified > 0 && skipped > 0
       ? [`${counted(skipped, 'segment')} skipped${strict ? ', which --strict refuses' : ''}`]

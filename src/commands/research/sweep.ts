@@ -38,7 +38,7 @@ export const command = defineCommand({
     seed: number('<n>', 'random seed of --random', SEED, 1),
     holdOut: number(
       '<percent>',
-      'share of the tape, at its end, that only tests the best param sets',
+      'percentage of the tape, at its end, on which only the best param sets are tested',
       { min: 0, max: 90 },
       30,
     ),

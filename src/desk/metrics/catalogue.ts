@@ -147,7 +147,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_entry_stops', type: 'gauge', unit: 'count', labels: ['bot', 'code'] },
-      help: '1 for each reason for which the bot opens no positions, 0 for the others.',
+      help: '1 for each reason that stops the entries of the bot, 0 for all other reasons.',
       from: 'bots[].ownStops',
       read: ({ view }) => view.bots.flatMap(({ name: bot, ownStops }) => oneHot(STOP_CODES, 'code', ownStops, { bot })),
     },
@@ -173,13 +173,13 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_requests_waiting', type: 'gauge', unit: 'count', labels: [] },
-      help: 'Requests that wait because the plan allows no more.',
+      help: 'Requests that wait because the plan allows no more at present.',
       from: 'requests.waiting',
       read: ({ view }) => one(view.requests.waiting),
     },
     {
       ...{ name: 'sluice_request_holds', type: 'gauge', unit: 'count', labels: ['code'] },
-      help: '1 for each reason for which fewer requests may be sent than the plan allows, 0 for the others.',
+      help: '1 for each reason that reduces the allowed requests below the plan, 0 for all other reasons.',
       from: 'requests.holds',
       read: ({ view: { requests } }) =>
         oneHot(
@@ -203,7 +203,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
         unit: 'count',
         labels: ['bot', 'side', 'state', 'code'],
       },
-      help: 'Orders that ended, by their last state and the code of its reason.',
+      help: 'Orders that have ended, by their last state and the code that explains it.',
       from: 'totals.endedOrders',
       read: ({ view }) => view.totals.endedOrders.map(({ count, ...labels }) => ({ labels, value: count })),
     },

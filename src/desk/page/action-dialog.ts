@@ -108,7 +108,7 @@ function Confirm(props: { name: string; until: number; confirm: () => void; agai
     return () => clearInterval(timer)
   }, [])
   const left = Math.ceil((until - now) / 1000)
-  if (left <= 0) return h('button', { type: 'button', onClick: again }, 'Time is over: ask again')
+  if (left <= 0) return h('button', { type: 'button', onClick: again }, 'The preview has expired: ask again')
   return h(
     'button',
     { type: 'button', class: 'act strong', onClick: confirm },

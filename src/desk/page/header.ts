@@ -101,7 +101,7 @@ function entries({ stops, bots }: View, now: number): Vital {
   const [first] = stops
   if (first === undefined) return { name: 'Entries', value: 'allowed', detail: `${bots.length} bots`, mark: 'good' }
   const all = stops.some((stop) => stop.bots.length === bots.length)
-  const until = first.until === null ? 'until it is ended' : `until ${timeText(first.until, now)}`
+  const until = first.until === null ? '(no set end)' : `until ${timeText(first.until, now)}`
   const more = stops.length > 1 ? `, ${stops.length - 1} more` : ''
   return {
     name: 'Entries',

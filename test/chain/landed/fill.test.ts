@@ -23,7 +23,7 @@ const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => 
 })
 const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
 
-/** The tokens, the trade, the fee, the rent, the change of the wallet's balance, and the wrapped lamports. */
+/** Tokens, amount of the trade, fee, rent, change of the wallet's balance, and wrapped lamports. */
 type Money = [bigint, number, number, number, number, number?]
 
 test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
@@ -96,7 +96,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, RENT, -2_044_280, 100_000_000],
   ],
   [
-    'tokens in two accounts, one of them from a lookup table',
+    'a buy into two token accounts, one of them from a lookup table',
     sell,
     [
       wallet(500_000_000, 599_995_000),
@@ -108,7 +108,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     [5_000n, 100_000_000, 5_000, 0, 99_995_000],
   ],
   [
-    'tokens of another owner and the same mint in the same transaction',
+    'a buy in a transaction that also moves tokens of another owner',
     buy,
     [
       wallet(1_000_000_000, 899_995_000),
@@ -164,7 +164,7 @@ describe('itemized costs of a fill', () => {
     )
   })
 
-  test('the costs of a fill add up, for random changes of balances and damaged instructions', () => {
+  test('the change of the wallet is the sum of a fill's parts, for random balances and damaged instructions', () => {
     const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
     fc.assert(
       fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {

@@ -14,7 +14,7 @@ const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
 const PROOF_SLOTS = 300 + 200 + 32 + 60
 
 describe('lost answers', () => {
-  test('an executed order is found within 5 s, and its fill is final once the chain is', async () => {
+  test('an executed order is found within 5 s, and its fill is final once its block is finalized', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.trade()
@@ -129,7 +129,7 @@ describe('lost answers', () => {
     expect(rig.paid).toHaveLength(1)
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)? absent$/)
   })
-  test('trades on the feed that are not on the chain, or not ours, change nothing', async () => {
+  test('trades on the feed change nothing if they are not on the chain, or not ours', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)

@@ -205,7 +205,7 @@ describe('with a simulation', () => {
     ['the node cannot simulate', 'CHAIN_SILENT', (script) => script.refuses.push('simulateTransaction')],
     ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getMultipleAccounts')],
   ]
-  test.each(spoils)('a transaction is refused if %s, with %s', async (_what, code, spoil) => {
+  test.each(spoils)('if %s, the transaction is refused with %s', async (_what, code, spoil) => {
     const draft = honest('pump buy', 4)
     const script = buying(draft)
     spoil(script, draft.drawn)
@@ -328,7 +328,7 @@ test.each(['delegate', 'closeAuthority'] as const)(
   },
 )
 
-describe('a program without a layout, whose instructions cannot be read', () => {
+describe('an opaque program, whose instructions Sluice cannot read', () => {
   const opaque = (most: bigint): Case => {
     const draft = honest('pump buy', 4)
     const program = {
@@ -370,7 +370,7 @@ describe('a program without a layout, whose instructions cannot be read', () => 
 
   test('the transaction is refused if the simulation pays more than ordered', async () => {
     const draft = opaque(10n * SOL)
-    if (draft.asked.side !== 'buy') throw new Error('a buy is meant')
+    if (draft.asked.side !== 'buy') throw new Error('expected a draft of a buy')
     // The most that the order may cost with its slippage. Tip, fees and rent add less than 0.05 SOL.
     const most = (BigInt(draft.asked.lamports) * BigInt(100 + draft.asked.slippagePercent)) / 100n
     for (const [spent, codes] of [

@@ -113,7 +113,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
     code: 'TRADE_COUNT',
     spoil: (draft) => void draft.instructions.splice(draft.instructions.indexOf(tradeOf(draft)), 1),
   },
-  'the tokens go to a thief': {
+  'a buy whose tokens go to a thief': {
     code: 'ACCOUNT_FOREIGN',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022', 'pump buy_exact_quote_in_v2 with a memo'],
     spoil: (draft, thief) => {
@@ -124,7 +124,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       account(draft, at, draft.drawn.random.integer(2) === 0 ? thief : parts.ata(thief, draft.drawn.mint))
     },
   },
-  'the SOL goes to a thief': {
+  'a sale whose SOL goes to a thief': {
     code: 'ACCOUNT_FOREIGN',
     shapes: ['pump-swap sell'],
     spoil: (draft, thief) =>
@@ -157,7 +157,7 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
       account(draft, at, thief)
     },
   },
-  'another instruction of the trading program': {
+  'a call of another instruction of the trading program': {
     code: 'INSTRUCTION_UNKNOWN',
     shapes: PLAIN,
     spoil: (draft) => {
