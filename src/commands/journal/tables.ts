@@ -80,7 +80,10 @@ function printList<Row extends { readonly bot: string; readonly mint: string }>(
   const now = Date.now()
   const columns = chosenColumns(all(now), names)
   if (json && (csv || names !== undefined))
-    throw new SluiceError('--json prints every key of every row: it excludes --csv and --columns', ExitCode.usage)
+    throw new SluiceError(
+      '--json prints every key of every row, so it cannot be combined with --csv or --columns',
+      ExitCode.usage,
+    )
   const from = since === undefined ? undefined : readSince(since, now)
   const reader = openReader(journal)
   try {

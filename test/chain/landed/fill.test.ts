@@ -164,7 +164,7 @@ describe('itemized costs of a fill', () => {
     )
   })
 
-  test('the change of the wallet is the sum of a fill's parts, for random balances and damaged instructions', () => {
+  test('the change of the wallet is the sum of the parts of a fill, for random balances and damaged instructions', () => {
     const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
     fc.assert(
       fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {

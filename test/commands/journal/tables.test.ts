@@ -183,7 +183,7 @@ describe('options', () => {
     [['--columns', 'id,prise'], 'column 2, "prise", is unknown; did you mean price?'],
     [['--since', '2hours'], '--since 2hours is not a time; did you mean 2h?'],
     [['--last', '0'], 'whole number of at least 1'],
-    [['--json', '--csv'], '--json of a table command prints every key of every row'],
+    [['--json', '--csv'], '--json prints every key of every row'],
   ])('%j: exit 2', async (args, says) => {
     const { code, stderr, stdout } = await list('orders', ...args)
     expect({ code, stderr, stdout }).toEqual({ code: 2, stderr: expect.stringContaining(says), stdout: '' })
