@@ -86,7 +86,7 @@ function suggestionsFor({ kind, start, text }: Text): Place[] {
       .trim()
       .replace(/\s+/g, ' ')
       .toLowerCase()
-    // A finding without letters is no finding: it is a repeated number, or the white space before a sentence.
+    // A finding without letters is ignored, because it is a repeated number, or the white space before a sentence.
     if (!/[a-z]{2}/.test(found) || ALLOWED.has(found)) return []
     return { offset: start + index, message: `write-good: ${reason.replace(/\s+/g, ' ')}` }
   })

@@ -148,7 +148,7 @@ function byChance(chance: Chance, run: (config: Config) => Backtest): RandomEntr
       if (percent !== null) percents.push(percent)
       trades += one.result.buys
     }
-  // A run without a fill is left out. If it counted as 0 %, it would rank above every loss.
+  // Runs without a fill are left out, because a result of 0 % would rank above every loss.
   if (percents.length === 0) return null
   const at = (values: readonly number[], share: number): number => quantile(values, share) as number
   const entriesPercent = percentOf(own)

@@ -49,7 +49,7 @@ export interface View extends Health, FeedStatus {
   readonly lastFills: readonly FillStatus[]
 }
 
-/** State of the process that concerns all bots. */
+/** The part of the process's state that concerns all bots. */
 export interface Health {
   /** State of the feed's connection; `recorded` for a recorded journal. */
   readonly feed: string
@@ -155,8 +155,8 @@ export interface ProcessStatus {
   /** Number of raised alerts by kind. `lostAlerts`: number of alerts that the webhook did not receive. */
   readonly alerts: Readonly<Record<string, number>>
   readonly lostAlerts: number
-  /** Time of the last heartbeat that the receiver accepted, and number of heartbeats that failed; null if no receiver
-   *  is configured. */
+  /** Time of the last heartbeat that the receiver accepted, and the number of failed heartbeats; null if no receiver is
+   *  configured. */
   readonly heartbeat: { readonly acceptedAt: Millis | null; readonly failures: number } | null
 }
 

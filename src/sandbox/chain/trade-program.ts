@@ -32,7 +32,7 @@ export interface TradeData {
 /** Name of this program in the ledger's instructions. */
 export const TRADE_PROGRAM = 'trade'
 
-/** Length of pump.fun's part of a pool's data, up to the creator, bytes. */
+/** Length, in bytes, of the fields of a pool's data that pump.fun defines, up to the field `creator`. */
 const PUMP_CURVE_BYTES = 81
 
 /** Account that receives the service's own fee. */
