@@ -79,7 +79,7 @@ test('a sweep has the same results as backtests of its param sets, and after a k
   expect(first.stdout).toBe('')
   expect(kept).toHaveLength(8) // the first of two passes
   const goesOn = await sweep(...drawn, '--jobs', '1', '--out', out)
-  expect(goesOn).toEqual({ ...whole, stderr: '8 of 16 sets are already finished and are not computed again\n' })
+  expect(goesOn).toEqual({ ...whole, stderr: '8 of 16 param sets are already finished and are not computed again\n' })
   expect(storedIn(store)).toHaveLength(16)
   expect(storedIn(store)).toEqual(expect.arrayContaining(kept))
   expect(statSync(store).mode & 0o077).toBe(0)
@@ -104,7 +104,7 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   const { code, stdout } = await called(args)
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /1 set without a result, because the strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/,
+    /1 param set without a result, because the strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/,
   )
   expect(stdout).toContain('There is no hold-out')
 })
@@ -123,7 +123,7 @@ test('after Ctrl-C, a sweep reports the finished param sets, and that the same c
   expect(await one.ended).toBe(130)
   const kept = storedIn(join(out, 'sweep.db')).length
   expect(one.stderr).toContain(
-    `${kept} of 8001 sets are kept in ${join(out, 'sweep.db')}, and the same command computes the others`,
+    `${kept} of 8001 param sets are kept in ${join(out, 'sweep.db')}, and the same command computes the others`,
   )
   expect(one.stdout).toBe('')
 })
