@@ -28,7 +28,7 @@ test.each([
     '3:63 bots[0].filters.allowMints: none.txt: no such file',
   ],
   [
-    'a line of a list that is not a key',
+    'a line of a list file that is not a key',
     '{ denyCreators: bad.txt }',
     '',
     '3:65 bots[0].filters.denyCreators: bad.txt:2: expected one base58 key of 32 bytes per line, or a comment after #',

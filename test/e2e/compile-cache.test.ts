@@ -80,28 +80,28 @@ test.concurrent('the threads of a command use the same folder for compiled code 
 
 test.concurrent.each<[what: string, prepare: (cache: string, outside: string) => void]>([
   [
-    'that others may write',
+    'a folder that others may write',
     (cache) => {
       mkdirSync(join(cache, 'sluice', 'compiled'), { recursive: true })
       chmodSync(join(cache, 'sluice', 'compiled'), 0o777)
     },
   ],
   [
-    'inside a folder that others may write',
+    'a folder inside a folder that others may write',
     (cache) => {
       mkdirSync(join(cache, 'sluice', 'compiled'), { recursive: true, mode: 0o700 })
       chmodSync(join(cache, 'sluice'), 0o777)
     },
   ],
   [
-    'that is a link',
+    'a folder that is a link',
     (cache, outside) => {
       mkdirSync(join(cache, 'sluice'), { mode: 0o700 })
       symlinkSync(outside, join(cache, 'sluice', 'compiled'))
     },
   ],
-  ['that cannot be created', (cache) => rmSync(cache, { recursive: true }) ?? symlinkSync('/dev/null', cache)],
-])('a command runs without a folder for compiled code %s', async (_what, prepare) => {
+  ['a folder that cannot be created', (cache) => rmSync(cache, { recursive: true }) ?? symlinkSync('/dev/null', cache)],
+])('a command runs and stores no compiled code in %s', async (_what, prepare) => {
   expect(await filesAfter(['--version'], prepare)).toMatchObject({ code: 0, stderr: '', files: 0 })
 })
 

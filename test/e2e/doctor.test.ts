@@ -153,10 +153,25 @@ describe.concurrent('the service', () => {
   })
 
   test.for<[what: string, plan: unknown, key: 'standard' | 'premium' | 'enterprise', found: RegExp]>([
-    ['allows more than the plan', 'premium', 'standard', /^fail: .*; the configuration allows more: 1000 requests/],
-    ['allows less than the plan', 'standard', 'premium', /^warn: .*; the configuration allows less: 100 requests/],
-    ['leaves out the numbers of an Enterprise plan', 'auto', 'enterprise', /^warn: the plan is Enterprise, but/],
-  ])('doctor reports a configuration that %s', async ([, plan, key, found], { onTestFinished }) => {
+    [
+      'a configuration that allows more than the plan',
+      'premium',
+      'standard',
+      /^fail: .*; the configuration allows more: 1000 requests/,
+    ],
+    [
+      'a configuration that allows less than the plan',
+      'standard',
+      'premium',
+      /^warn: .*; the configuration allows less: 100 requests/,
+    ],
+    [
+      'a configuration that leaves out the numbers of an Enterprise plan',
+      'auto',
+      'enterprise',
+      /^warn: the plan is Enterprise, but/,
+    ],
+  ])('doctor reports %s', async ([, plan, key, found], { onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { plan } } })
     venue.giveKey(venue.sandbox.apiKeys[key])
     expect((await doctor(venue)).of('plan')).toMatch(found)
@@ -192,13 +207,13 @@ describe.concurrent('an RPC', () => {
     params.map((one) => (typeof one === 'object' && !Array.isArray(one) ? { ...one, minContextSlot: undefined } : one))
   test.for<[what: string, change: Parameters<typeof openRpcProxy>[1], check: string, found: RegExp]>([
     [
-      'that ignores minContextSlot',
+      'an RPC that ignores minContextSlot',
       { call: (_, params) => future(params) },
       'rpc 2 methods',
       /the node ignores minContextSlot/,
     ],
     [
-      'that does not support the history of an address',
+      'an RPC that does not support the history of an address',
       {
         answer: ({ method, answer: { id, ...rest } }) =>
           method === 'getSignaturesForAddress'
@@ -209,7 +224,7 @@ describe.concurrent('an RPC', () => {
       /getSignaturesForAddress: -32601 Method not found/,
     ],
     [
-      'that is behind',
+      'an RPC that is behind',
       {
         call: (method, params) => (method === 'getBlockTime' ? [FIRST_SLOT] : params),
         answer: ({ method, answer }) => {
@@ -223,12 +238,12 @@ describe.concurrent('an RPC', () => {
       /^fail: slot \d+, [34]\d\d behind the newest/,
     ],
     [
-      'that is down',
+      'an RPC that is down',
       { answer: () => 503 },
       'rpc 2',
       /^fail: file:.*: the answer is not JSON-RPC, status 503|RPC 2 rests/,
     ],
-  ])('doctor reports an RPC %s', async ([, change, check, found], { onTestFinished }) => {
+  ])('doctor reports %s', async ([, change, check, found], { onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const proxy = await openRpcProxy(venue.sandbox.rpcUrl, change)
     onTestFinished(() => proxy.close())

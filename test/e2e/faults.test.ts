@@ -14,12 +14,12 @@ function posts({ requests }: Venue, side: 'buy' | 'sell'): number {
 
 describe.concurrent('an order whose answer goes wrong', () => {
   test.for<[what: string, fault: Fault]>([
-    ['is lost', { kind: 'dropAfter' }],
-    ['is replaced by a 502', { kind: 'serverError', status: 502, executed: true }],
-    ['is replaced by a 408', { kind: 'serverError', status: 408, executed: true }],
-    ['comes late', { kind: 'delay', ms: 1_500 }],
+    ['the answer to the order is lost', { kind: 'dropAfter' }],
+    ['the answer to the order is replaced by a 502', { kind: 'serverError', status: 502, executed: true }],
+    ['the answer to the order is replaced by a 408', { kind: 'serverError', status: 408, executed: true }],
+    ['the answer to the order comes late', { kind: 'delay', ms: 1_500 }],
   ])(
-    'if an order executed and its answer %s, the feed shows the execution, one fill is booked, and nothing is sent again',
+    'if an order executed and %s, the feed shows the execution, one fill is booked, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const running = await stage.go()
@@ -39,10 +39,10 @@ describe.concurrent('an order whose answer goes wrong', () => {
   )
 
   test.for<[what: string, fault: Fault]>([
-    ['is lost', { kind: 'dropBefore' }],
-    ['is a 500', { kind: 'serverError', status: 500, executed: false }],
+    ['the answer to the order is lost', { kind: 'dropBefore' }],
+    ['the answer to the order is a 500', { kind: 'serverError', status: 500, executed: false }],
   ])(
-    'if an order did not execute and its answer %s, its token and its SOL stay reserved over restarts, and nothing is sent again',
+    'if an order did not execute and %s, its token and its SOL stay reserved over restarts, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
       // Two processes may take long to start, and until then the outcome must not be proved. With LONG, the test waits
       // for the proof.
@@ -121,10 +121,14 @@ describe.concurrent('an order whose answer goes wrong', () => {
 
 describe.concurrent('an order that the chain reverts or drops', () => {
   test.for<[what: string, fault: Fault, ends: string[]]>([
-    ['fails on the chain', { kind: 'reverted' }, ['failed']],
-    ['is reverted by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
-    ['is looked up at an RPC that fails twice', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
-  ])('if an order %s, the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
+    ['an order fails on the chain', { kind: 'reverted' }, ['failed']],
+    ['an order is reverted by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
+    [
+      'an order is looked up at an RPC that fails twice',
+      { kind: 'rpcError', count: 2, target: 'getTransaction' },
+      ['filled'],
+    ],
+  ])('if %s, the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set(fault)

@@ -11,30 +11,27 @@ const KINDS_OF_GARBAGE = 16
 
 describe.concurrent('a faulty feed', () => {
   test.for<[what: string, fault: Fault, why: string[]]>([
-    ['sends events twice', { kind: 'duplicate', count: 10 }, []],
-    ['sends events in another order', { kind: 'reorder', count: 5 }, []],
-    ['sends random messages in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
-  ])(
-    'if the feed %s, every trade is on the tape once, and orders continue',
-    async ([, fault, why], { onTestFinished }) => {
-      const stage = await openStage({}, onTestFinished)
-      const running = await stage.go()
-      const before = running.model.rows
-      stage.sandbox.faults.set(fault)
-      const sent = stage.prints(40)
-      await until('all of them', () => running.model.rows >= before + sent.length)
-      await tell(running.handle, stage, 'buy')
-      await stage.settled()
-      const { misfits, counts } = running.world.feed
-      await running.stop()
-      expect(await stage.complaints()).toEqual([])
-      expect(tapedOf(stage, sent)).toEqual([...sent].sort())
-      expect(counts.duplicates).toBe(fault.kind === 'duplicate' ? 10 : 0)
-      expect([...misfits.counts.keys()]).toEqual(expect.arrayContaining(why))
-      expect(running.world.feed.counts.losses).toBe(1) // its end
-      expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
-    },
-  )
+    ['the feed sends events twice', { kind: 'duplicate', count: 10 }, []],
+    ['the feed sends events in another order', { kind: 'reorder', count: 5 }, []],
+    ['the feed sends random messages in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
+  ])('if %s, every trade is on the tape once, and orders continue', async ([, fault, why], { onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    const before = running.model.rows
+    stage.sandbox.faults.set(fault)
+    const sent = stage.prints(40)
+    await until('all of them', () => running.model.rows >= before + sent.length)
+    await tell(running.handle, stage, 'buy')
+    await stage.settled()
+    const { misfits, counts } = running.world.feed
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect(tapedOf(stage, sent)).toEqual([...sent].sort())
+    expect(counts.duplicates).toBe(fault.kind === 'duplicate' ? 10 : 0)
+    expect([...misfits.counts.keys()]).toEqual(expect.arrayContaining(why))
+    expect(running.world.feed.counts.losses).toBe(1) // its end
+    expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
+  })
 
   test("if the feed's connection ends, the gap is recorded with its keys, and the feed reconnects", async ({
     onTestFinished,

@@ -32,22 +32,19 @@ describe.concurrent('lost orders at real slot times', () => {
 
 describe.concurrent('proof', () => {
   test.for([
-    ['gives no block time', { kind: 'noBlockTime' }],
-    ['gives no block time for its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
-    ['gives block times that are 15 s too old', { kind: 'oldBlockTime' }],
-  ] as const)(
-    'an RPC that %s still proves that a lost order can no longer execute',
-    async ([, fault], { onTestFinished }) => {
-      const stage = await openStage({}, onTestFinished)
-      const running = await stage.go()
-      stage.sandbox.faults.set({ ...fault, count: 1e9 })
-      stage.sandbox.faults.set({ kind: 'notLanded' })
-      await tell(running.handle, stage, 'buy')
-      await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
-      await running.stop()
-      expect(await stage.complaints()).toEqual([])
-    },
-  )
+    ['an RPC that gives no block time', { kind: 'noBlockTime' }],
+    ['an RPC that gives no block time for its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
+    ['an RPC that gives block times that are 15 s too old', { kind: 'oldBlockTime' }],
+  ] as const)('%s still proves that a lost order can no longer execute', async ([, fault], { onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ ...fault, count: 1e9 })
+    stage.sandbox.faults.set({ kind: 'notLanded' })
+    await tell(running.handle, stage, 'buy')
+    await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
 
   test('an order that the network lost is proved dead by block heights, and its token can be bought again', async ({
     onTestFinished,

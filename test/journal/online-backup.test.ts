@@ -156,10 +156,10 @@ test('a corrupt journal does not replace an older backup', async () => {
 
 describe('a backup refuses', () => {
   test.each<[what: string, code: number, says: RegExp, prepare: (from: string, to: string) => string | undefined]>([
-    ['to an existing file', 2, /already exists; --replace/, (from, to) => void copyFileSync(from, to)],
-    ['to the journal itself', 2, /is the journal itself/, (from) => from],
+    ['a copy to an existing file', 2, /already exists; --replace/, (from, to) => void copyFileSync(from, to)],
+    ['a copy to the journal itself', 2, /is the journal itself/, (from) => from],
     [
-      'to an existing file that is not a journal, even with --replace',
+      'a copy to an existing file that is not a journal, even with --replace',
       1,
       /is not a Sluice journal/,
       (_, to) => {
@@ -167,16 +167,16 @@ describe('a backup refuses', () => {
         return `${to} --replace`
       },
     ],
-    ['to a folder', 2, /is a folder/, (_, to) => dirname(to)],
-    ['to a folder that does not exist', 2, /is not a folder; create it/, (_, to) => join(to, 'copy.db')],
+    ['a copy to a folder', 2, /is a folder/, (_, to) => dirname(to)],
+    ['a copy to a folder that does not exist', 2, /is not a folder; create it/, (_, to) => join(to, 'copy.db')],
     [
-      'to a path with the log of another journal',
+      'a copy to a path with the log of another journal',
       2,
       /SQLite would apply it to the copy/,
       (_, to) => void writeFileSync(`${to}-wal`, 'x'),
     ],
     [
-      'to a journal that a process writes',
+      'a copy to a journal that a process writes',
       4,
       /is in use by process/,
       (from, to) => {
@@ -186,7 +186,7 @@ describe('a backup refuses', () => {
         return `${to} --replace`
       },
     ],
-  ])('`backup` refuses to copy %s, with exit code %i', async (_what, code, says, prepare) => {
+  ])('`backup` refuses %s, with exit code %i', async (_what, code, says, prepare) => {
     const { from, to } = files()
     const before = contentOf(from)
     const ended = await called(['backup', from, ...(prepare(from, to) ?? to).split(' ')])

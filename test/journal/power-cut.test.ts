@@ -136,9 +136,9 @@ test('commits continue during a long read of the journal, and after the read the
 })
 
 test.each<[what: string, path: () => string]>([
-  ['below a path that is not a folder', () => '/dev/null/journal.db'],
-  ['at the path of a folder', () => tmpdir()],
-])('the error is one line if a journal cannot be created %s', (_what, pathOf) => {
+  ['a journal that cannot be created below a path that is not a folder', () => '/dev/null/journal.db'],
+  ['a journal that cannot be created at the path of a folder', () => tmpdir()],
+])('the error about %s is one line', (_what, pathOf) => {
   const path = pathOf()
   const refusal = { name: 'SluiceError', message: expect.stringContaining(`${path} cannot be created: `) }
   expect(() => openForWriting(path)).toThrow(expect.objectContaining(refusal))

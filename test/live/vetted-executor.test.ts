@@ -75,17 +75,17 @@ describe('a buy', () => {
   })
 
   test.each<[string, MintFacts | undefined, string]>([
-    ['freezable', FREEZABLE, 'FREEZE_AUTHORITY'],
-    ['not a mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
-    ['not readable', undefined, 'MINT_UNREAD'],
-  ])('a buy of a mint that is %s is not sent and not retried', (_what, facts, code) => {
+    ['a mint with a freeze authority', FREEZABLE, 'FREEZE_AUTHORITY'],
+    ['an account that is not a mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
+    ['a mint that cannot be read', undefined, 'MINT_UNREAD'],
+  ])('a buy of %s is not sent and not retried', (_what, facts, code) => {
     const { executed, outcomes } = new Vetted(buy, BEFORE, facts).run()
     expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
   })
 
   test.each([
-    ['its time to live has ended', 'TTL', undefined],
-    ['a full exit of its mint has begun', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+    ['the time to live of the buy has ended', 'TTL', undefined],
+    ['a full exit of the mint has begun', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
     ['entries have been halted', 'HALTED', 'HALTED'],
   ] as const)('a buy that waits for its mint is not sent if %s', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)

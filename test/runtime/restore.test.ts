@@ -14,9 +14,9 @@ const held = (account: string, tokens = 5n): Parameters<typeof unattended>[0] =>
 })
 
 test.each([
-  ['on paper because --live was not given', { mode: 'paper' }],
-  ['with another wallet', { mode: 'live', wallet: 'another' }],
-] as const)('positions of a live bot that now runs %s are reported at the start', (_what, options) => {
+  ['a live bot that now runs on paper because --live was not given', { mode: 'paper' }],
+  ['a live bot that now runs with another wallet', { mode: 'live', wallet: 'another' }],
+] as const)('positions of %s are reported at the start', (_what, options) => {
   const [told, ...more] = unattended(held(LIVE.id), [botSettings('dips', options)])
   expect(told).toMatch(
     /^no bot manages live\|host\|genesis\|wallet: 1 positions at a cost of 0\.2 SOL \(\w+\), 1 open orders; .*--live$/,
@@ -31,9 +31,13 @@ test('the report about many positions without a bot names the first five positio
 })
 
 test.each<[string, Parameters<typeof unattended>[0], string]>([
-  ['another bot uses their wallet', held(LIVE.id), LIVE.id],
-  ['their money is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
-  ['their money is the money of a sandbox', held(accountOf('live', 'sandbox', 'genesis', 'wallet').id), ''],
+  ['another bot uses the wallet of the positions', held(LIVE.id), LIVE.id],
+  ['the money of the positions is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
+  [
+    'the money of the positions is the money of a sandbox',
+    held(accountOf('live', 'sandbox', 'genesis', 'wallet').id),
+    '',
+  ],
   ['no tokens or open orders are left', { ...held(LIVE.id, 0n), orders: [{ order: order(1), state: 'filled' }] }, ''],
 ])('positions without their bot are not reported if %s', (_what, money, account) => {
   const bots = account === '' ? [] : [{ ...botSettings('other', { mode: 'live' }), account: LIVE }]

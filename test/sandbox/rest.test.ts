@@ -16,24 +16,29 @@ describe('REST', () => {
   const buy = (changes: object = {}): object => ({ publicKey: rig.wallet, mint: MINT, amount: 0.1, ...changes })
 
   test.each<[what: string, changes: object, status: number, code: string | undefined]>([
-    ['a plain request', {}, 200, undefined],
-    ['every value at its lower limit', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
-    ['every value at its upper limit', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
-    ['an amount that is too small', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
-    ['a larger amount than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
-    ['an amount as text', { amount: '0.1' }, 400, 'INVALID_PARAMETERS'],
-    ['no amount', { amount: undefined }, 400, 'INVALID_PARAMETERS'],
-    ['a slippage that is too small', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
-    ['a slippage that is too large', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
-    ['a priority fee that is too small', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
-    ['a priority fee that is too large', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
-    ['an invalid wallet', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
-    ['a wallet of another account', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
-    ['an invalid mint', { mint: 'x' }, 400, 'INVALID_MINT'],
-    ['an unknown mint', { mint: STRANGER }, 400, 'INVALID_MINT'],
-    ['a larger amount than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
-    ['a price impact above the slippage', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
-  ])('the sandbox answers a buy with %s as documented', async (_what, changes, status, code) => {
+    ['a buy without optional values', {}, 200, undefined],
+    [
+      'a buy with every value at its lower limit',
+      { amount: 0.001, slippage: 10, priorityFee: 0.00001 },
+      200,
+      undefined,
+    ],
+    ['a buy with every value at its upper limit', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
+    ['a buy with an amount that is too small', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a larger amount than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with an amount as text', { amount: '0.1' }, 400, 'INVALID_PARAMETERS'],
+    ['a buy without an amount', { amount: undefined }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a slippage that is too small', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a slippage that is too large', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a priority fee that is too small', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a priority fee that is too large', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with an invalid wallet', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with a wallet of another account', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
+    ['a buy with an invalid mint', { mint: 'x' }, 400, 'INVALID_MINT'],
+    ['a buy with an unknown mint', { mint: STRANGER }, 400, 'INVALID_MINT'],
+    ['a buy with a larger amount than the balance', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
+    ['a buy with a price impact above the slippage', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
+  ])('the sandbox answers %s as documented', async (_what, changes, status, code) => {
     const reply = await post(rig, '/trade/buy', buy(changes))
     expect([reply.status, reply.body.error?.code]).toEqual([status, code])
     if (status === 200) expect(reply.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/)
@@ -156,11 +161,11 @@ describe('trades', () => {
   })
 
   test.each<[what: string, body: object, sold: (all: bigint) => bigint]>([
-    ['everything', { amount: '100%', sellAll: true }, (all) => all],
-    ['100 %', { amount: '100%' }, (all) => all],
-    ['a quarter', { amount: '25%' }, (all) => all / 4n],
-    ['a number of whole tokens', { amount: 1000.5 }, () => 1_000_500_000n],
-  ])('a sale of %s on the sandbox sells that amount', async (_what, body, sold) => {
+    ['a sale of everything', { amount: '100%', sellAll: true }, (all) => all],
+    ['a sale of 100 %', { amount: '100%' }, (all) => all],
+    ['a sale of a quarter of the balance', { amount: '25%' }, (all) => all / 4n],
+    ['a sale of a number of whole tokens', { amount: 1000.5 }, () => 1_000_500_000n],
+  ])('%s on the sandbox sells that amount', async (_what, body, sold) => {
     rig = await openRig()
     await land((await trade('/trade/buy', { amount: 0.5 })).signature)
     const all = await held()
@@ -171,14 +176,14 @@ describe('trades', () => {
   })
 
   test.each<[what: string, body: object, code: string]>([
-    ['without a balance', { amount: '100%', sellAll: true }, 'INSUFFICIENT_BALANCE'],
-    ['of more than the balance', { amount: 5 }, 'INSUFFICIENT_BALANCE'],
-    ['of 101 %', { amount: '101%' }, 'INVALID_PARAMETERS'],
-    ['of 0 %', { amount: '0%' }, 'INVALID_PARAMETERS'],
-    ['of a negative number', { amount: -1 }, 'INVALID_PARAMETERS'],
-    ['without an amount', { sellAll: true }, 'INVALID_PARAMETERS'],
-    ['with an invalid sellAll', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
-  ])('the sandbox refuses a sale %s', async (_what, body, code) => {
+    ['a sale without a balance', { amount: '100%', sellAll: true }, 'INSUFFICIENT_BALANCE'],
+    ['a sale of more than the balance', { amount: 5 }, 'INSUFFICIENT_BALANCE'],
+    ['a sale of 101 %', { amount: '101%' }, 'INVALID_PARAMETERS'],
+    ['a sale of 0 %', { amount: '0%' }, 'INVALID_PARAMETERS'],
+    ['a sale of a negative number', { amount: -1 }, 'INVALID_PARAMETERS'],
+    ['a sale without an amount', { sellAll: true }, 'INVALID_PARAMETERS'],
+    ['a sale with an invalid sellAll', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
+  ])('the sandbox refuses %s', async (_what, body, code) => {
     rig = await openRig()
     expect((await trade('/trade/sell', body)).error.code).toBe(code)
   })

@@ -66,15 +66,15 @@ test('the latencies of the fill model have the configured percentiles', () => {
 const USUAL = DEFAULT_FILL_MODEL.autoPriorityFeeLamports
 
 test.each([
-  ['without competition and with the usual fee', null, 0, 3],
-  ['without competition and with a fee that equals the usual one', USUAL, 0, 3],
-  ['with four prints per slot', null, 4, 6],
-  ['with twelve prints per slot', null, 12, 12],
-  ['with a quarter of the usual fee', lamports(USUAL / 4), 0, 6],
-  ['with four times the usual fee', lamports(USUAL * 4), 4, 3],
-  ['with a tiny fee and much competition, at most 60 %', lamports(10_000), 100, 60],
+  ['transactions without competition and with the usual fee', null, 0, 3],
+  ['transactions without competition and with a fee that equals the usual one', USUAL, 0, 3],
+  ['transactions with four prints per slot', null, 4, 6],
+  ['transactions with twelve prints per slot', null, 12, 12],
+  ['transactions with a quarter of the usual fee', lamports(USUAL / 4), 0, 6],
+  ['transactions with four times the usual fee', lamports(USUAL * 4), 4, 3],
+  ['transactions with a tiny fee and much competition, at most 60 %', lamports(10_000), 100, 60],
 ])(
-  'the fill model loses transactions %s (fee %s lamports, %d prints per slot) at a rate of %d %%',
+  'the fill model loses %s (fee %s lamports, %d prints per slot) at a rate of %d %%',
   (_what, fee, prints, percent) => {
     expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
   },

@@ -17,9 +17,9 @@ import { blockOf, type MarketRow } from '../support/market-rows.ts'
 const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
 
 test.each([
-  ['adds its tokens to the wallet if the engine has not booked it', [], 'filled'],
-  ['adds no tokens to the wallet if the engine has booked it', [1], 'reverted'],
-])('after a crash, a paper fill of an earlier process %s', (_what, taken, sale) => {
+  ['a paper fill that the engine has not booked adds its tokens to the wallet', [], 'filled'],
+  ['a paper fill that the engine has booked adds no tokens to the wallet', [1], 'reverted'],
+])('at the start after a crash, %s', (_what, taken, sale) => {
   const mints = new Mints()
   const clock = new SimulatedClock(1_780_000_000_000)
   const paper = { ...DEFAULT_FILL_MODEL, lamports: lamports(1e9), seed: 1 }

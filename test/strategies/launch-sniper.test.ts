@@ -17,7 +17,7 @@ const launch =
   (token: TestNewToken = {}) =>
   (rig: StrategyRig): void =>
     rig.newToken({ creator: `creator of ${token.mint ?? MINT}`, initialLiquidity: 31, ...token })
-/** The third print makes a robust price. */
+/** Returns a step that trades after each of these pauses. From the third print on, the token has a robust price. */
 const prints =
   (...afterSeconds: number[]) =>
   (rig: StrategyRig): void => {

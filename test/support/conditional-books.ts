@@ -137,8 +137,8 @@ function sizeOf(db: Database, orderId: string): number | undefined {
 }
 
 /**
- * Returns the groups in which more than one order is done or has bought. Schedules of buys are left out, because only
- * their last installment ends the group.
+ * Returns the one-cancels-other groups in which more than one order is done or has bought. Schedules of buys are left
+ * out, because only their last installment ends the group.
  */
 function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
   const groups = new Map<string, [string, Story][]>()

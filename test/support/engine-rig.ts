@@ -145,7 +145,7 @@ export class EngineRig {
     this.block = new LiveBlock(this.mints.list)
   }
 
-  /** Frees unused token numbers, as between two blocks of the feed. */
+  /** Frees unused token numbers, as the feed does between two blocks. */
   giveBack(): void {
     this.mints.giveBack(() => false)
     this.nextBlock()

@@ -82,15 +82,15 @@ test('the HTTP client returns an answer with its status, its headers and its com
 })
 
 test.each<[string, Parameters<typeof serve>[0]]>([
-  ['after the head of the request', { request: (socket) => socket.destroy() }],
-  ['by a reset', { request: (socket) => socket.resetAndDestroy() }],
-  ['inside the head of the answer', { request: (socket) => socket.end('HTTP/1.1 200 O') }],
+  ['the connection ends after the head of the request', { request: (socket) => socket.destroy() }],
+  ['the connection ends with a reset', { request: (socket) => socket.resetAndDestroy() }],
+  ['the connection ends inside the head of the answer', { request: (socket) => socket.end('HTTP/1.1 200 O') }],
   [
-    'inside the body of the answer',
+    'the connection ends inside the body of the answer',
     { request: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"sig') },
   ],
-  ['with bytes that are not HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
-])('an HTTP request whose connection ends %s has the result lost', async (_name, parts) => {
+  ['the connection ends after bytes that are not HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
+])('an HTTP request has the result lost if %s', async (_name, parts) => {
   const { url } = await serve(parts)
   expect(await post(url)).toMatchObject({ kind: 'lost' })
 })

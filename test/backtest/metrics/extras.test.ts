@@ -232,7 +232,7 @@ test.each([
     0.3,
   ],
   [
-    'held to the end of the tape',
+    'the position would have been held to the end of the tape',
     {},
     [
       [1, 1.1],
@@ -241,7 +241,7 @@ test.each([
     0.4,
   ],
   [
-    'sold in parts, then at its stop-loss',
+    'the position would have been sold in parts, then at its stop-loss',
     { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 },
     [
       [1, 1.5],
@@ -250,7 +250,7 @@ test.each([
     -0.001, // one more fee
   ],
   [
-    'sold because its token had no trade for three seconds',
+    'the position would have been sold because its token had no trade for three seconds',
     { idleSeconds: 3 },
     [
       [1, 1.5],
@@ -259,7 +259,7 @@ test.each([
     0.5,
   ],
   [
-    'sold at a profit target that depends on the age of the position',
+    'the position would have been sold at a profit target that depends on the age of the position',
     { takeProfitByAge: { 0: 100, 2: 20 } },
     [
       [1, 1.5],
@@ -269,7 +269,7 @@ test.each([
     0.4,
   ],
   [
-    'worthless, because its token had no more trades',
+    'the position would have been worthless, because its token had no more trades',
     {},
     [
       [1, 1.1],
@@ -277,7 +277,7 @@ test.each([
     ],
     -1,
   ],
-])('the result of a missed entry whose position would have been %s', (_what, exits, prices, share) => {
+])('the result of a missed entry: %s', (_what, exits, prices, share) => {
   const mints = new Mints()
   const token = mints.intern('A')
   const entry: MissedEntry = {

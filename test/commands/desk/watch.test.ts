@@ -43,16 +43,16 @@ test('`watch --once` exits with 1 if one address does not answer, and prints thi
 })
 
 test.each<[what: string, args: string[], text: string]>([
-  ['without an address', [], "missing required argument 'url'"],
-  ['with an address without encryption', ['http://desk.example.com'], 'expected https://, found http://'],
-  ['with text that is not an address', ['desk'], 'expected an address that begins with https://'],
+  ['`watch` without an address', [], "missing required argument 'url'"],
+  ['`watch` with an address without encryption', ['http://desk.example.com'], 'expected https://, found http://'],
+  ['`watch` with text that is not an address', ['desk'], 'expected an address that begins with https://'],
   [
-    'with a file without alerts',
+    '`watch` with a file without alerts',
     ['https://desk.example.com', '--alerts', 'empty.yaml'],
     'empty.yaml has neither a section alerts nor a section telegram',
   ],
-  ['with a file that has an error', ['https://desk.example.com', '--alerts', 'wrong.yaml'], 'wrong.yaml:1:'],
-])('`watch` %s exits with 2', async (_what, args, text) => {
+  ['`watch` with a file that has an error', ['https://desk.example.com', '--alerts', 'wrong.yaml'], 'wrong.yaml:1:'],
+])('%s exits with 2', async (_what, args, text) => {
   folder.write('empty.yaml', 'journal: { path: x.db }\n')
   folder.write('wrong.yaml', 'alert: { url: env:HOOK }\n')
   const { code, stderr } = await called(['watch', ...args], folder.path)

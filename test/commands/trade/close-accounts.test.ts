@@ -48,13 +48,13 @@ function nodeWith(held: readonly Held[], program: string): Rpc {
 }
 
 test.each<[string, Held, string | RegExp]>([
-  ['closes an empty account', {}, ''],
-  ['closes an account whose close authority is the wallet', { closer: WALLET }, ''],
-  ['keeps an account that holds one base unit', { tokens: 1n }, 'it holds 1 base units'],
-  ['keeps the account of an open position or order', { mint: keyOf(60) }, /is open/],
-  ['keeps an account whose close authority is another key', { closer: keyOf(9) }, /another key/],
-  ['keeps an account of another wallet', { owner: keyOf(9) }, /another wallet/],
-])('close-accounts %s, in both token programs', async (_name, held, because) => {
+  ['close-accounts closes an empty account', {}, ''],
+  ['close-accounts closes an account whose close authority is the wallet', { closer: WALLET }, ''],
+  ['close-accounts keeps an account that holds one base unit', { tokens: 1n }, 'it holds 1 base units'],
+  ['close-accounts keeps the account of an open position or order', { mint: keyOf(60) }, /is open/],
+  ['close-accounts keeps an account whose close authority is another key', { closer: keyOf(9) }, /another key/],
+  ['close-accounts keeps an account of another wallet', { owner: keyOf(9) }, /another wallet/],
+])('%s, in both token programs', async (_name, held, because) => {
   for (const program of [PROGRAMS.token, PROGRAMS.token2022]) {
     const [account] = await readRentAccounts(nodeWith([held], program), WALLET, new Set([keyOf(60)]))
     expect(account).toMatchObject({ program, lamports: BigInt(RENT) })

@@ -110,19 +110,27 @@ test('a configuration without journal.path selects the default journal, and of s
 })
 
 test.each<[what: string, args: string[], says: string]>([
-  ['with a configuration that does not exist', ['--config', 'none.yaml'], 'none.yaml:1:1 no such file'],
   [
-    'with a journal.path that is not text',
+    'a command to a running process with a configuration that does not exist',
+    ['--config', 'none.yaml'],
+    'none.yaml:1:1 no such file',
+  ],
+  [
+    'a command to a running process with a journal.path that is not text',
     ['--config', 'wrong.yaml'],
     'wrong.yaml:1:18 journal.path: expected text, found 5',
   ],
   [
-    'with two configurations that have different journals',
+    'a command to a running process with two configurations that have different journals',
     ['--config', 'a.yaml', '--config', 'b.yaml'],
     'the files name different journals',
   ],
-  ['with both --config and --journal', ['--config', 'a.yaml', '--journal', 'a.db'], 'give only one of them'],
-])('a command to a running process exits with 2 %s', async (_what, args, says) => {
+  [
+    'a command to a running process with both --config and --journal',
+    ['--config', 'a.yaml', '--journal', 'a.db'],
+    'give only one of them',
+  ],
+])('%s exits with 2', async (_what, args, says) => {
   writeFileSync(join(folder, 'wrong.yaml'), 'journal: { path: 5 }\n')
   for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.yaml`), `journal: { path: ${name}.db }\n`)
   const { code, stderr } = await called(['halt', ...args], folder)

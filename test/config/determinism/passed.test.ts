@@ -23,16 +23,19 @@ test('a strategy that passed the determinism check is not checked again', () => 
 })
 
 test.each<[what: string, change: () => void]>([
-  ['whose text has changed', () => writeFileSync(main, 'export default Date.now()\n')],
-  ['that imports a changed module', () => writeFileSync(join(folder, 'near.ts'), 'export const b = Math.random()\n')],
-  ['without a stored result', () => rmSync(notes, { recursive: true })],
-  ['whose stored result is cut off', () => eachNote(() => '{"hash":"')],
+  ['a strategy whose text has changed', () => writeFileSync(main, 'export default Date.now()\n')],
   [
-    'whose stored result is from another version of the check',
+    'a strategy that imports a changed module',
+    () => writeFileSync(join(folder, 'near.ts'), 'export const b = Math.random()\n'),
+  ],
+  ['a strategy without a stored result', () => rmSync(notes, { recursive: true })],
+  ['a strategy whose stored result is cut off', () => eachNote(() => '{"hash":"')],
+  [
+    'a strategy whose stored result is from another version of the check',
     () => eachNote((note) => note.replace(/[0-9a-f]{64}/, 'e')),
   ],
-  ['whose stored result belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
-])('the determinism check runs again for a strategy %s', (what, change) => {
+  ['a strategy whose stored result belongs to another file', () => cpSync(main, join(folder, 'other.ts'))],
+])('the determinism check runs again for %s', (what, change) => {
   passes()
   change()
   expect(passedBefore(what.includes('another file') ? join(folder, 'other.ts') : main, notes)).toBe(false)

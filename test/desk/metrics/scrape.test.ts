@@ -155,11 +155,11 @@ describe('access', () => {
   )
 
   test.each<[string, Asked['headers']]>([
-    ['to another host name', { host: 'rebound.example' }],
-    ['from a page of another site', { origin: 'https://evil.example' }],
-    ['from a script of another site', { 'sec-fetch-site': 'cross-site' }],
-    ['from an unknown proxy', { 'x-forwarded-for': '1.2.3.4' }],
-  ])('a scrape %s is refused even with the token', async (_name, headers) => {
+    ['a scrape to another host name', { host: 'rebound.example' }],
+    ['a scrape from a page of another site', { origin: 'https://evil.example' }],
+    ['a scrape from a script of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a scrape from an unknown proxy', { 'x-forwarded-for': '1.2.3.4' }],
+  ])('%s is refused even with the token', async (_name, headers) => {
     expect((await scrape({ headers: headers ?? {} })).status).toBe(403)
   })
 

@@ -47,7 +47,7 @@ function inspect(): string[] {
   if (document.documentElement.scrollWidth > innerWidth)
     found.push(`the page is ${document.documentElement.scrollWidth} px wide`)
   for (const word of ['undefined', 'NaN', '[object', 'null'])
-    if (document.body.innerText.includes(word)) found.push(`the text has "${word}"`)
+    if (document.body.innerText.includes(word)) found.push(`the text of the page contains "${word}"`)
   for (const element of document.querySelectorAll('a[href], button, input, select, iframe, [role=img]')) {
     const label =
       element.getAttribute('aria-label') ?? element.getAttribute('title') ?? element.closest('label')?.textContent

@@ -13,7 +13,7 @@ const at = (minute: number): number => Date.UTC(2026, 0, 2, 3, minute)
 let path = ''
 let csv = ''
 
-/** Returns a fill of whole tokens with 2 decimals. */
+/** Returns a fill of `tokens` whole tokens. The token has 2 decimals. */
 function trade(number: number, side: Fill['side'], tokens: number, sol: number, more: Partial<Fill> = {}): Fill {
   return fill(number, {
     ...{ side, mint: MINT, bot: '=cmd()', tokens: BigInt(tokens * 100), decimals: 2, slot: number, time: at(number) },

@@ -41,46 +41,43 @@ const told = (items: Iterable<MarketItem>) =>
   })
 
 test.each<[string, number, number, string[]]>([
-  ['without limits of time', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, []],
-  ['that begins at a given time', 1_000, Number.POSITIVE_INFINITY, []],
+  ['the part of a tape without limits of time', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, []],
+  ['the part of a tape that begins at a given time', 1_000, Number.POSITIVE_INFINITY, []],
   [
-    'that ends at a given time',
+    'the part of a tape that ends at a given time',
     Number.NEGATIVE_INFINITY,
     3_333,
     ['began 0 3333', '0 gap 0 0', '0 live', 'ended 0 3333'],
   ],
-  ['within the first start', 2_000, 3_000, ['began 2000 3000', '2000 live', 'ended 2000 3000']],
+  ['the part of a tape within the first start', 2_000, 3_000, ['began 2000 3000', '2000 live', 'ended 2000 3000']],
   [
-    'that begins while the feed is down',
+    'the part of a tape that begins while the feed is down',
     5_500,
     8_000,
     ['began 5500 8000', '5500 down', '6000 gap 5000 6000', '6000 live', 'ended 5500 8000'],
   ],
   [
-    'that includes the second start',
+    'the part of a tape that includes the second start',
     18_000,
     21_000,
     ['began 20000 21000', '20000 gap 20000 20000', '20000 live', 'ended 20000 21000'],
   ],
-  ['between the two starts', 16_000, 19_000, []],
-  ['before the first start', -9_000, -1, []],
-])(
-  'the part of a tape %s has the rows of that time and the state of the feed',
-  async (_what, first, last, expected) => {
-    const reader = openReader(await tape())
-    const whole: Market = reader.market()
-    const window = windowOf(whole, T0 + first, T0 + last)
-    const all = timesOf(whole.items(new Mints()))
-    const inside = all.filter((time) => time >= T0 + first && time <= T0 + last)
-    expect(timesOf(window.items(new Mints()))).toEqual(inside)
-    expect(window.rows).toBe(inside.length)
-    expect(told(window.items(new Mints()))).toEqual(told(window.history()))
-    if (expected.length > 0) expect(told(window.history())).toEqual(expected)
-    const before = all.filter((time) => time < T0 + first)
-    const since = (before.at(-1) ?? 0) - 4_000
-    expect([...(window.warmup?.(new Mints(), 4) ?? [])].flatMap((block) => [...block.time])).toEqual(
-      before.filter((time) => time >= since),
-    )
-    reader.close()
-  },
-)
+  ['the part of a tape between the two starts', 16_000, 19_000, []],
+  ['the part of a tape before the first start', -9_000, -1, []],
+])('%s has the rows of that time and the state of the feed', async (_what, first, last, expected) => {
+  const reader = openReader(await tape())
+  const whole: Market = reader.market()
+  const window = windowOf(whole, T0 + first, T0 + last)
+  const all = timesOf(whole.items(new Mints()))
+  const inside = all.filter((time) => time >= T0 + first && time <= T0 + last)
+  expect(timesOf(window.items(new Mints()))).toEqual(inside)
+  expect(window.rows).toBe(inside.length)
+  expect(told(window.items(new Mints()))).toEqual(told(window.history()))
+  if (expected.length > 0) expect(told(window.history())).toEqual(expected)
+  const before = all.filter((time) => time < T0 + first)
+  const since = (before.at(-1) ?? 0) - 4_000
+  expect([...(window.warmup?.(new Mints(), 4) ?? [])].flatMap((block) => [...block.time])).toEqual(
+    before.filter((time) => time >= since),
+  )
+  reader.close()
+})

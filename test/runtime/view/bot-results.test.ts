@@ -137,10 +137,10 @@ const POSITION = { kind: 'position', position: held({ feeLamports: lamports(5_00
 const ANOTHER = { kind: 'position', position: held({ mint: keyOf(2) }) } as const
 
 test.each<[what: string, outputs: Output[], ofRow: Output[]]>([
-  ['once if its position is open', [POSITION], []],
-  ['once if its position has closed', [], []],
-  ['once if its position has closed and the next row changes another position', [], [ANOTHER]],
-])('the fee of a failed attempt counts %s', (_what, outputs, ofRow) => {
+  ['the position of the attempt is open', [POSITION], []],
+  ['the position of the attempt has closed', [], []],
+  ['the position of the attempt has closed, and the next row changes another position', [], [ANOTHER]],
+])('the fee of a failed attempt counts once if %s', (_what, outputs, ofRow) => {
   const money = { ...NO_RESULTS, bot: 'dips', account: 'w', status: 'active', state: null } as const
   const failed: Input = { kind: 'report', id: 1, report: report(1, { feeLamports: lamports(5_000) }) }
   const order = { find: () => ({ order: { account: 'w', bot: 'dips' }, state: 'filled' }) as never }
