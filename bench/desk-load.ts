@@ -23,14 +23,14 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Number of blocks of exits in one pair of measurements, and of exits in a block. In half of the blocks there are
- *  browsers, so the 99th percentile of each half is its tenth highest time. Each exit sells one position, so 1,000 are
- *  open on average. */
+/** Number of blocks of exits in one pair of measurements. `EXITS_A_BLOCK`: number of exits in a block. In half of the
+ *  blocks there are browsers, so the 99th percentile of each half is its tenth highest time. Each exit sells one
+ *  position, so 1,000 are open on average. */
 const BLOCKS = 16
 const EXITS_A_BLOCK = 125
-/** Blocks before these, whose times do not count. The threads of the journal and of the desk are new in each pair. An
- *  exit takes several times as long while V8 compiles their code, and the highest hundredth of one side would be
- *  such exits. */
+/** Number of blocks before the measured blocks; their times do not count. The threads of the journal and of the desk
+ *  are new in each pair. An exit takes several times as long while V8 compiles their code, and such exits would be the
+ *  slowest hundredth of the first blocks. */
 const WARM_UP_BLOCKS = 4
 const SMOKE_EXITS_A_BLOCK = 5
 /** Share of the requests that is reserved for exits. */
@@ -43,7 +43,8 @@ const MOST_RATIO = 1.2
 const MOST_BEHIND_MS = 250
 
 interface Pair {
-  /** 99th percentile of the time from the market row that triggers an exit to the exit's POST request, ms. */
+  /** 99th percentile of the time from the market row that triggers an exit to the exit's POST request, ms, without
+   *  browsers. `followed`: with browsers. */
   readonly without: number
   readonly followed: number
   /** Times from each commit of a block with browsers until each reading browser had received the last sequence number

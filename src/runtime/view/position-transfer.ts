@@ -51,23 +51,23 @@ export class SentPositions {
 interface Received {
   held: HeldPosition
   row?: PositionStatus
-  /** Place of the position's values in the last readings; undefined if the row must be made again. */
+  /** Index in `#readings` of the position's first value; undefined if the row must be made again. */
   at: number | undefined
 }
 
 /** The positions that another thread has sent. */
 export class ReceivedPositions {
-  /** By the id of the row, in the order of the readings. */
+  /** The positions by the id of their row, in the order of `#readings`. */
   readonly #all = new Map<string, Received>()
   #readings: Float64Array = new Float64Array()
 
-  /** The rows of all positions. */
+  /** The view's rows of all positions. */
   get rows(): PositionStatus[] {
     return Array.from(this.#all.values(), ({ row }) => row as PositionStatus)
   }
 
-  /** Returns the rows that changed by their id, and null for each closed position. Makes only these rows, because to
-   *  make the rows of 1,000 positions takes milliseconds. */
+  /** Returns the changed rows by their ids, and null for each closed position. Makes only these rows, because making
+   *  the rows of 1,000 positions takes milliseconds. */
   take({ held, readings }: PositionNews, now: Millis): Map<string, PositionStatus | null> {
     const changed = new Map<string, PositionStatus | null>()
     for (const [id, one] of held) this.#hold(id, one, changed)
@@ -121,8 +121,8 @@ function packed(readings: readonly PositionReading[]): Float64Array {
   return numbers
 }
 
-/** Whether a position has the same values at a place of the earlier readings and at a place of the later ones. An
- *  unknown value is NaN, and equals another one. */
+/** Whether the values of a position that begin at `from` in the earlier readings equal those that begin at `to` in the
+ *  later readings. An unknown value is NaN, and two unknown values count as equal. */
 function sameReadings(before: Float64Array, from: number, after: Float64Array, to: number): boolean {
   for (let value = 0; value < WIDTH; value++) if (!Object.is(before[from + value], after[to + value])) return false
   return true
