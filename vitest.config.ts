@@ -17,8 +17,8 @@ const APART = [
 /** They measure the memory of a process, so no other file may run in theirs. */
 const ALONE = ['test/flat*.test.ts']
 
-/** The long files in the order of their start. Behind each file with many processes stand files that mostly wait,
- *  because two of the former at the same time slow each other down, and a process that trades in real time uses the
+/** The long files in the order of their start. Files that start many processes alternate with files that mostly wait:
+ *  two files with many processes would slow each other down, because a process that trades in real time uses the
  *  processor as long as it runs. */
 const FIRST = [
   ...['local', 'resolver', 'poll', 'backup', 'full-exit', 'isolation', 'suspend'],

@@ -5,7 +5,7 @@ import { findingsOf } from './language/findings.ts'
 
 const EVERYTHING = ['*.md', 'bench', 'config', 'docs', 'scripts', 'src', 'strategies', 'test']
 
-/** The strings of this file are the phrases themselves. */
+/** The list of phrases that the check looks for. The check leaves out its strings. */
 const WORDS = 'scripts/language/words.ts'
 
 const paths = process.argv.length > 2 ? process.argv.slice(2) : EVERYTHING

@@ -45,7 +45,7 @@ export class Falls {
     return this.#deepest
   }
 
-  /** Largest fall as a share of its high. It may belong to another drawdown than `deepest`. */
+  /** Largest fall as a share of its high. This fall may differ from `deepest`, which is the largest in SOL. */
   get largestShare(): number {
     return this.#largestShare
   }

@@ -53,7 +53,7 @@ export class EntryGates {
   }
 }
 
-/** Reasons for inputs that give none. */
+/** For each gate, the reason that is shown if the input that closed the gate gives no reason. */
 const REASONS: Readonly<Record<GateCode, string>> = {
   CHAIN_UNREAD: 'the wallet has not been read from the chain yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',

@@ -285,8 +285,8 @@ export class GatewayWorld {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
-    // A negative number means that this world did not execute the attempt. The gateway recorded the attempt for a fill
-    // whose attempt is unknown.
+    // A negative number means that this world did not execute the attempt. The gateway adds such an attempt to the
+    // journal when a fill matches none of the attempts that it knows.
     if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]]
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end

@@ -301,7 +301,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{ unit: '%', label: 'Largest fall, percent of its high' },
     ...{
       formula:
-        'largest fall of the equity, or of the balance of closed trades, as a share of its high; may be another drawdown',
+        'largest fall as a share of the high before it: the larger of the falls of the equity and of the balance of closed trades; it may differ from the largest fall in SOL',
     },
     of: (f) => f.underwaterShare,
   },

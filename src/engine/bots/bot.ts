@@ -317,9 +317,9 @@ export const COST = {
 
 /** A state or a note costs one request for each of this many characters. */
 const CHARACTERS_A_REQUEST = 100
-/** A call of `watch` costs one more request for each of this many watched mints, because the feed receives the whole
- *  list. */
+/** Number of watched mints that raise the cost of a call of `watch` by one request. The cost depends on this number,
+ *  because each call sends the whole list to the feed. */
 const MINTS_A_REQUEST = 100
 
-/** A call of `tokens` costs one request for each of this many tokens that it examines. */
+/** Number of tokens that a call of `tokens` examines for the cost of one request. */
 const TOKENS_A_REQUEST = 100

@@ -59,8 +59,8 @@ function folderOf(place: string): string {
   return join(place, FOLDER)
 }
 
-/** Path of the registry in this directory. Creates the folder if it does not exist. Throws if other users have access
- *  to it. */
+/** Returns the path of the registry, a folder inside `place`. Creates the folder if it does not exist. Throws if other
+ *  users have access to it. */
 function ownFolder(place: string): string {
   const folder = folderOf(place)
   for (const path of [place, folder]) {

@@ -118,7 +118,8 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** Called when the engine has answered an input or market rows. All items before number `next` are then answered. */
+  /** Called when the engine has answered an item, which is an input or a group of rows. All items before number `next`
+   *  are then answered. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
     assert(one !== undefined, 'the engine answered an item that was not sent')

@@ -8,7 +8,7 @@ const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
 const MOST_SHOWN = 3_500
 /** Maximum number of unanswered questions, including the one that is being answered. */
 const MOST_WAITING = 3
-/** Telegram keeps an update for a day. */
+/** Time for which the ids of handled updates are kept: twice as long as Telegram keeps an update. */
 const KEPT_MS = 2 * DAY
 
 /** Answers questions about the journal of this process with commands such as `sluice why`. Each runs in a process of

@@ -16,7 +16,7 @@ export interface PositionNews {
   readonly readings: Float64Array
 }
 
-/** The positions that were sent. */
+/** The positions as the other thread has them, so that only changes are sent. */
 export class SentPositions {
   readonly #held = new Map<string, HeldPosition>()
   #readings: Float64Array = new Float64Array()

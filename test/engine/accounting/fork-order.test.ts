@@ -62,7 +62,7 @@ test('if a fork replaces a sale, and the new sale is reported before the reversa
   expect(held(books)).toBe(70)
 })
 
-test('a buy that is accepted before the reversal of an earlier sale is reported keeps its tokens', () => {
+test('a buy keeps its tokens if it was accepted before the report that an earlier sale was reversed', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 60))
@@ -96,7 +96,7 @@ test('if no buy is found for a sale, the sold tokens count as tokens from outsid
   expect(held(books)).toBe(50)
 })
 
-test('foreign tokens that a sale included are not deducted from the next buy', () => {
+test('if a sale also sold tokens that are not the bot's, they are not deducted from the next buy', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(2, 'sell', 130))

@@ -7,7 +7,7 @@ import type { NumberIndicator } from '../../../src/engine/indicators/number-indi
 import { sma } from '../../../src/index.ts'
 
 const NEXT = 2 ** -52
-/** Bars. Each bar opens at `of` x 10^(`size` / 6), and closes `bits` units of the last bit higher. */
+/** Bars. Each bar opens at `of` x 10^(`size` / 6). Its close is higher by `bits` steps of the last bit of a double. */
 const values = fc.array(
   fc.record({
     size: fc.integer({ min: -30, max: 30 }),

@@ -59,7 +59,7 @@ test.each<Row>([
     'TOKEN_YOUNG',
   ],
   [
-    'a token without an announcement that the bot first saw long enough ago passes',
+    'a token that was never announced passes if the bot first saw it long enough ago',
     { minAgeMs: 5 },
     { launch: undefined, seenAt: NOW - 5 },
     undefined,

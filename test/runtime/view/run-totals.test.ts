@@ -41,7 +41,7 @@ test('in the totals, an order counts when it ends, and not again when its fill b
   expect([exit.sumSeconds, exit.counts.reduce((sum, count) => sum + count)]).toEqual([0, 0])
 })
 
-test('in the totals, an order counts again after a fork and after a late fill, and no count ever decreases', () => {
+test('the totals count an order once more after a fork and once more after a late fill, and no count ever decreases', () => {
   const { totals, ends } = told()
   for (const state of ['filled', 'working', 'filled'] as const) ends(500, 'o1', state)
   for (const state of ['failed', 'filled'] as const) ends(2_000, 'o2', state)
