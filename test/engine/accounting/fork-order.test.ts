@@ -96,7 +96,7 @@ test('if no buy is found for a sale, the sold tokens count as tokens from outsid
   expect(held(books)).toBe(50)
 })
 
-test('if a sale also sold tokens that are not the bot's, they are not deducted from the next buy', () => {
+test('if a sale also sold foreign tokens, they are not deducted from the next buy', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
   book(books, fill(2, 'sell', 130))
