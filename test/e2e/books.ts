@@ -369,7 +369,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
   return [...lines, ...paid.map(({ signature, feeLamports }) => `${signature}: ${feeLamports}`)]
 }
 
-const PAID = /^(\w+) failed; whether the service sent another transaction is unknown$/
+const PAID = /^the transaction (\w+) failed; whether the service sent another one is unknown$/
 
 /** Returns the failed transactions that have only a known fee, each with the attempt that most likely sent it. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {

@@ -89,7 +89,7 @@ function accountOf(system: boolean, as: string | undefined): Account {
   const [name, , id, group, , home] = line?.split(':') ?? []
   if (name === undefined || home === undefined)
     throw usageError(`there is no account ${as}: \`useradd --system --create-home ${as}\` creates it`)
-  if (id === '0') throw usageError(`${as} is an account with the rights of root; name another account`)
+  if (id === '0') throw usageError(`${as} has all rights, because it is an account of root; name another account`)
   return { name, uid: Number(id), gid: Number(group), stateFolder: join(home, '.local/state/sluice') }
 }
 
