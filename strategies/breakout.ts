@@ -10,7 +10,7 @@ export default defineStrategy({
       .min(1)
       .max(20)
       .default(2)
-      .describe('minimum volume of the bar, as a multiple of the average volume'),
+      .describe('minimum volume of the bar, as a multiple of the average volume (no %)'),
     minVolumeSol: z.number().min(0).max(1000).default(2).describe('minimum volume of the bar, SOL'),
     sizeSol: z.number().min(0.001).max(10).default(0.05).describe('size of a buy, SOL'),
   }),

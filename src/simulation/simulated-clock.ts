@@ -30,7 +30,8 @@ export class SimulatedClock implements Clock {
   /** Runs every timer that is due at or before `time`. The timers run in order, each at its own time, and include
    *  timers that other timers set during the call. Throws RangeError if `time` is in the past. */
   advanceTo(time: Millis): void {
-    if (!(time >= this.#now)) throw new RangeError(`time cannot run backwards: from ${this.#now} to ${time}`)
+    if (!(time >= this.#now))
+      throw new RangeError(`the time of the simulated clock cannot go back from ${this.#now} to ${time}`)
     for (let next = this.#queue.take(time); next !== undefined; next = this.#queue.take(time)) {
       if (next.at > this.#now) this.#now = next.at
       next.run()

@@ -117,7 +117,7 @@ test('playing refuses an invalid tape or sink', () => {
   expect(() => new TapeSource([], clock).run()).toThrow('was not started')
   const backwards = new TapeSource([rowsAt(10), rowsAt(9)], clock)
   backwards.start(noting(clock, []))
-  expect(() => backwards.run()).toThrow('the time of a tape cannot go back')
+  expect(() => backwards.run()).toThrow('the time of the simulated clock cannot go back')
   const stuck = new TapeSource([rowsAt(200_000)], clock)
   stuck.start({ rows: (_block, from) => from, post: () => {} })
   expect(() => stuck.run()).toThrow('accepted no row')
