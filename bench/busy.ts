@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { costOf } from './command.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 import { type Server, startServer } from './server.ts'
@@ -13,6 +14,8 @@ const BOTS = 4
 const AROUND = 6
 /** SOL for the balance and the limits of each bot: so much that no bot stops during a run. */
 const PLENTY = 10_000
+/** Tables that do not grow with the orders: the tape, constants of the views, the reserve of disk space. */
+const NOT_OF_ORDERS = ['block', 'run', 'tape_day', 'digits', 'power2', 'number', 'reserve', 'sqlite_schema']
 
 /** Figures of one run. */
 interface Recorded {
@@ -21,6 +24,8 @@ interface Recorded {
   readonly ordersPerSecond: number
   /** Processor time of the whole process, per second of the market. */
   readonly cores: number
+  /** Size of all tables and indexes of the journal except for the tape, kB per order. */
+  readonly kilobytesPerOrder: number
 }
 
 /** Writes the configuration of four bots that buy after small falls and sell soon, so that each second has many
@@ -52,7 +57,16 @@ function run(server: Server, folder: string, name: string, seconds: number): Rec
     share: inJournal.rows / (PER_SECOND * seconds),
     ordersPerSecond: orders / seconds,
     cores: processorMs / 1000 / seconds,
+    kilobytesPerOrder: bytesWithoutTape(journal) / 1000 / orders,
   }
+}
+
+function bytesWithoutTape(journal: string): number {
+  const db = new Database(journal, { readonly: true })
+  const names = NOT_OF_ORDERS.map((name) => `'${name}'`).join()
+  const bytes = db.prepare<[], number>(`SELECT sum(pgsize) FROM dbstat WHERE name NOT IN (${names})`).pluck().get()
+  db.close()
+  return bytes ?? 0
 }
 
 export async function benchBusy(smoke = false): Promise<Figure[]> {
@@ -67,6 +81,7 @@ export async function benchBusy(smoke = false): Promise<Figure[]> {
         { name: `${name}, recorded`, unit: 'of all messages', goal: 1, ...of('share') },
         { name: `${name}, orders`, unit: 'orders/s', ...of('ordersPerSecond') },
         { name: `${name}, process`, unit: 'cores', ...of('cores') },
+        { name: 'journal without its tape, per order', unit: 'kB', goal: 4, atMost: true, ...of('kilobytesPerOrder') },
       ]
     })
   } finally {
@@ -74,4 +89,4 @@ export async function benchBusy(smoke = false): Promise<Figure[]> {
   }
 }
 
-if (isMain(import.meta.url)) printFigures(await benchBusy())
+if (isMain(import.meta.url)) printFigures(await benchBusy(process.argv.includes('--smoke')))

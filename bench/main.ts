@@ -29,6 +29,7 @@ import { benchSettling } from './settling.ts'
 import { benchSideBySide } from './side-by-side.ts'
 import { benchSigner } from './signer.ts'
 import { benchStart } from './start.ts'
+import { benchStartMemory } from './start-memory.ts'
 import { benchSweep } from './sweep.ts'
 import { benchSweepLengths } from './sweep-lengths.ts'
 
@@ -53,6 +54,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'sweep-lengths': (smoke) => benchSweepLengths(smoke),
   memory: benchMemory,
   start: benchStart,
+  'start-memory': benchStartMemory,
   dev: benchDev,
   desk: (smoke) => benchDesk(smoke),
   'desk-load': benchDeskLoad,

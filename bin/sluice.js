@@ -20,6 +20,7 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
 } else {
   const [command, ...args] = process.argv.slice(2)
   if (command === 'backtest') keepHeapSmall(args.some((arg) => arg.startsWith('--out')))
+  if (command === 'run' || command === 'demo') keepNewObjectsSmall()
   // The signer has the key, so it must not load compiled code from a cache: it loads only files of the installation.
   if (command !== 'signer') keepCompiledCode()
   // The repository runs its sources, never an outdated build.
@@ -51,6 +52,12 @@ function growSpaceOfNewObjects() {
 
 function sizeOfNewObjects() {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
+}
+
+/** Lets V8's space for new objects keep its present size in all threads (by default it grows to 70 MB). Most of what a
+ *  live run allocates is short-lived, so a small space is enough. Must run before other modules load. */
+function keepNewObjectsSmall() {
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /** Lets Node keep compiled code, which halves the processor time of a start. The folder must belong to this user, and

@@ -41,7 +41,13 @@ async function joined(name: Joined): Promise<string> {
     ],
   })
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
-  return output[0].code
+  return inOneByte(output[0].code)
+}
+
+/** Writes each character that needs two bytes as an escape (`\u2026`). A single such character makes V8 keep the whole
+ *  text of a file with two bytes per character: zod then takes 8.4 MB in place of 3.8 MB, and twice as long to load. */
+function inOneByte(code: string): string {
+  return code.replace(/[\u0100-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 if (import.meta.main) await joinLibraries(process.argv[2] ?? fileURLToPath(LIBRARIES))

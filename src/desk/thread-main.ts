@@ -1,8 +1,9 @@
 // Entry of the desk's thread.
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { useJoinedLibraries } from '../config/joined-libraries.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
-import { type ServedDesk, serveDesk } from './thread.ts'
+import type { ServedDesk } from './thread.ts'
 
 function say(message: FromDesk): void {
   parentPort?.postMessage(message)
@@ -10,6 +11,8 @@ function say(message: FromDesk): void {
 
 async function serve(): Promise<ServedDesk | undefined> {
   try {
+    useJoinedLibraries()
+    const { serveDesk } = await import('./thread.ts')
     return await serveDesk(workerData as DeskStart, say)
   } catch (error) {
     say({ kind: 'failed', reason: (error as Error).message })

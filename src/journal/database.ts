@@ -23,6 +23,9 @@ const MAGIC = 'SQLite format 3\0'
  *  database file. A checkpoint delays the commit of an order. The writer therefore makes checkpoints while it is idle,
  *  so that the log rarely reaches this length. */
 const CHECKPOINT_PAGES = 8192
+/** Memory in which SQLite keeps pages of a durable journal, KiB. The default of better-sqlite3, 16 MB, fills up within
+ *  minutes, because every page of the tape passes through it once. */
+const CACHE_KIB = 4096
 /** Length to which the write-ahead log is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
 
@@ -50,6 +53,7 @@ export function openForWriting(
     db.pragma('journal_mode = WAL')
     db.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`)
     db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    if (durable) db.pragma(`cache_size = -${CACHE_KIB}`)
     const version = versionOf(db)
     if (backup && !isNew && version < SCHEMA_VERSION) backUp(db, path, version)
     migrate(db, sealed)

@@ -45,6 +45,8 @@ export interface ServiceAccess {
 export type WalletKeys = Omit<WalletConfig, 'limits' | 'publicKey'> & { readonly publicKey: string }
 
 const SANDBOX_RPC_PER_SECOND = 50
+/** V8's memory for new objects of the sandbox, whose market and chain are small. By default it grows to 64 MB. */
+const SANDBOX_FLAGS = ['--max-semi-space-size=1']
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
 /** Starts the sandbox, whose chain is stored next to the journal, or reads the secrets of a configured service. `live`:
@@ -152,12 +154,14 @@ export interface SandboxChild extends SandboxContact {
 async function startSandboxChild(stateFile: string, speed: number, wallets: readonly string[]): Promise<SandboxChild> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const named = wallets.length === 0 ? [] : ['--wallets', wallets.join(',')]
-  const args = [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed), ...named]
+  const args = [...SANDBOX_FLAGS, main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed), ...named]
   const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // The child gets its own process group, because Ctrl-C in a terminal ends the whole group of this process. The
     // sandbox must outlive the bots, which report their positions when they end.
     detached: true,
+    // Several arenas of malloc would take 5 MB.
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   })
   let closing = false
   let exited: () => void = () => {}
