@@ -18,13 +18,7 @@ export default defineStrategy({
       .describe('number of buys per copied trade; each later buy only at the price of the first or below'),
     partSeconds: z.number().min(1).max(3600).default(30).describe('time between the buys of a copy, seconds'),
     minPercent: z.number().min(-100).max(100).default(-5).describe('minimum average profit of the copies, percent'),
-    trialCopies: z
-      .number()
-      .int()
-      .min(1)
-      .max(100)
-      .default(5)
-      .describe('number of copies of a leader before minPercent applies'),
+    trialCopies: z.number().int().min(1).max(100).default(5).describe('number of copies before minPercent applies'),
     sizeSol: z.number().min(0.001).max(10).default(0.02).describe('size of each buy of a copy, SOL'),
   }),
   keys: ['trades'],
