@@ -25,7 +25,7 @@ export function failpoint(here: Failpoint): void {
   if (on) reach(here)
 }
 
-/** Makes the failpoint `at` call `run` from the `times`-th time on that execution reaches it. */
+/** Makes the failpoint `at` call `run` when execution reaches it for the `times`-th time, and each time after that. */
 export function setFailpoint(at: Failpoint, times: number, run: () => void): void {
   on = true
   name = at

@@ -7,7 +7,7 @@ type GateInput = Extract<Input, { kind: 'gate' }>
 /** Stops entries because of a condition outside of the engine, such as a full disk. Only an input ends a condition; the
  *  command `resume` does not. A restart forgets all conditions. */
 export class EntryGates {
-  /** The conditions that stop entries now: by account ('' for all accounts) and by code, the reason. */
+  /** The reasons why entries are stopped now, by account ('' for all accounts) and by code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
   /** Accounts in which only one entry may be sent for now, with the order id of that entry ('' until it is sent). */

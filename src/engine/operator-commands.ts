@@ -63,7 +63,7 @@ export class OperatorCommands {
   /** Makes a buy that passes the same checks as a buy of the strategy. */
   #buy({ bot, mint, sol }: Of<'buy'>): void {
     const runner = this.#parts.bots.of(bot)
-    if (runner === undefined) return // a replay with other bots
+    if (runner === undefined) return // the bot is not configured, for example in a replay with other bots
     const placed = this.#parts.factory.buy(runner, mint, { sol, reason: BOUGHT_BY_HAND })
     if (placed.ok) runner.refresh(mint)
     else

@@ -36,7 +36,7 @@ function endRequest(step: Step, working: WorkingOrder, open: OpenAttempt, outcom
   const { limiter } = working.route
   if (slot === undefined) return
   if (isUnanswered(outcome)) {
-    if (attempt.state === 'unknown') return // the timer is set
+    if (attempt.state === 'unknown') return // the timer of `requestOver` is already set
     const ms = Math.max(0, Math.ceil(sentMs + REQUEST_LIMIT_MS - step.monotonicMs))
     step.add({ kind: 'after', ms, event: { kind: 'requestOver', working, open, slot } })
     return
@@ -69,7 +69,7 @@ export function applyOutcome(step: Step, working: WorkingOrder, open: OpenAttemp
   if (outcome.kind === 'filled') fill(step, working, open, outcome)
   else if (outcome.kind === 'acked') stayOut(step, working, open, '', '')
   else if (isProgress(outcome))
-    return // durable with the next commit; the one that matters comes before the bytes leave
+    return // the next commit makes this durable; there is one before the bytes leave
   else if (outcome.kind === 'unknown') stayOut(step, working, open, 'ANSWER_LOST', outcome.reason)
   else if (outcome.kind === 'undecided') hold(step, working, open, outcome.reason)
   else if (outcome.kind === 'reverted' && !outcome.final) revertProvisionally(step, working, open, outcome.code)

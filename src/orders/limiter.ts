@@ -279,7 +279,7 @@ export class Limiter {
   #nextChance(head: RequestClass, now: number): number {
     if (this.#closed) return Number.POSITIVE_INFINITY
     if (now < this.#notBefore) return this.#notBefore
-    if (this.#isFree(head, now)) return now // its slot became free at this moment
+    if (this.#isFree(head, now)) return now // its request slot has just become free
     const freed = this.#slots.nextFreeAt
     if (now < this.#unknownUntil) return Math.min(freed, this.#unknownUntil)
     return Math.min(freed, this.#throttle.nextStepAt(now))
@@ -306,7 +306,7 @@ export class Limiter {
     // If the log has more request slots in use than the plan allows, they were taken under a larger plan whose size is
     // unknown.
     const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
-    const isExit = now < this.#unknownUntil // only exits were sent since the log began
+    const isExit = now < this.#unknownUntil // only exits could be sent since the log began
     for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)
   }
 }

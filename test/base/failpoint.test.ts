@@ -14,7 +14,7 @@ class Died extends Error {}
  * in a new process.
  */
 test.each<[Failpoint, number, string[], number]>([
-  ['accepted', 1, [], 0], // not durable: the decision is lost
+  ['accepted', 1, [], 0], // the order is not durable yet, so it is lost
   ['armed', 1, [], 0],
   ['before-execute', 1, ['working', 'not_executed ABSENT'], 0],
   ['after-execute', 1, ['working', 'filled'], 1],
@@ -23,7 +23,7 @@ test.each<[Failpoint, number, string[], number]>([
   ['before-report', 2, ['working', 'filled', 'filled'], 1],
   ['after-report', 2, ['working', 'filled', 'filled'], 1],
 ])(
-  'after a crash when failpoint %s is reached for time number %i, a new process continues and executes the order at most once',
+  'after a crash at failpoint %s, which was reached %i times, a new process continues and executes the order at most once',
   (at, times, told, executed) => {
     const world = new GatewayWorld()
     world.script = () => FILL

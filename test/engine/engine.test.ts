@@ -26,7 +26,7 @@ function rigOf(strategy: ReturnType<typeof greedy>, options: Parameters<typeof b
 }
 
 describe('a buy', () => {
-  it('a buy needs a robust price, and then becomes one order, however often it is requested', () => {
+  it('a buy needs a robust price, and becomes only one order, however often it is requested', () => {
     const rig = rigOf(greedy())
     rig.trade(1e-6)
     rig.trade(1e-6)
@@ -159,7 +159,7 @@ describe('a buy', () => {
     expect(refusals(two.trade(1e-6))).toEqual(['POSITION_OPEN', 'MINT_OWNED'])
   })
 
-  it('a buy that did not execute gives its share of the hourly limit back, and one with unknown outcome keeps it', () => {
+  it('a buy that did not execute no longer counts for the hourly limit, but a buy with an unknown outcome does', () => {
     const rig = rigOf(greedy(), { limits: { maxLamportsPerHour: 150_000_000 as never } })
     const [order] = orders(rig.settle(1e-6))
     rig.settle(1e-6, MINT_2)
@@ -197,7 +197,7 @@ describe('an exit', () => {
     ['a stop-loss does not sell above its level', { stopLossPercent: 20 }, [0.9e-6, 0.81e-6], undefined],
     ['a take-profit sells at its level', { takeProfitPercent: 50 }, [1.2e-6, 1.5e-6], /take-profit: \+50.0 %/],
     [
-      'a trailing stop sells at its distance from the high',
+      'a trailing stop sells when the price has fallen far enough from its high',
       { trailingPercent: 15 },
       [1.4e-6, 1.18e-6],
       /trailing stop: -15.7 % from the high/,
@@ -223,7 +223,7 @@ describe('an exit', () => {
     expect(orders([0.01, 30, 0.05].flatMap((factor) => [...rig.trade(1e-6 * factor), ...rig.settle(1e-6)]))).toEqual([])
   })
 
-  it('an exit by time sells after the longest holding time', () => {
+  it('maxHoldSeconds sells a position after this time', () => {
     const { rig } = opened({ exits: { maxHoldSeconds: 60 } })
     const timer = rig.outputs.findLast((output) => output.kind === 'timer')
     if (timer?.kind !== 'timer') throw new Error('no timer')
@@ -261,7 +261,7 @@ describe('an exit', () => {
 })
 
 describe('a fill', () => {
-  it('a fill is booked once, however often it is reported, and is taken back by a reversal', () => {
+  it('a fill is booked once, however often it is reported, and a reversal removes it', () => {
     const rig = rigOf(greedy())
     const [order] = orders(rig.settle(1e-6))
     rig.fill(order as never, 1e-6, { final: false })
@@ -320,7 +320,7 @@ describe('a fill', () => {
 })
 
 describe('a strategy', () => {
-  it('after a strategy threw, its bot only closes positions, and the other strategies continue', () => {
+  it('after a strategy threw an error, its bot only closes positions, and the other strategies continue', () => {
     const broken = defineStrategy({
       name: 'broken',
       about: '',

@@ -43,7 +43,7 @@ const timers = (outputs: readonly Output[]) =>
   outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer.name.split(':')[0]] : []))
 
 describe('a fork', () => {
-  it('a reversal that removes a buy reopens its order, and if that order fails, the position is closed', () => {
+  it('the reversal of a buy reopens its order, and if this order then fails, the position is closed', () => {
     const { rig, buy, seen } = setUp({ limits: { maxLamportsPerHour: 150_000_000 as never } })
     rig.fill(buy, 1e-6, { final: false })
     const reversed = rig.report(buy, 'working', { code: 'REVERSED', reversed: `signature-${buy.id}` })
@@ -69,7 +69,7 @@ describe('a fork', () => {
     expect(seen.bot.positions()).toMatchObject([{ tokens: held?.tokens }])
   })
 
-  it('a reversal that removes an exit restores the position with its exits, its timer and the result of the day', () => {
+  it('the reversal of an exit restores the position with its exits, its timer and the result of the day', () => {
     const { rig, buy, seen } = setUp({ exits: { stopLossPercent: 20, maxHoldSeconds: 600 } })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
     rig.fill(buy, 1e-6)
@@ -86,7 +86,7 @@ describe('a fork', () => {
     expect(timers(rig.report(exit, 'not_executed'))).toEqual(['retry'])
   })
 
-  it('a reversal that removes a buy also removes the sales of its tokens, in any order of the reports', () => {
+  it('if a buy and the sale of its tokens are both reversed, nothing is left, in any order of the reports', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const { tokens } = fillOf(buy, 1e-6, rig.now)
@@ -119,7 +119,7 @@ describe('a fork', () => {
     expect(orders(rig.input({ kind: 'timer', id }))[0]?.reason).toBe('held for 60 s')
   })
 
-  it('a late fill finds its order after a restart, from the orders that the start restores', () => {
+  it('after a restart, a late fill finds its order among the restored orders', () => {
     const { rig, buy } = setUp()
     rig.fill(buy, 1e-6, { final: false })
     const held = position(rig.outputs)
@@ -149,7 +149,7 @@ describe('a late fill', () => {
     expect(orders(rig.settle(0.7e-6))).toMatchObject([{ side: 'sell' }])
   })
 
-  it('a late fill of a sale without a position counts, and leaves the subscriptions of the bot unchanged', () => {
+  it('a late fill of a sale counts even without a position, and leaves the subscriptions of the bot unchanged', () => {
     const { rig, buy, seen } = setUp()
     rig.fill(buy, 1e-6)
     const { tokens } = fillOf(buy, 1e-6, rig.now)

@@ -95,7 +95,7 @@ describe('cancel', () => {
     expect(orders(talk.rig.settle(0.4e-6))).toEqual([])
   })
 
-  it('a cancellation ends a conditional order together with the order that it became, unless that order was sent', () => {
+  it('a cancellation ends a conditional order together with the order that it placed, unless this order was sent', () => {
     const working = (): TalkingBot => {
       const talk = readyBot()
       talk.ask((bot, token) => bot.limitBuy(token, { sol: SOL, atPrice: 0.5e-6, reason: 'cheap' }))

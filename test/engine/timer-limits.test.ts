@@ -51,7 +51,7 @@ describe('a timer that is refused', () => {
     expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'it goes on' }))).toMatchObject({ ok: true })
   })
 
-  it('the 1,001st timer is refused until another timer ends, and replacing a timer is allowed', () => {
+  it('the 1,001st timer of a bot is refused until another timer ends, but replacing a timer is allowed', () => {
     const talk = ready()
     const ask = (name: string) => talk.ask((bot) => bot.after(name, 60))
     talk.ask((bot) => {
@@ -156,7 +156,7 @@ describe('the timers of a closed position end', () => {
     expect(goesOn([{ strategy: 'told' }, { strategy: 'other' }, { bot: 'gone' }])).toEqual(['t1'])
   })
 
-  it('timers of older versions that are no longer allowed end at the start', () => {
+  it('timers that older versions allowed, but that are no longer allowed, end at the start', () => {
     expect(goesOn([{ everyMs: 1 }, { everyMs: 99 }, { everyMs: 100 }])).toEqual(['t3'])
     expect(goesOn(Array.from({ length: 1_500 }, () => ({ everyMs: 0 })))).toHaveLength(1_000)
   })
@@ -167,7 +167,7 @@ describe('the timers of a closed position end', () => {
 })
 
 describe('requests with a higher cost', () => {
-  it('a large state and a long note cost requests by their length', () => {
+  it('the longer a state or a note is, the more requests it costs', () => {
     const count = (act: (bot: Bot<unknown>) => void): number => {
       const talk = ready()
       let times = 0

@@ -61,7 +61,7 @@ describe('an unexpected or double execution', () => {
       expect([kept(), asked(MINT_2)]).toEqual([false, 'ordered'])
     },
   )
-  test('a provisional execution stops entries at once, and `resume` lifts the stop', () => {
+  test('an unexpected execution stops entries even while it is provisional, and `resume` ends the stop', () => {
     const order = bought()
     rig.input({ ...foreign('second'), attemptId: `${order.id}.1` } as Input)
     rig.input({ ...foreign('third'), attemptId: `${order.id}.1` } as Input)
@@ -71,7 +71,7 @@ describe('an unexpected or double execution', () => {
     rig.input({ kind: 'command', command: { name: 'resume' } })
     expect(asked(MINT_2)).toBe('ordered')
   })
-  test('a foreign transaction that is later booked as a fill of an order needs no acceptance', () => {
+  test('if a foreign transaction is later booked as a fill of an order, the operator need not accept it', () => {
     const order = bought()
     rig.input(foreign('second'))
     rig.report(order, 'filled', {
@@ -122,7 +122,7 @@ describe('the gate', () => {
     rig.input(gate(false))
     expect(asked(MINT_2)).toBe('CHAIN_UNREAD')
   })
-  test('sales are accepted while the wallet was not read', () => {
+  test('sales are accepted even before the wallet was read', () => {
     bought()
     rig.input(gate(false))
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
@@ -173,7 +173,7 @@ describe('many foreign transactions', () => {
   })
 })
 
-describe('the first buy of a process is its only open buy', () => {
+describe('only one buy may be open at first after a start', () => {
   const single: Input = { kind: 'gate', account: account.id, open: true, single: true }
 
   test('after the first buy of a start, the next buy is refused until the wallet allows several', () => {

@@ -11,7 +11,7 @@ const details: TokenDetails = {
 }
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
-/** A text that a message of the feed may contain: well-formed, at most 255 bytes. */
+/** Random texts as a message of the feed may contain them: well-formed, at most 255 bytes. */
 const text = fc
   .tuple(fc.constantFrom('', '', '\ufeff'), fc.string({ unit: 'binary', maxLength: 252 }))
   .map(([mark, rest]) => mark + rest)

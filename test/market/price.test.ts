@@ -37,7 +37,7 @@ describe('the robust price', () => {
       [undefined, undefined, 4, 4, 3, 3, 4],
     ],
     [
-      'with only four or five prints, the robust price does not follow the newest two',
+      'with four or five prints in all, the robust price does not follow the newest two',
       of(1, 1, 1, 9, 9),
       [undefined, undefined, 1, 1, 1],
     ],

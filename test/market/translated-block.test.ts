@@ -5,7 +5,7 @@ import { Mints } from '../../src/market/mints.ts'
 import { MINT, MINT_2 } from '../support/engine-rig.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-test('rows from another thread have the same mints, under the numbers of this thread, and later rows become visible', () => {
+test('rows from another thread keep their mints, with the token numbers of this thread, and later rows become visible', () => {
   const theirs = new Mints()
   const rows = [MINT, MINT_2, MINT].map((mint, row) => ({ time: row, mint, price: row + 1 }))
   const live = blockOf(rows, theirs) as LiveBlock

@@ -111,7 +111,7 @@ test('a waiting buy that a full exit overtook is refused after a restart, if the
   world.commitMs = 5
   const buy = aBuy({ mint: MINT, notAfter: 1e9 })
   world.submit(buy)
-  world.settle(200) // between two attempts
+  world.settle(200) // the buy now waits for its next attempt
   world.submit(anExit())
   world.crash(0.5)
   world.settle()

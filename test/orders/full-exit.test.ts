@@ -16,7 +16,7 @@ const five = '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000, 50 % at 12000'
 describe('a full exit', () => {
   // biome-ignore format: one case on each line
   test.each<[what: string, scripts: Script[], attempts: string, end: string]>([
-    ['a full exit that fills in time is sent once', [FILL], once, 'filled'],
+    ['a full exit that fills before its repeat is due is sent once', [FILL], once, 'filled'],
     ['a full exit whose answer was lost is repeated with the next slippage', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
     ['a full exit that the service acknowledged, but that is not seen on the chain, is repeated', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
     ['a full exit without evidence has at most five open attempts, and is repeated again when one of them is proved absent', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
@@ -40,7 +40,7 @@ describe('a full exit', () => {
     expect(world.stateOf(exit)).toBe(end)
     expect(world.unprovedOf(exit)).toBe(0)
     expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })
-    world.submit(anExit()) // its lane is free
+    world.submit(anExit()) // the lane of the exit is free, so another exit is accepted
   })
 
   test('a full exit is not repeated without proof if the wallet holds tokens outside of the position', () => {
@@ -64,7 +64,7 @@ describe('a full exit', () => {
     ])
   })
 
-  test('a full exit reports each time how many attempts are unproved, and each of its fills', () => {
+  test('each report of a full exit contains the number of its unproved attempts, and each fill is reported', () => {
     const exit = anExit()
     const world = run(exit, EXECUTED, FILL)
     world.settle()
@@ -92,11 +92,11 @@ describe('a full exit', () => {
     world.submit(aBuy({ notAfter: 1e9 }))
     world.settle(1_179)
     expect(world.executed).toHaveLength(3)
-    world.settle(1) // two slots are free and durable
+    world.settle(1) // two request slots are free, and their records are durable
     expect(world.executed.slice(3).map(({ side }) => side)).toEqual(['sell', 'buy'])
   })
 
-  test('a repeat of a full exit in the queue is not sent after a fill was seen', () => {
+  test('a repeat of a full exit that waits for a request slot is not sent after a fill was seen', () => {
     const world = new GatewayWorld(1)
     world.script = () => EXECUTED
     world.submit(anExit())
@@ -161,7 +161,7 @@ describe('a full exit', () => {
 describe('buys of the mint of a full exit', () => {
   test('submitting a buy of the mint fails an assertion until all attempts of the full exit are proved', () => {
     const world = run(anExit(), EXECUTED, FILL)
-    world.settle(19_999) // both fills were seen, one is not final
+    world.settle(19_999) // both fills were seen, but one is not final
     expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow(
       'buys a mint that an open full exit may still sell',
     )
@@ -174,7 +174,7 @@ describe('buys of the mint of a full exit', () => {
     const buy = aBuy({ mint: MINT, notAfter: 1e9 })
     world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
     world.submit(buy)
-    world.settle(200) // between two attempts
+    world.settle(200) // the buy now waits for its next attempt
     world.submit(anExit())
     expect(world.statesOf(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
   })
@@ -202,7 +202,7 @@ describe('buys of the mint of a full exit', () => {
     expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'EXIT_UNPROVED' })
   })
 
-  test('after the end of the exit, a buy of its mint that the service refuses is not retried either', () => {
+  test('a buy that a full exit overtook is not retried after a refusal, even if the exit has ended', () => {
     const world = new GatewayWorld()
     const buy = aBuy({ mint: MINT, notAfter: 1e9, time: 1_000 })
     world.script = ({ side }) => (side === 'buy' ? [[40_000, refused('RATE_LIMIT', 'wait')]] : FILL)
@@ -220,7 +220,7 @@ describe('buys of the mint of a full exit', () => {
 describe('the sell lane', () => {
   const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
 
-  test('a full exit that reverts because a partial sale with unknown outcome landed first is reported, and repeated once, 3 s after it was sent', () => {
+  test('if a partial sale with an unknown outcome lands first and makes a full exit revert, the exit is reported and repeated once, after 3 s', () => {
     const world = new GatewayWorld()
     const sold: Script = [[2_000, lost], ...FILL.slice(1)]
     world.script = ({ size }, number) => (size.kind === 'percent' ? sold : number === 1 ? EMPTY : FILL)

@@ -107,7 +107,7 @@ test('every order ends once, executes at most once or sells at most the tokens h
           } else place(world, happening.order, orders, fates)
         }
         world.settle(3_600_000)
-        world.gateway.keyAccepted(world.limiter) // a crash may have lost the timer
+        world.gateway.keyAccepted(world.limiter) // a crash may have lost the timer that tries the key again
         world.settle(24 * 3_600_000)
         for (const order of world.orders) check(world, order, chain, seen)
         expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })

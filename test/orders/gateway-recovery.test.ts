@@ -26,7 +26,7 @@ test('after a restart, an open attempt is looked up and not sent again', () => {
   expect(world.executed).toHaveLength(1)
 })
 
-test('after a restart, an attempt that was recorded and not sent is looked up as well', () => {
+test('after a restart, an attempt that was recorded but not sent is looked up as well', () => {
   const order = anOrder()
   const world = crashed(order, 4, 1, FILL)
   expect(world.statesOf(order)).toEqual(['working', 'not_executed ABSENT'])
@@ -41,7 +41,7 @@ test('after a restart, a provisional fill is still followed until it is final', 
 
 test('a report that the engine did not receive before the restart is delivered again', () => {
   const order = anOrder()
-  const world = crashed(order, 1_506, 1, FILL) // the report is on disk, its commit has not returned
+  const world = crashed(order, 1_506, 1, FILL) // the report is on disk, but its commit has not returned
   expect(world.statesOf(order)).toEqual(FILLED)
 })
 
@@ -87,7 +87,7 @@ test("if a fork reopened a sale before the restart, another sale of the token is
     [1_000, { kind: 'unknown', reason: 'a fork reversed it' }],
   ]
   world.submit(order)
-  world.settle(1_008) // the reversal is on disk, and not reported yet
+  world.settle(1_008) // the reversal is on disk, but not reported yet
   expect(world.statesOf(order)).toEqual(['working', 'filled'])
   world.onReport = ({ code }) => {
     if (code === 'REVERSED') world.submit(again)

@@ -231,7 +231,7 @@ test('while the API key is refused, entries are refused, and exits wait and try 
     attempt.orderId === exit.id && number < 3 ? only(refused('AUTHENTICATION_FAILED', 'never')) : FILL
   world.submit(exit)
   for (let others = 0; others < 3; others++) world.submit(anOrder())
-  world.submit(before) // no slot is free
+  world.submit(before) // no request slot is free
   world.settle(100)
   world.submit(after)
   world.settle(20_000)

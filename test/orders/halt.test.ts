@@ -84,7 +84,7 @@ test('exits, and entries of other accounts, continue during a halt', () => {
   ])
 })
 
-test('while the disk is low, entries are refused even after a resume, and exits continue', () => {
+test('while the disk is nearly full, entries are refused even after a resume, and exits continue', () => {
   const world = new GatewayWorld()
   world.commitMs = 5
   const waits = bought(world, FILLED)

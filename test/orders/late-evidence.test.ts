@@ -26,7 +26,7 @@ describe('a late execution', () => {
     expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
   })
 
-  test('a late execution of an order that waits for its next attempt fills it, and the order is not sent again', () => {
+  test('if an attempt executes late while its order waits for the next attempt, the order is filled and not sent again', () => {
     const world = new GatewayWorld()
     world.script = () => only(refused('RATE_LIMIT', 'wait', 5_000))
     const order = aBuy()
@@ -144,14 +144,14 @@ describe('after an execution that contradicts the evidence', () => {
       expect(tried(breached(state))).toEqual(ONCE)
     },
   )
-  test('the stop of immediate retries survives a restart, and ends when the operator resumes', () => {
+  test('immediate retries stay stopped after a restart, until the operator resumes', () => {
     const world = breached('absent')
     world.crash(1)
     expect(tried(world)).toEqual(ONCE)
     world.resume()
     expect(tried(world)[0]).toBeGreaterThan(4)
   })
-  test('the stop of immediate retries survives a restart before the engine has received the execution', () => {
+  test('immediate retries also stay stopped after a restart before the engine has received the execution', () => {
     const world = breached('filled')
     world.commitMs = 5
     const attempt: Attempt = { ...executed(world), state: 'filled' }

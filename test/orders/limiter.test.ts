@@ -77,7 +77,7 @@ test('exits come before reconciliation, reconciliation before entries, each clas
   leave?.()
   for (const slot of first) limiter.done(slot)
   clock.advanceTo(MINUTE)
-  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // the last slot is reserved
+  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // the last request slot is reserved
 })
 
 test('a request that arrives when a request slot becomes free does not overtake a waiting request', () => {
@@ -291,7 +291,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(500)
   })
 
-  test('if the plan grows between two 429s, the reduction by both is computed from the rate at the first 429', () => {
+  test('if the plan grows between two 429s of one signal, the cut is computed from the rate at the first 429', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     const slots = take(limiter, 2)
@@ -355,7 +355,7 @@ test('after any number of 429s a tenth of the request slots is left, and waiting
   expect(limiter.status()).toMatchObject({ allowed: 2 })
   take(limiter, 1)
   const next = ask(limiter, clock, 'exit')
-  clock.advanceTo(clock.now() + MINUTE) // a minute recovers a twentieth of 20 slots
+  clock.advanceTo(clock.now() + MINUTE) // in a minute, the rate recovers by a twentieth of 20 requests
   expect(next.slot).toBeDefined()
 })
 
@@ -484,7 +484,7 @@ test('under load, all request slots of a class are used, and no timer is left at
   }
 })
 
-test('no exit waits for an entry, with any plan, changes of the plan, 429s, and any order of requests', () => {
+test('no exit waits for an entry, with any plan, any changes of the plan, any 429s and any order of requests', () => {
   const event = fc.record({
     what: fc.constantFrom('entry', 'entry', 'exit', 'reconcile', 'done', 'throttled', 'plan'),
     ms: fc.constantFrom(0, 1, 40, 900, 61_000),

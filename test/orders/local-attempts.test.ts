@@ -247,7 +247,7 @@ describe('the process dies', () => {
     const order = anOrder()
     world.submit(order)
     world.settle(2_000)
-    world.gateway.requestSlot(world.limiter, () => {}) // makes the outcomes durable
+    world.gateway.requestSlot(world.limiter, () => {}) // the commit of this request makes the outcomes durable
     world.settle(100)
     world.crash(1)
     world.settle()

@@ -131,7 +131,7 @@ test('bytes after the end are refused', () => {
   expect(longer).toMatchObject({ ok: false, reason: expect.stringContaining('1 bytes follow the end of the message') })
 })
 
-test('any bytes give a transaction or a refusal, never an exception', () => {
+test('the reader of any bytes returns a transaction or a refusal, and never throws', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 1_300 }), (bytes) => {
       const decoded = decodeTransaction(bytes)

@@ -84,7 +84,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   start(): void {
     this.#restoreViews()
-    if (this.money.status === 'exits-only') return // `Strategy.token` has thrown
+    if (this.money.status === 'exits-only') return // `Strategy.token` threw while the views were restored
     this.starting = true
     this.guard(() => {
       const params = this.#frozenParams()

@@ -212,7 +212,7 @@ export class ConditionalBook {
     // The bot is not configured now, so the conditional order waits.
     if (owner === undefined || action.side !== 'buy') return undefined
     const veto = owner.vetoOf(triggerOf(order, action.options))
-    if (isOver(order.state)) return undefined // the strategy cancelled it instead
+    if (isOver(order.state)) return undefined // the strategy has cancelled the order in `confirmBuy`
     if (veto !== undefined) return { ok: false, code: 'VETOED', reason: veto }
     const placed = this.#factory.buy(owner, mint, action.options)
     if (placed.ok) owner.refresh(mint)
@@ -225,7 +225,7 @@ export class ConditionalBook {
     const position = this.#state.book.positions.get({ account, mint })
     if (action.side !== 'sell' || position === undefined || position.bot !== bot || position.tokens === 0n) return
     const request = readSell(action.options, position)
-    if ('code' in request) return // the position holds less than the order asks for
+    if ('code' in request) return // the position is too small for this sale
     const reason = `${order.id} at ${price.toPrecision(6)}: ${order.reason}`
     this.#executed(order)
     const { size, tag } = request

@@ -78,7 +78,7 @@ export class BotResults {
   /** Counts a closed position by its result after fees and rent: a loss extends the losing streak, a profit ends it. */
   closed(scope: LimitScope, position: Position): void {
     const { sums, limits } = scope
-    if (position.averagePrice === 0) return // the tokens were not bought
+    if (position.averagePrice === 0) return // the position never held bought tokens
     if (position.counted === true) return
     const lost = position.realizedLamports < position.feeLamports
     if (!lost && sums.losses === 0) return

@@ -26,7 +26,7 @@ export function worstCost(amount: Lamports, slippagePercent: number, priorityFee
 /** Returns the most lamports that `buys` buys can take out of the wallet together, at the highest priority fee. */
 export function worstCostOf(amount: number, slippagePercent: number, buys: number): Lamports {
   const fees = MOST_PRIORITY_FEE + BASE_FEE + TOKEN_ACCOUNT_RENT
-  const rounding = buys * (1 + MOST_ROUNDING) // each buy is rounded up here, and possibly once more by its builder
+  const rounding = buys * (1 + MOST_ROUNDING) // the cost of each buy is rounded up, and its builder may round up again
   return lamports(Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE)) + buys * fees + rounding)
 }
 

@@ -50,12 +50,12 @@ function held(books: Book): number {
   return Number(books.positions.get({ account: 'a', mint: MINT })?.tokens ?? 0n)
 }
 
-test('if a fork replaces a sale, and the new sale is reported before the reversal of the old one, the books are right in the end', () => {
+test('if a fork replaces a sale, and the new sale is reported before the reversal of the old one, the books still end up correct', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
   book(books, fill(2, 'sell', 100))
   book(books, fill(3, 'buy', 70))
-  book(books, fill(4, 'sell', 100)) // in this fork 2 is gone and 4 comes first
+  book(books, fill(4, 'sell', 100)) // in this fork, fill 2 does not exist, and fill 4 comes before fill 3
   expect(held(books)).toBe(0)
   books.unbook('s2')
   settle(books)
@@ -117,7 +117,7 @@ test('if a buy that landed before a full sale is found only after the sale is fi
 test('if a buy that landed before a full sale is found only after a restart, the sold tokens are deducted from it', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
-  const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as written before the sale was final
+  const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // the record from before the sale was final
   book(books, fill(3, 'sell', 150, true))
   const restored = new Book()
   restored.restore({ ...NO_MONEY, positions: [closed], fills: [...books.fills.of('a').values()] })

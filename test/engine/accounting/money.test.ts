@@ -123,7 +123,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   const [first = 0, second = 0] = before.trips.map(({ feeLamports }) => feeLamports)
   const expected = [first + (where === 'trade 1' ? 7 : 0), second + (where === 'trade 2' ? 7 : 0)]
   const folds = [foldMovements([one, ...moved(fills)]), new MoneyFold()]
-  // The fills are in the order of time, in which a backtest receives them.
+  // The fills are in the order of their times, as a backtest receives them.
   const inTime = [...moved(fills), one].sort((a, b) => timeOf(a) - timeOf(b))
   if (one.side === 'buy') for (const movement of inTime) folds[1]?.apply(movement)
   for (const fold of one.side === 'buy' ? folds : folds.slice(0, 1)) {
@@ -134,7 +134,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
   }
 })
 
-test('two bots that trade the same mint of a wallet one after the other keep their own profits', () => {
+test('if two bots trade the same mint in one wallet, one after the other, each keeps its own profits', () => {
   // An earlier version assigned the disposals of both bots to the bot that used the mint last.
   const first = fillsOf(buyThenSell, { bot: 'first', feeLamports: lamports(0) })
   const second = fillsOf(

@@ -105,7 +105,7 @@ test('bars during an interruption of the feed are marked, also the bars without 
   ])
 })
 
-test('an indicator counts bars without prints, and has the same value however often and late it is read', () => {
+test('an indicator counts bars without prints, and its value does not depend on how often or how late it is read', () => {
   const values = (reads: 'often' | 'late') => {
     let last: number | undefined
     const strategy = defineStrategy({

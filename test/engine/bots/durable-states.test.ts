@@ -185,7 +185,7 @@ describe('token.durable', () => {
     })
   })
 
-  it('a start frees a durable state after the second 00:00 UTC', () => {
+  it('a durable state is freed at a start after the second 00:00 UTC', () => {
     const { rig, ask } = acting()
     ask(saves('kept'))
     rig.restart({ downSeconds: 3 * DAY })
@@ -214,7 +214,7 @@ describe('token.durable', () => {
     expect(ask((token) => [token === old, token.durable])).toEqual([false, 'again'])
   })
 
-  it('the durable states of a run with restarts equal those of a run without them, in random sequences of events', () => {
+  it('in random sequences of events, a run with restarts has the same durable states as a run without restarts', () => {
     const mints = [MINT, OTHER_MINT, keyOf(3)]
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('save' as const), mint: fc.nat(2), value: fc.nat(3) }) },

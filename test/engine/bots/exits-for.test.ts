@@ -47,7 +47,7 @@ test('exitsFor sets the exits of a held position; if it returns the same rules a
   expect(seconds(rig, 4)).toEqual(['{"trailingPercent":10,"stopLossPercent":20}'])
 })
 
-test('a stop that exitsFor moves at each bar does not repeat the take-profit steps', () => {
+test('if exitsFor moves the stop at each bar, take-profit steps are not repeated', () => {
   const takeProfitSteps = [{ atPercent: 50, sellPercent: 25 }]
   let bars = 0
   const rig = opened({ exitsFor: () => ({ takeProfitSteps, stopLossPercent: 50 - ++bars, windowPrints: 5 }) })
@@ -142,7 +142,7 @@ test('if confirmBuy returns neither true nor a reason, the strategy ends and not
   }
 })
 
-test('exitsFor is called for a held position whose mint is not among the keys of the bot, and onBar is not', () => {
+test('for a held position whose mint is not among the keys of the bot, exitsFor is called, but onBar is not', () => {
   const called: string[] = []
   const strategy = {
     ...{ name: 'one', about: '', params: undefined, keys: ['newTokens'], bars: { '1s': 5 } },
@@ -163,7 +163,7 @@ test('exitsFor is called for a held position whose mint is not among the keys of
   expect(called).toEqual(['exitsFor', 'exitsFor', 'exitsFor'])
 })
 
-test('a conditional order that confirmBuy cancels and rejects stays cancelled, and its end is reported once', () => {
+test('if confirmBuy cancels a conditional order and then rejects its buy, the order stays cancelled, and its end is reported once', () => {
   const strategyBot: Bot[] = []
   const rig: EngineRig = held(
     {

@@ -27,7 +27,7 @@ test.each(attempts)('a strategy ends if it defines a getter or setter for %s of 
   expect(() => rig.trade({ price: 1e-7, sol: 1 })).toThrow(/TypeError: Cannot (re)?define property/)
 })
 
-test('the state of a token may be replaced, and the next event has the same state', () => {
+test('a strategy may replace the state of a token, and the next event has the new state', () => {
   const seen: unknown[] = []
   const strategy = defineStrategy<unknown, { count: number }>({
     ...{ name: 'counting', about: '', params: z.object({}), keys: ['trades'], token: () => ({ count: 0 }) },

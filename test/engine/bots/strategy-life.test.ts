@@ -51,7 +51,7 @@ describe('the life of a strategy', () => {
     }
   }
 
-  it('an error during the warm-up is reported after the warm-up', () => {
+  it('an error that a strategy throws during its warm-up is reported after the warm-up', () => {
     const talk = new TalkingBot()
     talk.next = () => {
       throw new Error('in the past')
@@ -95,7 +95,7 @@ describe('the life of a strategy', () => {
 describe('watching', () => {
   it('the subscribers of a key are counted, so that a key stays subscribed while another bot or the engine needs it', () => {
     const talk = readyBot({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
-    expect(talk.trades).toBe(5) // a key named twice is one key
+    expect(talk.trades).toBe(5) // a key that is named twice counts once
     talk.ask((bot) => bot.watch(MINT))
     talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
     talk.ask((bot) => bot.unwatch(MINT))
@@ -134,7 +134,7 @@ describe('timers', () => {
     return timersOf(new TalkingBot({ money }).rig.outputs)[0]?.at
   }
 
-  it('timers that repeat are recorded once, when they are set, and not at each firing', () => {
+  it('repeating timers are recorded when they are set, and not at each firing', () => {
     const talk = readyBot()
     talk.ask((bot) => bot.every('tick', 10))
     const { id, at } = set(talk)

@@ -8,7 +8,8 @@ import { type BotOptions, type EngineRig, fillOf, MINT, orders } from '../../sup
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Faults around conditional orders: late fills, forks, clocks, restarts, and strategies that place orders in a handler.
+// Tests of faults around conditional orders: late fills, forks, clocks, restarts, and strategies that place orders in a
+// handler.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const LIMIT = { ...BUY, atPrice: 0.8e-6, scaleIn: true }
@@ -228,7 +229,7 @@ describe('a bot with a new wallet', () => {
 })
 
 describe('a strategy that places an order in a handler', () => {
-  it('if a strategy places an order in a handler, the new position is recorded after the old one', () => {
+  it('if a strategy buys in onOrder while its position closes, the new position is recorded after the closed one', () => {
     const talk = new TalkingBot({}, (bot) => ({
       onOrder: ({ id }, token) => {
         if (id === 'c1') bot.buy(token, BUY)

@@ -51,7 +51,7 @@ function restart(talk: TalkingBot, heard: OrderView[] = []): TalkingBot {
 }
 
 describe('a limit buy', () => {
-  it('a conditional order waits for the robust price, and is done when its order fills', () => {
+  it('a conditional order waits until the robust price reaches its level, and is done when its order fills', () => {
     const heard: OrderView[] = []
     const talk = settled(heard)
     const id = idOf(talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 })))
@@ -71,7 +71,7 @@ describe('a limit buy', () => {
     expect(asked(talk.rig.trade(0.1e-6))).toEqual([])
   })
 
-  it('a conditional order is retried after a failed order, after growing waits, at most five times', () => {
+  it('if the orders of a conditional order fail, it places the next one after growing waits, at most five', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const waits: number[] = []
@@ -147,7 +147,7 @@ describe('conditional sales', () => {
     expect(asked(outputs)).toEqual(['sell all'])
   })
 
-  it('a position that closes ends its conditional sales, and `flatten` ends conditional buys', () => {
+  it('when a position closes, its conditional sales end; `flatten` ends conditional buys', () => {
     const talk = holding()
     talk.ask((bot, token) => bot.limitSell(token, { ...SELL, atPrice: 9e-6 }))
     talk.ask((bot) => bot.limitBuy(MINT_2, { ...BUY, atPrice: 0.5e-6 }))
@@ -159,7 +159,7 @@ describe('conditional sales', () => {
 })
 
 describe('orders of a one-cancels-the-other group', () => {
-  it('the fill of one buy of a group ends the other buy, which waits while the first order is open', () => {
+  it('while one buy of a group has an open order, the other waits, and the fill of the first ends the other', () => {
     const talk = settled()
     talk.rig.settle(1e-6, MINT_2)
     const pair = { ...BUY, atPrice: 0.8e-6, oneCancelsOther: 'either' }
@@ -189,7 +189,7 @@ describe('a bracket', () => {
     ])
   })
 
-  it('a bracket buys at a price, and keeps its exits across a restart', () => {
+  it('a bracket with a price buys at this price, and keeps its exits across a restart', () => {
     const talk = settled()
     expect(idOf(talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends, atPrice: 0.9e-6 })))).toBe('c1')
     const again = restart(talk)

@@ -28,7 +28,7 @@ function rigWith(tokenChecks: TokenChecks, mode: Mode = 'live'): EngineRig {
   return rig
 }
 
-test('each trait of a mint has its own error code and its own switch', () => {
+test('each trait of a mint has its own error code, and can be allowed separately', () => {
   const all: MintFacts = { program: 'token-2022', traits: MINT_TRAITS }
   const codes = MINT_TRAITS.map((trait) => {
     const others = MINT_TRAITS.filter((other) => other !== trait)

@@ -37,7 +37,7 @@ test('the amount of an order that did not execute stops counting, and counts onc
   ).toEqual([1, 0, 0, 1, 1, 1, 1, 0].map(solToLamports))
   follow(spending, 'o99', 'filled')
   expect(bot.hour(HOUR)).toBe(0)
-  follow(spending, 'o1', 'filled') // over an hour ago: it counts in no hour
+  follow(spending, 'o1', 'filled') // the order is more than an hour old, so it no longer counts
   expect(bot.hour(HOUR)).toBe(0)
 })
 

@@ -7,7 +7,7 @@ const sol = solToLamports
 const MIDNIGHT = Math.ceil(1_780_000_000_000 / 86_400_000) * 86_400_000
 
 describe('the limits of a wallet', () => {
-  it('the hourly limit of a wallet counts all bots together, also a bot that is no longer configured', () => {
+  it('the hourly limit of a wallet counts the buys of all bots together, also of a bot that is no longer configured', () => {
     const options = { walletLimits: { maxLamportsPerHour: sol(0.25) } }
     const crew = new Crew(options)
     expect([crew.bought('a', MINT, 0.1), crew.bought('b', MINT_2, 0.1), crew.bought('a', MINT_3, 0.1)]).toEqual([
@@ -40,7 +40,7 @@ describe('the limits of a wallet', () => {
     const after = crew.restarted(options)
     for (const each of [crew, after]) {
       each.rig.settle(1e-6, MINT_3)
-      each.rig.report(unknown, 'failed') // asked for two hours ago: it counts in the day, not in the hour
+      each.rig.report(unknown, 'failed') // the order is two hours old, so it counts for the day but not for the hour
       expect(each.bought('a', MINT_3, 0.11)).toBe('DAY_LIMIT')
       expect(each.bought('a', MINT_3, 0.1)).toBe('')
       expect(each.bought('b', MINT_2, 0.01)).toBe('DAY_LIMIT')
@@ -79,7 +79,7 @@ describe('the limits of a wallet', () => {
   })
 
   it('a buy must leave minBalanceSol in the wallet; by default, these are the fees of one sale of every position', () => {
-    const rounding = 6e-9 // rounding by a builder
+    const rounding = 6e-9 // the most that a builder may add by rounding
     const cost = 0.1 * 1.05 * 1.01 + 0.01 + 0.000005 + 0.00203928 + rounding
     const exit = 0.010005 + rounding
     const with_ = (paperSol: number, walletLimits = {}) => new Crew({ paperSol, walletLimits })
@@ -166,7 +166,7 @@ describe('maxLamportsPerCreator', () => {
     const crew = new Crew(options)
     crew.rig.newToken(MINT, 10, 'maker')
     crew.rig.newToken(MINT_2, 10, 'maker')
-    crew.rig.newToken(MINT_2, 10, 'somebody else') // a second announcement: the first one counts
+    crew.rig.newToken(MINT_2, 10, 'somebody else') // a second announcement has no effect
     expect(crew.bought('a', MINT, 0.1)).toBe('')
     expect(crew.bought('a', MINT_2, 0.1)).toBe('CREATOR_LIMIT')
     expect(crew.bought('a', MINT_3, 0.1)).toBe('') // unknown
