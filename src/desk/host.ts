@@ -106,6 +106,7 @@ export class Desk {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#origin = undefined
     clearTimeout(this.#again)
     clearInterval(this.#alive)
     this.#unlisten()

@@ -7,7 +7,10 @@ import { Desk, requireSafeDesk, threadOptions } from '../../src/desk/host.ts'
 const config = deskFrom({ port: 0 }, '')
 const start = { config, journal: '/data/sluice.db', acts: true, sessions: [], isRun: true }
 
-afterEach(() => vi.unstubAllEnvs())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.useRealTimers()
+})
 
 test('the thread of the desk has one environment variable, the folder of compiled code, and receives neither the API key nor the path of the keypair', async () => {
   vi.stubEnv('SLUICE_API_KEY', 'the-key-of-the-service')
@@ -39,6 +42,19 @@ test('the desk runs in its thread, makes login links, and is restarted with its 
   expect(desk.origin).toBeUndefined()
   await expect(desk.link(false)).rejects.toThrow('the desk is down at present')
   expect(alerts).toEqual([])
+})
+
+test('a closed desk is down at once, even if its thread is late to end', async () => {
+  const log = { info: () => {}, warn: () => {}, error: () => {} } as never
+  const desk = new Desk({ config, journal: '/data/sluice.db', log, alert: () => {} })
+  await desk.ready
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const closed = desk.close()
+  vi.runAllTimers() // the thread has not had the time to end
+  await closed
+  vi.useRealTimers()
+  expect(desk.origin).toBeUndefined()
+  await expect(desk.link(false)).rejects.toThrow('the desk is down at present')
 })
 
 test('if another program uses the configured port, the desk raises an alert, and trading continues', async () => {
