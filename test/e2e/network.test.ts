@@ -102,10 +102,10 @@ describe.concurrent('a service that echoes requests', () => {
   const SAID = /no: /
 
   test.for<[what: string, part: 'wsUrl' | 'rpc', code: number]>([
-    ['of the feed', 'wsUrl', 3],
-    ['of the RPC', 'rpc', 1],
+    ['an answer of the feed', 'wsUrl', 3],
+    ['an answer of the RPC', 'rpc', 1],
   ])(
-    'if an answer %s repeats the request, the run ends with its message, without secrets and control characters',
+    'if %s repeats the request, the run ends with its message, without secrets and control characters',
     async ([, part, code], { onTestFinished }) => {
       const { stage, loud } = await openLoudStage(onTestFinished)
       const LOUD_KEY = `loud-key-for-${part}`

@@ -40,7 +40,7 @@ function golden(bots: string): void {
   const test = (risePercent: number): string => `import { test } from 'node:test'
 import { matchGolden } from 'sluice/testing'
 import strategy from './my-strategy.ts'
-test('golden', async () => {
+test('the decisions of the strategy equal the golden file', async () => {
   const files = { tape: 'strategies/first.ndjson', golden: 'strategies/first.golden.jsonl' }
   await matchGolden(strategy, { ...files, params: { risePercent: ${risePercent} } })
 })

@@ -74,10 +74,10 @@ test('the error messages of a backtest and of a sweep name the place at which th
 })
 
 test.each([
-  ['without --isolate', []],
-  ['with --isolate', ['--isolate']],
+  ['a run without --isolate', []],
+  ['a run with --isolate', ['--isolate']],
 ])(
-  'a run %s logs the place of an error of a strategy, and its replay from another folder makes the same decisions',
+  '%s logs the place of an error of a strategy, and its replay from another folder makes the same decisions',
   async (_where, more) => {
     const journal = `data/run${more.length}.db`
     const file = config('start')

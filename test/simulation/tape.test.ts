@@ -106,7 +106,7 @@ test('a stop of a tape takes effect between two groups of rows', async () => {
   expect(log).toEqual(['row 1'])
 })
 
-test('an empty tape plays nothing', () => {
+test('playing a tape without rows sends no rows', () => {
   const tape = new TapeSource([rowsAt()], new SimulatedClock(0))
   tape.start(noting(new SimulatedClock(), []))
   expect(tape.run()).toBe(0)

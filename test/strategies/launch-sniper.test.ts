@@ -45,24 +45,24 @@ const WATCHED: Outcome = { watches: [MINT] }
 const noted = (why: string, mint = MINT): Outcome => ({ notes: [[mint, why]] })
 
 test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
-  ['buys a new token at its first robust price', {}, [launch(), priced], BOUGHT],
-  ['waits for a robust price', {}, [launch(), prints(1, 1)], WATCHED],
-  ['buys a token only once', {}, [launch(), priced, priced], BOUGHT],
-  ['does not buy a token that was not announced', {}, [priced], {}],
+  ['launch-sniper buys a new token at its first robust price', {}, [launch(), priced], BOUGHT],
+  ['launch-sniper waits for a robust price', {}, [launch(), prints(1, 1)], WATCHED],
+  ['launch-sniper buys a token only once', {}, [launch(), priced, priced], BOUGHT],
+  ['launch-sniper does not buy a token that was not announced', {}, [priced], {}],
   [
-    'does not buy a token that is too old when it is announced',
+    'launch-sniper does not buy a token that is too old when it is announced',
     {},
     [launch({ ageSeconds: 30.1 }), priced],
     noted('30.1 s old, 30 s at most'),
   ],
   [
-    'does not buy a token that is too old when it has a price',
+    'launch-sniper does not buy a token that is too old when it has a price',
     { maxAgeSeconds: 5 },
     [launch(), prints(1, 1, 3.1, 1)],
     noted('first robust price after 5 s'),
   ],
   [
-    'gives up a token without a price in time at the next launch',
+    'launch-sniper gives up a token without a price in time at the next launch',
     { maxAgeSeconds: 5 },
     [
       launch(),
@@ -73,23 +73,33 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('no robust price within 5 s'), watches: [OTHER_MINT, THIRD_MINT] },
   ],
   [
-    'does not treat a token with a future timestamp as younger',
+    'launch-sniper does not treat a token with a future timestamp as younger',
     { maxAgeSeconds: 5 },
     [launch({ ageSeconds: -89 }), prints(1, 1, 3.1)],
     noted('first robust price after 5 s'),
   ],
-  ['does not buy USDC', {}, [launch({ mint: USDC })], noted('its mint is a currency', USDC)],
-  ['does not buy wrapped SOL', {}, [launch({ mint: WSOL })], noted('its mint is a currency', WSOL)],
-  ['does not buy a token with little liquidity', { minLiquidity: 32 }, [launch()], noted('liquidity 31 is below 32')],
-  ['does not buy a token with much liquidity', { maxLiquidity: 30.5 }, [launch()], noted('liquidity 31 is above 30.5')],
+  ['launch-sniper does not buy USDC', {}, [launch({ mint: USDC })], noted('its mint is a currency', USDC)],
+  ['launch-sniper does not buy wrapped SOL', {}, [launch({ mint: WSOL })], noted('its mint is a currency', WSOL)],
   [
-    'does not buy a token of unknown liquidity',
+    'launch-sniper does not buy a token with little liquidity',
+    { minLiquidity: 32 },
+    [launch()],
+    noted('liquidity 31 is below 32'),
+  ],
+  [
+    'launch-sniper does not buy a token with much liquidity',
+    { maxLiquidity: 30.5 },
+    [launch()],
+    noted('liquidity 31 is above 30.5'),
+  ],
+  [
+    'launch-sniper does not buy a token of unknown liquidity',
     {},
     [launch({ initialLiquidity: NaN })],
     noted('liquidity NaN is below 1'),
   ],
   [
-    'does not buy a second launch of a creator',
+    'launch-sniper does not buy a second launch of a creator',
     {},
     [launch({ creator: 'X' }), launch({ mint: OTHER_MINT, creator: 'X' }), launch({ mint: THIRD_MINT, creator: 'Y' })],
     { ...noted('launch 2 of its creator', OTHER_MINT), watches: [MINT, THIRD_MINT] },
@@ -101,7 +111,7 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { watches: [MINT, OTHER_MINT] },
   ],
   [
-    'buys only tokens that match the name pattern',
+    'launch-sniper buys only tokens that match the name pattern',
     { namePattern: 'cat|^dog$' },
     [
       launch({ name: 'Fat CAT' }),
@@ -111,18 +121,18 @@ test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
     { ...noted('neither name nor symbol match', THIRD_MINT), watches: [MINT, OTHER_MINT] },
   ],
   [
-    'counts the age of a token from its first announcement',
+    'launch-sniper counts the age of a token from its first announcement',
     { maxAgeSeconds: 5, maxLaunchesPerCreator: 5 },
     [launch(), launch({ afterSeconds: 4 }), prints(0.4, 0.4, 0.4)],
     noted('first robust price after 5 s'),
   ],
   [
-    'does not buy a token that it holds',
+    'launch-sniper does not buy a token that it holds',
     { maxLaunchesPerCreator: 5 },
     [launch(), priced, launch()],
     { ...BOUGHT, ...noted('already held') },
   ],
-])('launch-sniper %s', (_what, params, rows, expected) => {
+])('%s', (_what, params, rows, expected) => {
   const rig = testStrategy(launchSniper, { params })
   for (const row of rows) row(rig)
   expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [], ...expected })

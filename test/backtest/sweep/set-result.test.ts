@@ -41,7 +41,7 @@ test('param sets without trades in the sample rank below sets with a loss, are l
 
 test.each([
   [
-    'the same order',
+    'the held-out results have the same order as the sample',
     [
       [1, 10],
       [2, 20],
@@ -50,7 +50,7 @@ test.each([
     1,
   ],
   [
-    'the reverse order',
+    'the held-out results have the reverse order',
     [
       [1, 30],
       [2, 20],
@@ -60,7 +60,7 @@ test.each([
   ],
   // The ranks 0 1 2 3 and 1 0 3 2 have the correlation 1 - 6 * 4 / (4 * 15).
   [
-    'neighbours exchanged',
+    'neighbours have exchanged their places',
     [
       [1, 20],
       [2, 10],
@@ -80,7 +80,7 @@ test.each([
     1.5 / Math.sqrt(3),
   ],
   [
-    'two',
+    'two param sets have no rank correlation',
     [
       [1, 10],
       [2, 20],
@@ -88,7 +88,7 @@ test.each([
     undefined,
   ],
   [
-    'all equal',
+    'equal values only have no rank correlation',
     [
       [1, 10],
       [1, 20],
@@ -96,8 +96,11 @@ test.each([
     ],
     undefined,
   ],
-] as [string, [number, number][], number | undefined][])('rank correlation: %s', (_name, pairs, expected) => {
-  const found = rankCorrelation(pairs.map(([sample, heldOut], index) => result(index, sample, heldOut)))
-  if (expected === undefined) expect(found).toBeUndefined()
-  else expect(found).toBeCloseTo(expected, 12)
-})
+] as [string, [number, number][], number | undefined][])(
+  'the rank correlation of param sets: %s',
+  (_name, pairs, expected) => {
+    const found = rankCorrelation(pairs.map(([sample, heldOut], index) => result(index, sample, heldOut)))
+    if (expected === undefined) expect(found).toBeUndefined()
+    else expect(found).toBeCloseTo(expected, 12)
+  },
+)

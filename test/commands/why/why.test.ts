@@ -206,7 +206,7 @@ test('`why --json` prints one line with the same steps and escaped foreign text'
   expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
 })
 
-test('`why --at` with --json', async () => {
+test('`why --at --json` prints the moment of a mint and the verdict of each bot', async () => {
   const moment = JSON.parse(await why(OTHER, { at: '12:00:40', json: true }))
   expect(moment).toMatchObject({ kind: 'moment', mint: OTHER, from: T0 + 40_000, to: T0 + 40_999, segment: 1 })
   expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])

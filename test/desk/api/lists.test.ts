@@ -33,7 +33,7 @@ const LISTS: readonly Case[] = [
   },
 ]
 
-describe.each(LISTS)('$endpoint', ({ endpoint, key, rows, name }) => {
+describe.each(LISTS)('the endpoint $endpoint', ({ endpoint, key, rows, name }) => {
   const expected = rows() as readonly object[]
 
   test.each([1, 3, 500])(

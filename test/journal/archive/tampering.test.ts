@@ -82,10 +82,18 @@ describe('an edit of an archived day with matching checksums', () => {
 })
 
 const SPOILED: [string, () => void, RegExp][] = [
-  ['is missing', () => rmSync(file), /2026-11-02\.db is missing\. It holds the tape of 2026-11-02: put the file back/],
-  ['is cut off', () => writeFileSync(file, whole.subarray(0, -100)), /was changed: it has \d+ bytes/],
   [
-    'belongs to another journal',
+    'the file of an archived day is missing',
+    () => rmSync(file),
+    /2026-11-02\.db is missing\. It holds the tape of 2026-11-02: put the file back/,
+  ],
+  [
+    'the file of an archived day is cut off',
+    () => writeFileSync(file, whole.subarray(0, -100)),
+    /was changed: it has \d+ bytes/,
+  ],
+  [
+    'the file of an archived day belongs to another journal',
     () => writeFileSync(file, readFileSync(other)),
     /belongs to another journal|was changed/,
   ],
@@ -99,7 +107,7 @@ beforeAll(async () => {
 })
 
 test.each(SPOILED)(
-  'if the file of an archived day %s, only commands that need its rows end, and they name the remedy',
+  'if %s, only commands that need its rows end, and they name the remedy',
   async (_name, spoil, said) => {
     spoil()
     try {

@@ -63,7 +63,12 @@ beforeAll(async () => {
   const block = trades(200, 0, mints)
   journal.input(1, timeOf(0), start(1))
   journal.rows(block, 0, 150, 2)
-  journal.input(152, timeOf(149), { kind: 'gap', from: timeOf(10), to: timeOf(110), keys: ['trades'] })
+  journal.input(152, timeOf(149), {
+    kind: 'gap',
+    from: timeOf(10),
+    to: timeOf(110),
+    keys: ['the SQL view trades shows each trade'],
+  })
   journal.rows(block, 150, 200, 153)
   journal.rows(launches(mints), 0, 2, 203)
   journal.output(203, timeOf(200), 0, { kind: 'order', order: order(1) })
@@ -84,11 +89,11 @@ function launches(mints: Mints): LiveBlock {
   return block
 }
 
-describe.each(clients)('$name', ({ name, missing, query }) => {
+describe.each(clients)('the SQL client $name', ({ name, missing, query }) => {
   if (missing) test.skip(`${name} is not installed`)
   const ask = (sql: string) => query(path, sql)
 
-  test.skipIf(missing)('trades', () => {
+  test.skipIf(missing)('the SQL view trades shows each trade', () => {
     const rows = ask('SELECT * FROM trades WHERE seq < 203')
     expect(rows).toHaveLength(200)
     for (const n of [0, 1, 63, 64, 149, 150, 199])
@@ -104,7 +109,7 @@ describe.each(clients)('$name', ({ name, missing, query }) => {
     ])
   })
 
-  test.skipIf(missing)('tokens', () => {
+  test.skipIf(missing)('the SQL view tokens shows each announced token', () => {
     expect(ask('SELECT * FROM tokens')).toMatchObject([
       {
         ...{ seq: 203, mint: keyOf(9), symbol: 'DOG', name: "Dog's", creator: keyOf(77) },
