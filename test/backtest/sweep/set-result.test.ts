@@ -33,7 +33,7 @@ test('param sets without trades in the sample rank below sets with a loss, are l
   const verdict = sweepVerdict(sweep, order.slice(0, 4)).join(' ')
   expect(verdict).toContain('2 param sets did not trade in the sample, and rank last.')
   expect(verdict).toContain('Every param set that traded lost')
-  expect(verdict).toContain('Of the best 2 in the sample, 1 made a profit')
+  expect(verdict).toContain('Of the best 2 param sets in the sample, 1 made a profit')
   expect(sweepVerdict(sweep, [idle])).toEqual([
     'No param set traded in the sample, so the sweep cannot show which set is best.',
   ])

@@ -67,7 +67,7 @@ beforeAll(async () => {
     kind: 'gap',
     from: timeOf(10),
     to: timeOf(110),
-    keys: ['the SQL view trades shows each trade'],
+    keys: ['trades'],
   })
   journal.rows(block, 150, 200, 153)
   journal.rows(launches(mints), 0, 2, 203)
