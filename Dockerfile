@@ -15,6 +15,10 @@ RUN npm install --no-audit --no-fund --omit=dev --omit=peer ./sluice.tgz && npm 
 COPY --from=build --chown=1000:1000 --chmod=0700 /build/empty /bots/data
 # The locks of wallet and key are in the volume too, so two containers on one volume exclude each other.
 ENV XDG_STATE_HOME=/bots/data/state
+# Settings of glibc: freed memory goes back to the system, which makes the process a fifth smaller.
+ENV MALLOC_ARENA_MAX=2
+ENV MALLOC_MMAP_THRESHOLD_=262144
+ENV MALLOC_TRIM_THRESHOLD_=262144
 WORKDIR /bots
 USER 1000:1000
 STOPSIGNAL SIGTERM

@@ -67,7 +67,7 @@ function carryOut(step: Instruction, image: Image, images: ReadonlyMap<string, I
       break
     case 'ENV': {
       const [name = '', value = ''] = step.text.split('=')
-      image.env[name] = placeOf(image, value)
+      image.env[name] = value.startsWith('/') ? placeOf(image, value) : value
       break
     }
     case 'ENTRYPOINT':
