@@ -169,7 +169,7 @@ describe('a comparison of two reports', () => {
       /^tape: A contains an earlier version/,
     ],
     [
-      'equal tape hashes of an earlier version of the identity',
+      'equal hashes of two tapes, computed by an earlier version of the hash function',
       facts('a'),
       facts('a'),
       [],

@@ -145,7 +145,7 @@ describe('the proof of the unit of amounts', () => {
       true,
     ],
     [
-      'the unit is not proved if the ratio of the quoted price is not constant',
+      'the unit is not proved if the ratio of the quoted price to the price from the amounts is not constant',
       [...Array(100)].flatMap((_, at) => quoted(1, 1.1 ** at)),
       false,
     ],

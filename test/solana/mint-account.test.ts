@@ -58,14 +58,18 @@ describe('extensions', () => {
       [],
     ],
     ['a permanent delegate is a trait of a mint', [[12, key]], ['permanentDelegate']],
-    ['a permanent delegate that is not set is no trait of a mint', [[12, none]], []],
+    ['a permanent delegate that is not set is not among the traits (risks) of a mint', [[12, none]], []],
     ['a transfer hook is a trait of a mint', [[14, Buffer.concat([none, key])]], ['transferHook']],
     [
       'a transfer hook that its authority may set later is a trait of a mint',
       [[14, Buffer.concat([key, none])]],
       ['transferHook'],
     ],
-    ['a transfer hook that can never be set is no trait of a mint', [[14, Buffer.concat([none, none])]], []],
+    [
+      'a transfer hook that can never be set is not among the traits (risks) of a mint',
+      [[14, Buffer.concat([none, none])]],
+      [],
+    ],
     ['a transfer fee is a trait of a mint', [[1, feeConfig(none, 0, 250)]], ['transferFee']],
     ['a transfer fee that has just ended is still a trait of a mint', [[1, feeConfig(none, 250, 0)]], ['transferFee']],
     [
@@ -73,12 +77,20 @@ describe('extensions', () => {
       [[1, feeConfig(key, 0, 0)]],
       ['transferFee'],
     ],
-    ['a transfer fee of zero that cannot change is no trait of a mint', [[1, feeConfig(none, 0, 0)]], []],
+    [
+      'a transfer fee of zero that cannot change is not among the traits (risks) of a mint',
+      [[1, feeConfig(none, 0, 0)]],
+      [],
+    ],
     ['the non-transferable extension is a trait of a mint', [[9, Buffer.alloc(0)]], ['nonTransferable']],
     ['a pause authority is a trait of a mint', [[26, Buffer.concat([key, Buffer.of(0)])]], ['pausable']],
     ['a permanent pause is a trait of a mint', [[26, Buffer.concat([none, Buffer.of(1)])]], ['pausable']],
     ['the default state "frozen" of new accounts is a trait of a mint', [[6, Buffer.of(2)]], ['defaultAccountState']],
-    ['the default state "initialized" of new accounts is no trait of a mint', [[6, Buffer.of(1)]], []],
+    [
+      'the default state "initialized" of new accounts is not among the traits (risks) of a mint',
+      [[6, Buffer.of(1)]],
+      [],
+    ],
     ['an unknown extension is a trait of a mint', [[77, Buffer.alloc(5)]], ['unknownExtension']],
     [
       'several extensions can be several traits of a mint',

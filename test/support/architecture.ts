@@ -40,7 +40,8 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 }
 const PACKAGES_OF_STRATEGIES = ['sluice', 'trading-signals']
 
-/** Files that describe the machine only as types. They may name `Promise`, because no pure layer has such a value. */
+/** Files that declare disk, network and processes as types only. They may name `Promise`, although the pure layers that
+ *  import these types may not use promises. */
 const PORTS = ['src/base/machine.ts']
 
 /** Maximum lines of a function. */

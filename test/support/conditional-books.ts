@@ -9,14 +9,16 @@ interface Story {
   readonly said: ConditionalOrder[]
   /** The ids of the orders that the conditional order caused. */
   readonly orders: Set<string>
-  /** Whether an operator's `flatten` ended the order: its open order may still buy, and the tokens are sold. */
+  /** Whether an operator's `flatten` ended the conditional order. A buy that it had already sent may still fill; then
+   *  its tokens are sold. */
   isFlattened: boolean
 }
 
 export interface ConditionalFigures {
   readonly conditionals: number
   /**
-   * The number of steps in which the order triggered: it bought, was recorded as an exit, or ordered an installment.
+   * How often conditional orders triggered. An order triggers when it buys, sells as an exit, or places one installment
+   * of a split order.
    */
   readonly triggered: number
   /** The number of orders that ended without an execution: cancelled, expired or failed. */

@@ -294,11 +294,15 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
   },
   maxDrawdownPercent: {
-    ...{ unit: '%', label: 'Maximum drawdown, percent of its high', formula: '`maxDrawdown` / `drawdownHigh`' },
+    ...{
+      unit: '%',
+      label: 'Maximum drawdown, percent of the high before it',
+      formula: '`maxDrawdown` / `drawdownHigh`',
+    },
     of: (f) => (f.drawdown === undefined ? 0 : shareOf(f.drawdown)),
   },
   maxUnderwaterPercent: {
-    ...{ unit: '%', label: 'Largest fall, percent of its high' },
+    ...{ unit: '%', label: 'Largest fall, percent of the high before it' },
     ...{
       formula:
         'largest fall as a share of the high before it: the larger of the falls of the equity and of the balance of closed trades; it may differ from the largest fall in SOL',
@@ -306,11 +310,15 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => f.underwaterShare,
   },
   drawdownHigh: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown, high', formula: 'level at the beginning of `maxDrawdown`' },
+    ...{
+      unit: 'SOL',
+      label: 'Maximum drawdown, high',
+      formula: 'the high from which the equity, or the balance of closed trades, fell by `maxDrawdown`',
+    },
     of: (f) => f.drawdown?.high.lamports,
   },
   drawdownLow: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'level at the end of `maxDrawdown`' },
+    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'the low at which `maxDrawdown` ended' },
     of: (f) => f.drawdown?.low.lamports,
   },
   drawdownFrom: {

@@ -3,7 +3,7 @@ import type { ExactPools } from './report.ts'
 /** Written by `npm run pools -- --record`. */
 export const EXACT_POOLS: ExactPools = {
   date: '2026-11-23',
-  code: '2b5407dcfccba468f2059b5fb44572320d09d752981b6416884188ee69f542eb',
+  code: '41ceb679f590dd3dfab328fbc5407c4526d7fcc48c803a008f6ecd1240d0bbbd',
   seeds: 20,
   bots: 20,
   fills: 207926,

@@ -109,7 +109,8 @@ class TerminalOutput implements Output {
   }
 }
 
-/** With --json, prints one line at the end: the results of the version that runs then. */
+/** With --json, prints one line when the command ends: the results of the version of the strategy that runs at that
+ *  time. */
 class JsonOutput implements Output {
   #state: DevState | undefined
 

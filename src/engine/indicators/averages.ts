@@ -100,14 +100,13 @@ const MEAN_NUMBERS = 5
 /** Largest relative error of one addition of doubles. */
 const ROUNDING = 2 ** -53
 
-/** The mean of the last values, which are never negative. There is an exact and an estimated mean.
- *  Exact mean: the sum of the window, added from its first place to its last, divided by its length. HEAD already
- *  contains the sum up to the place of the last bar, so a read only adds the values after that place.
- *  Estimated mean: SUM divided by the length of the window. Most comparisons need no more precision. When a bar fills
- *  the last place of the window, the exact sum replaces SUM. Until then, each bar makes two additions to SUM, each with
- *  an error of at most `ROUNDING` times LARGEST. The exact sum and the exact mean make one addition for each value. So
- *  the difference between both means is at most 4 such errors for each value of the window; `estimate` reports 4 times
- *  as much. */
+/** The mean of the last values, which are never negative. `valueOf` returns the exact mean: it adds the values of the
+ *  window in the order of their places. `estimate` divides a running sum instead, which is enough for most comparisons.
+ *
+ *  The rounding errors of the two sums differ. The running sum is set to the exact sum whenever a bar fills the last
+ *  place of the window. For each value of the window, at most 4 additions are rounded differently: 2 that keep the
+ *  running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact mean. Each has an error of at most
+ *  `ROUNDING` times the largest sum. `estimate` reports 4 times this total, to be safe. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 

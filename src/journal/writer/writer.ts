@@ -42,7 +42,8 @@ export interface Batch {
 
 /** Approximate bytes written between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-/** Bytes counted for a record. A record changes one or two pages, usually only its own. */
+/** Bytes that are counted for a record until the next checkpoint. A record changes one or two pages of the database,
+ *  usually only the page that contains it. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 /** Bytes counted for a market row, including its signature. */

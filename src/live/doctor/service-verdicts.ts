@@ -155,7 +155,7 @@ export function feedVerdict({ state, seconds: looked, rows, kinds, misfits, noti
 }
 
 export interface UnitFinding {
-  /** Source of the proof of the unit; `open` if the unit is not proved. */
+  /** How the unit of the feed's amounts is known; `open` if it is not proved. */
   readonly amount: 'configured' | 'probed' | 'seen' | 'open'
   /** The price that the feed quotes, divided by the price in SOL that follows from the amounts; NaN if there were too
    *  few prints. */

@@ -122,7 +122,7 @@ describe('the replay of a segment', () => {
     expect(divergence).toMatchObject({ seq: 10, field: '', expected: '' })
   })
 
-  it('a replay reports an output of another kind', () => {
+  it('if a replay emits another kind of output than the recorded one, the comparison reports it', () => {
     const { divergence } = changed((entries) => {
       const { entry } = orderOf(entries)
       entries.splice(orderAt(entries), 1, { ...entry, output: { kind: 'keys', want: ['trades'] } })

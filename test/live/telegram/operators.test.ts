@@ -157,7 +157,7 @@ describe('a button of the bot', () => {
     expect(rig.commands).toEqual([])
   })
 
-  test('after a restart, an old button does nothing, and the bot reports a command that is in the journal as carried out', async () => {
+  test('after a restart, an old button does nothing, and a command that the journal contains is reported as carried out', async () => {
     const rig = await asked('/flatten')
     const { data, message } = dataOf(rig, 0)
     const second = served()
