@@ -26,9 +26,9 @@ const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
 /** Price that the exits of one held token use, computed from its last prints above the minimum size. With
  *  `DEFAULT_EXIT_WINDOW`, it is the mean of the middle half of their prices, without the parts of a larger trade (see
- *  `FAR`) and without prints from before a collapse; otherwise it is the median of the window. The window is wider than that of the robust price,
- *  because a sale that noise caused cannot be undone. Before the first print, the window is filled with the robust
- *  price. */
+ *  `FAR`) and without prints from before a collapse; otherwise it is the median of the window. The window is wider than
+ *  that of the robust price, because a sale that noise caused cannot be undone. Before the first print, the window is
+ *  filled with the robust price. */
 export class ExitPrice {
   /** Prices of the last prints. A leg is stored with a negative sign and not left out, because the medians include
    *  legs. */
