@@ -125,7 +125,7 @@ test('`backup` reports a changed row of the journal with exit code 1, and keeps 
   expect(existsSync(to)).toBe(true)
 })
 
-test('a journal with a changed row does not replace an older backup', async () => {
+test('a journal in which a row was tampered with does not replace an older backup', async () => {
   const { from, to, backups } = files()
   await backUpOnline(from, to)
   const before = contentOf(to)

@@ -237,7 +237,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBeLessThanOrEqual(120)
   })
 
-  test('a 429 while the rate recovers halves it at once', () => {
+  test('a 429 halves the request rate at once, also while the rate recovers', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 100)
     for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)

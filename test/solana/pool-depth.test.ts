@@ -28,7 +28,7 @@ const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) =>
 }))
 
 describe('the depth of a pool at a price', () => {
-  it('a buy at the estimated depth gets the tokens of the integer formula', () => {
+  it('a buy at the estimated depth gets as many tokens as the integer formula gives', () => {
     fc.assert(
       fc.property(state, fc.bigInt({ min: 10_000_000n, max: 5_000_000_000n }), ({ sol, tokens, price }, spend) => {
         near(tokensFor(Number(spend) / 1e9, reservesAt(price)), curveBuy(spend, sol, tokens), 1e6)

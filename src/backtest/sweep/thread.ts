@@ -1,6 +1,7 @@
 // A thread of a sweep. It runs its param sets over the tape, pass after pass; the main thread reads the tape for
-// all threads. A pass is synchronous, so it cannot receive messages through the event loop. When it needs one, it blocks
-// until the main thread changes the counter `bell`, and then takes the message. The main thread terminates this thread.
+// all threads. A pass is synchronous, so it cannot receive messages through the event loop. When it needs one, it
+// blocks until the main thread changes the counter `bell`, and then takes the message. The main thread terminates this
+// thread.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { failedOf, SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'

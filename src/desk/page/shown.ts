@@ -26,6 +26,6 @@ export interface Shown {
   readonly canAct: boolean
   /** Shows the effect of an action, and asks the user for a confirmation. */
   readonly act: (request: ActionRequest) => void
-  /** Explains an order, or the state of a token. */
+  /** Opens the explanation of an order, or of the state of a token at a bot. */
   readonly explain: (subject: string, bot?: string) => void
 }

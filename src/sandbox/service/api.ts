@@ -113,7 +113,7 @@ function bearer({ headers }: Request): string {
   return /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Parses JSON; undefined if it is invalid, which no request accepts. */
+/** Parses JSON. Returns undefined if it is invalid; every request refuses undefined. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

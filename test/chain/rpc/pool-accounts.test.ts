@@ -79,7 +79,7 @@ describe('a bonding curve', () => {
     ['an account of a foreign program at the address of the curve', account(ODD, curve().data), 'migrated'],
     ['an address of a curve that only received SOL', account(PROGRAMS.system, new Uint8Array(0)), 'migrated'],
     [
-      'another account of the program at the address of the curve',
+      'an account of the curve program, but of another type, at the address of the curve',
       curve((data) => data.writeUInt8(0, 0)),
       'POOL_UNREADABLE',
     ],

@@ -53,7 +53,11 @@ test.each<[string, Draft['instructions'], boolean]>([
   ['a message that ends with the guard of the balance floor', [floor], true],
   ['a message that ends with the balance floor and the token guard', [floor, tokens], true],
   ['a message that ends with the token guard and the balance floor', [tokens, floor], true],
-  ['a message with both guards and instructions that revoke rights', [floor, tokens, revoke, nobodyCloses], true],
+  [
+    'a message with the two guards, followed by instructions that revoke rights',
+    [floor, tokens, revoke, nobodyCloses],
+    true,
+  ],
   [
     'a message with both guards and an instruction that grants a right',
     [floor, tokens, parts.instruction(parts.TOKEN, [6, 3, 1, ...user.toBytes()], [own, parts.signer(user)])],

@@ -36,7 +36,7 @@ async function heapOf(session: CDPSession): Promise<Heap> {
   return { mb: usedSize / 1e6, nodes: metric('Nodes'), listeners: metric('JSEventListeners') }
 }
 
-/** Simulates ten seconds with their changes. `from` is the number of earlier changes. */
+/** Simulates ten seconds in which the desk sends changes to the page. `from` is the number of changes sent before. */
 async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> {
   const { positions } = recordedView(SIZE)
   const end = from + STEP_SECONDS * CHANGES_PER_SECOND
