@@ -14,7 +14,7 @@ export interface RentAccount {
   readonly address: string
   readonly program: string
   readonly mint: string
-  /** Lamports that closing the account returns. */
+  /** Lamports that are returned when the account is closed. */
   readonly lamports: bigint
   readonly keptBecause: string
 }
@@ -80,8 +80,8 @@ async function closingMessage(
 }
 
 const LOOK_EVERY_MS = 1000
-/** Number of blocks after its last valid height after which a transaction counts as expired. The blocks are a margin,
- *  because nodes may be at different heights. */
+/** A transaction counts as expired once the chain is more than this number of blocks past its last valid height. This
+ *  is a margin, because nodes may be at different heights. */
 const SPARE_BLOCKS = 8
 
 export interface ClosingParts {

@@ -115,7 +115,7 @@ export interface JournalConfig {
   readonly path: string
   /** Age in days at which recorded market rows are deleted. Not used with `archive`. */
   readonly keepTapeDays: number
-  /** Whether the closed days of the tape are archived once a day, and kept. */
+  /** Whether the past UTC days of the tape are moved to separate files, and kept there. This happens once a day. */
   readonly archive: boolean
 }
 

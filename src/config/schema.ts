@@ -43,7 +43,7 @@ import { didYouMean } from './yaml/wording.ts'
 const none = z.literal('none')
 type Schemas = typeof EXIT_SCHEMAS
 
-/** Schema of the exits that a strategy's source sets. */
+/** Schema of the exits that the code of a strategy sets. */
 export const exitRules = z
   .strictObject(
     each((exit, text) => described(exit, text).exactOptional()) as {

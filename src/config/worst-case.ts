@@ -105,7 +105,7 @@ function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
   }
 }
 
-/** For each limit, the lower value of the bot and its wallet. */
+/** For each limit, returns the stricter one of the values of the bot and of its wallet. */
 function boundsOf(bot: Limits, wallet: Limits): Bounds {
   const both = (key: keyof Bounds) => least(bot[key], wallet[key])
   const smallest = Math.max(bot.minLamportsPerOrder ?? LEAST_BUY, wallet.minLamportsPerOrder ?? LEAST_BUY)

@@ -19,30 +19,28 @@ const PROVING_SALES = 2
 
 /** Number of prints that are remembered per token; a power of 2. */
 const RING = 32
-/** The state of a token is 8 doubles, followed by the prices of its last prints. The amounts of these prints are in a
- *  separate array. LAST_TIME, VOLUME and PRICES are indexes of doubles. */
+/** The state of a token: 8 doubles, followed by the prices of its last prints. The amounts of these prints are in a
+ *  separate array. Of the indexes below, LAST_TIME, VOLUME, PRICES, LOW and HIGH count doubles, and the others count
+ *  32-bit words. */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
-/** Index of the sum of the amounts of all prints, SOL. */
+/** Sum of the amounts of all prints, SOL. */
 const VOLUME = 1
 const PRICES = 8
-/** COUNT to LAUNCHED are indexes of 32-bit words.
- *  - COUNT: number of prints.
- *  - BUYS: number of buys among them.
- *  - DEAR: one bit for each recent print, set if its price was above the curve's range.
- *  - GRADUATED: whether three prints in a row have ever been above that range. A single print is not enough, because
- *  its price may be wrong. */
+/** COUNT is the number of prints, and BUYS the number of buys among them. DEAR has one bit for each recent print, which
+ *  is set if the price of the print was above the curve's range. GRADUATED is 1 if three prints in a row have ever been
+ *  above that range. A single print is not enough, because its price may be wrong. */
 const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Index of the number of prints that came before the last interruption of the feed. */
+/** Number of prints before the last interruption of the feed. */
 const HEARD = 8
-/** Index of the flag that is set if the launch of the token was seen. */
+/** Flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
-/** Index of the number of prints for which LOW and HIGH were computed, plus one; 0 if they must be computed. */
+/** Number of prints from which LOW and HIGH were computed, plus one; 0 if they must be computed. */
 const ESTIMATED = 10
-/** Indexes of doubles: the last estimate of the product. LOW is NaN if there were too few prints for an estimate. */
+/** Quartiles of the last estimate of the product. LOW is NaN if there were too few prints for an estimate. */
 const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7

@@ -124,8 +124,8 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** Returns the robust price, or the lowest price that the pool may have after the last trade if that is lower;
-   *  undefined if there is no robust price. */
+  /** Returns the lower one of two prices: the robust price, and the lowest price that the pool may have after the last
+   *  trade. Returns undefined if there is no robust price. */
   salePrice(mint: string, model: PoolModel): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)

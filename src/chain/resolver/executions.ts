@@ -82,9 +82,9 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** Called after a restart if an execution of this attempt was seen, but its signature now belongs to another attempt.
-   *  If the other attempt has the same order, this attempt becomes its stand-in: the service has since named the
-   *  signature for the other attempt. Otherwise the execution is withdrawn from this attempt. */
+  /** Called after a restart if an execution of this attempt was seen, but another attempt now owns the signature of
+   *  that execution. If both attempts belong to the same order, the service has since named the signature for the other
+   *  attempt, and this attempt becomes a stand-in for it. Otherwise the execution is withdrawn from this attempt. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)

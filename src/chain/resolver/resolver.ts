@@ -172,8 +172,9 @@ export class Resolver {
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed')
       this.#doubt(one, 'an earlier process sent the attempt, and the answer of the service is not known', '')
-    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. It is
-    // withdrawn if it has not been seen again when the chain's present newest block becomes final.
+    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. `seenAt`
+    // becomes the slot of the newest block. If the chain is final up to this slot and the execution was not seen again,
+    // it is withdrawn.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot

@@ -68,9 +68,10 @@ export class WatchList {
     return isOwn
   }
 
-  /** After a restart, assigns the signature in the attempt's own record to the attempt. If two attempts have the same
-   *  signature, an attempt whose execution was seen prevails over an attempt of another order for which the service
-   *  merely named the signature. Returns false if the other attempt keeps it. */
+  /** After a restart, assigns the signature in the record of the attempt to the attempt again. Another attempt may
+   *  already own the signature. It loses the signature if the service merely named the signature for it, if it belongs
+   *  to another order, and if the execution of this attempt was seen. Otherwise it keeps the signature, and the result
+   *  is false. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)

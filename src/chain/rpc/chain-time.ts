@@ -6,8 +6,8 @@ import { type Head, readHead, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
-/** Head (newest block) of one node, with its time. The node may not know the time of the head. The time then is that of
- *  the newest older block whose time the node knows. */
+/** Head (newest block) of one node, with its time. If the node does not know the time of the head, the time of an older
+ *  block is given instead. */
 export interface DatedHead {
   readonly head: Head
   /** Time of the head, or an earlier time; undefined if the node reports no block time at all. */

@@ -68,8 +68,9 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** Asks the nodes one after the other until one answers. If none does, returns the error of a node that has not
- *  reached the requested slot; if there is none, the first error that a node itself reported. */
+/** Asks the nodes one after the other until one answers, or reports an error that every node would report. If none
+ *  does, returns the error of a node that has not reached the requested slot; if there is none, the first error that a
+ *  node itself reported. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const refusals: Extract<RpcResult, { ok: false }>[] = []
@@ -182,10 +183,11 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** Deadline for all checks of one transaction together, as long as at least one node has not missed it before. */
+/** Deadline for all checks of one transaction together, if there are several nodes and at least one of them has not
+ *  missed the deadline recently. */
 const PROMPT_MS = 5000
-/** Deadline if every node has missed the deadline PROMPT_MS. A longer deadline would be useless, because the blockhash
- *  of the transaction has expired by then. */
+/** Deadline if there is only one node, or if every node has missed the deadline PROMPT_MS. A longer deadline would be
+ *  useless, because the blockhash of the transaction has expired by then. */
 const LONGEST_MS = 60000
 /** A node that was slow becomes the first choice again after this time. */
 const FORGIVEN_MS = 60000

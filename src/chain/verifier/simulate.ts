@@ -154,7 +154,8 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // The right may be older than this transaction, because a program may have obtained it while the account was empty.
+  // Another key may have got a right to the account before this transaction, while the account was empty. The right is
+  // then the same before and after, but the key could move the SOL.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
   if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY

@@ -53,7 +53,8 @@ const MOST_TRIES = 20
 /** Maximum number of transactions that one pass (one round of the audit) reads, so that a flood of dust transfers does
  *  not delay the next reading of the balance. */
 const MOST_READS = 200
-/** A difference of the balance is booked as unexplained if it stays the same for this many passes and this many
+/** The balance on the chain may differ from the balance that the known transactions explain. The difference is booked
+ *  as unexplained once it was the same in this many passes in a row, and the balance has differed for this many
  *  blocks. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
@@ -201,8 +202,8 @@ export class Audit {
       else if ((this.#tries.get(listed.signature) ?? 0) >= MOST_TRIES) unreadable.push(listed)
       else unread++
     }
-    // The unexplained difference of the balance is assigned to an unreadable transaction; if there are several, to the
-    // first one.
+    // The part of the balance that the known transactions do not explain is assigned to an unreadable transaction; if
+    // there are several, to the first one.
     for (const [index, listed] of unread > 0 ? [] : unreadable.entries()) {
       const left = index === 0 ? bracket.lamports - book.expected(bracket.slot) : 0
       add(opaque(account, listed, left))
@@ -230,8 +231,8 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** Books a lasting difference of the balance as unexplained. While a difference is open, no attempt can be proved
-   *  absent. */
+  /** Books a difference between the balance and the known transactions as unexplained if it lasts. While there is a
+   *  difference, no attempt can be proved absent. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined
@@ -248,7 +249,7 @@ export class Audit {
 
   #advance({ head, slot, lamports, rows }: Bracket, transactions: readonly WalletTransaction[]): void {
     const { book, account, genesis, write, oldest } = this.#parts
-    this.#tries.clear() // every listed transaction was read, so no count is needed any more
+    this.#tries.clear() // every listed transaction is booked, so no count is needed any more
     const signature = rows.at(-1)?.signature ?? book.cursor?.signature ?? ''
     book.cursor = { account, genesis, slot, height: head.height, lamports, signature }
     book.forget(Math.min(slot, oldest()))

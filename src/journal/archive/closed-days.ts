@@ -4,7 +4,7 @@ import type { Millis, Seq } from '../../base/units.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
 import type { StartInput } from '../../engine/messages.ts'
 
-/** A day of the tape whose blocks are in the journal. */
+/** A UTC day of the tape whose blocks are in the journal. It is closed if the tape already has rows of a later day. */
 export interface ClosedDay {
   readonly day: string
   readonly firstSeq: Seq

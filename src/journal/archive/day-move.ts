@@ -49,7 +49,7 @@ export class DayMove {
   readonly #drop: Statement<[Seq]>
   readonly #record: Statement
   readonly #known: Statement<[string], { readonly whole: number }>
-  /** Days whose files belong to another journal, or contain no block of this journal. */
+  /** Days whose files cannot be read, belong to another journal, or contain no block of this journal. */
   readonly #strange = new Set<string>()
   #moving: Moving | undefined
 

@@ -54,7 +54,7 @@ export class DecisionIndex {
     return upTo === last
   }
 
-  /** Returns the first seq that the index contains. */
+  /** Returns the seq after which the index begins. */
   #begin(): Seq {
     const sql = `SELECT seq FROM output ORDER BY seq DESC, n DESC LIMIT 1 OFFSET ${MOST_OUTPUTS}`
     return this.#db.prepare<[], Seq>(sql).pluck().get() ?? 0

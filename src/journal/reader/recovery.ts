@@ -115,8 +115,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** Returns the amounts that buys requested: each amount of the last hour, and the sums of the last UTC day. Orders are
- *  numbered by time, so the query need not read older orders. */
+/** Returns the amounts that buys requested: each amount of the hour before the newest record, and the sums of the UTC
+ *  day of that record. Orders are numbered by time, so the query need not read older orders. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []

@@ -22,8 +22,9 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Origin of some rows of a chunk. The chunk's rows from index `row` on are copies of rows of the tape: of its item
- *  number `ordinal`, from this item's row `from` on. */
+/** Origin of some rows of a chunk. Rows of a chunk are copies of rows of the tape. This part has `rows` rows. Its first
+ *  row has the index `row` in the chunk. On the tape, this row is in item number `ordinal`, and has the index `from`
+ *  there. */
 interface Part {
   readonly row: number
   readonly rows: number

@@ -6,8 +6,8 @@ import type { BlockAt, SeqRange, TapeReader } from './tape-reader.ts'
 
 /** Maximum number of blocks in the index: the newest ones of the tape, about a week of a busy market. */
 const MOST_BLOCKS = 4_000
-/** Number of blocks, about a day, that the first use reads. Each later use extends the index back in time by this
- *  number. */
+/** Number of older blocks that are added to the index: about a day at the first use (FIRST_BLOCKS), and a few more at
+ *  each later use (BLOCKS_A_USE), until the index is full. */
 const FIRST_BLOCKS = 600
 const BLOCKS_A_USE = 20
 /** Number of blocks at the end of the tape that a writer may still merge. Each use reads them again. */

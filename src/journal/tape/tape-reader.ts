@@ -122,8 +122,8 @@ export class TapeReader {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
-  /** Returns the range of seqs of the last `seconds` of tape, counted back from its last row. The range ends before an
-   *  archived day whose file cannot be read, so that a process can start without it. */
+  /** Returns the range of seqs of the last `seconds` of tape, counted back from its last row. If the file of an
+   *  archived day cannot be read, the range begins after this day, so that a process can start without the file. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
     let first: Seq | undefined
     let last: Seq = 0

@@ -21,10 +21,9 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>
 }
 
-/** Base class of two journals: one has its writer in this thread, the other in a thread of its own. It gathers the
- *  rows and records of one turn of the event loop and passes them to the writer as one batch, so that everything
- *  that one event caused becomes durable together. A batch ends with a commit, or with the first call of `rows` in a
- *  later turn. */
+/** Base class of two journals: one has its writer in this thread, the other in a thread of its own. It gathers rows and
+ *  records, and passes them to the writer in batches. A batch ends with a commit or, if it already has many rows,
+ *  before the next rows. Everything that one event caused is therefore in one batch, and becomes durable together. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0

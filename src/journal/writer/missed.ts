@@ -45,9 +45,9 @@ export class Missed {
   }
 }
 
-/** Kinds of inputs and outputs that do not concern money and that a strategy can cause in any number. Records of the
- *  feed and of subscription keys are not among them: each contains only the change since the previous one, so none may
- *  be lost. */
+/** Kinds of inputs and outputs that are dropped on a full disk. They record neither an order nor a fill, and most of
+ *  them can occur in any number. Records of the feed and of subscription keys are not among them: each contains only
+ *  the change since the previous one, so none may be lost. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'log', 'message', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account', 'tokenState'],

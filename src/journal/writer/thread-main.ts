@@ -13,8 +13,9 @@ import { Writer } from './writer.ts'
 const FLUSH_MS = 200
 /** Maximum time in ms between two cleanups of the write-ahead log while orders follow each other without a pause. */
 const TIDY_MS = 1000
-/** Maximum time in ms for which the thread waits for an announced commit. A turn that decides an order takes less. The
- *  system may wake the thread on the processor of that turn, which must then wait for the thread. */
+/** Maximum time in ms for which the thread waits, without sleeping, for an announced commit. A turn that decides an
+ *  order takes less. The wait must be short, because the system may run the thread on the processor of that turn, and
+ *  the turn then cannot continue before the wait ends. */
 const COMING_MS = 0.1
 
 const { path, options, port, bell } = workerData as ThreadStart

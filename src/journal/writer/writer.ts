@@ -40,16 +40,17 @@ export interface Batch {
   readonly writes: readonly Write[]
 }
 
-/** Approximate bytes written between two checkpoints. */
+/** A checkpoint is made after about this many bytes were written since the last one. The bytes are estimated, not
+ *  measured. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
 /** Bytes that are counted for a record until the next checkpoint. A record changes one or two pages of the database,
  *  usually only the page that contains it. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
-/** Bytes counted for a market row, including its signature. */
+/** Bytes that count towards the next checkpoint for a market row, including its signature. */
 const ROW_BYTES = 128
-/** The bytes counted for a block that moves to a day's file are its size divided by this number. Its pages in the
- *  journal only become free, which writes little. */
+/** A row of a block that moves to a day's file counts as ROW_BYTES divided by this number. The pages of the block in
+ *  the journal only become free, which writes little. */
 const MOVED_SHARE = 16
 const SPACE_EVERY_MS = 1000
 /** Time in ms between two searches for days whose files are complete, so that their blocks may move. */

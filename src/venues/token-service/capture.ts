@@ -99,7 +99,7 @@ function bad(why: string): Captured {
   return { kind: 'bad', why }
 }
 
-/** Yields the lines of a file, numbered from 1. A line that is too long for any message is truncated. Throws
+/** Yields the lines of a file, numbered from 1. A part of a line that is too long for any message is left out. Throws
  *  SluiceError if the file cannot be read. */
 export function* linesOf(path: string): Generator<Line, void, undefined> {
   const file = openFile(path)
@@ -110,7 +110,7 @@ export function* linesOf(path: string): Generator<Line, void, undefined> {
     for (let count = -1; count !== 0; ) {
       if (filled === data.length) {
         if (data.length >= MAX_BYTES)
-          filled = data.length >> 1 // the line is too long, so its start is dropped
+          filled = data.length >> 1 // the line is too long, so a part of it is left out
         else data = Buffer.concat([data], data.length * 2)
       }
       count = readSync(file, data, filled, data.length - filled, null)

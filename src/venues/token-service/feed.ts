@@ -207,7 +207,7 @@ class Coverage {
   }
 }
 
-/** For each reason, this number of frames is kept (KEPT), each cut to this length in bytes (KEPT_BYTES). */
+/** Maximum number of frames that are kept for each reason, and maximum length of the text that is kept of a frame. */
 const KEPT = 20
 const KEPT_BYTES = 2048
 

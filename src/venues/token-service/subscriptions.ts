@@ -125,8 +125,8 @@ const BATCH = 100
 /** A key is dropped once it was missing from this many confirmations of its batch. */
 const MAX_MISSES = 3
 
-/** The state of each subscription key: wanted, confirmed, dropped or requested. After each connect, all wanted keys
- *  that are not confirmed are requested again. Only one batch is open at a time, because the service's refusal does not
+/** The state of each subscription key: wanted, confirmed, dropped or requested. After each connect, all wanted keys are
+ *  requested again, except the dropped ones. Only one batch is open at a time, because the service's refusal does not
  *  say which key it refuses. This class does no I/O. */
 export class Subscriptions {
   #wanted = new Set<string>()
@@ -213,7 +213,7 @@ export class Subscriptions {
     return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MAX_MISSES))
   }
 
-  /** Closes the open batch without counting its keys as not confirmed. They are requested again. */
+  /** Closes the open batch, but does not count a miss for its keys. They are requested again. */
   retry(): void {
     this.#asked = []
   }
