@@ -24,7 +24,7 @@ const RING = 32
  *  32-bit words. */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
-/** Sum of the amounts of all prints, SOL. */
+/** Sum of the amounts of all prints, SOL. Each print counts with at most MOST_VOLUME. */
 const VOLUME = 1
 const PRICES = 8
 /** COUNT is the number of prints, and BUYS the number of buys among them. DEAR has one bit for each recent print, which
@@ -38,7 +38,7 @@ const GRADUATED = 7
 const HEARD = 8
 /** Flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
-/** Number of prints from which LOW and HIGH were computed, plus one; 0 if they must be computed. */
+/** Number of prints at the time when LOW and HIGH were computed, plus one; 0 if they must be computed. */
 const ESTIMATED = 10
 /** Quartiles of the last estimate of the product. LOW is NaN if there were too few prints for an estimate. */
 const LOW = 6
@@ -273,8 +273,8 @@ export class EstimatedPools {
     return { low: this.#doubles[at + LOW] as number, high: this.#doubles[at + HIGH] as number }
   }
 
-  /** Whether the product comes from data and is not just assumed: always on the curve, and in a pool once there are
-   *  enough prints for an estimate. */
+  /** Whether the product is more than an assumption. It always is while the price has not stayed above the curve's
+   *  range. After that, the token is in a pool, and enough prints for an estimate are needed. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#isEstimated(token)
   }

@@ -153,8 +153,9 @@ export class MarketTape {
     for (; next.done !== true; next = news.next()) yield next.value
   }
 
-  /** Yields the feed events of a stretch. If the beginning of the stretch was dropped, the first event is the state of
-   *  the feed at the first remaining row. */
+  /** Yields the feed events of a stretch, and the answers of sources. If the beginning of the stretch was dropped, the
+   *  first event is the state of the feed at the first remaining row. In the first stretch, the last data that each
+   *  source delivered before it comes next. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const rows = new RowReader()
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
