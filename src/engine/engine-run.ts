@@ -39,8 +39,8 @@ export class EngineRun {
   #bars: TokenBars | undefined
   /** Gaps of the feed within the warm-up that end after the last row that was shown. */
   #warmGaps: readonly WarmGap[] = []
-  /** The first row or input at or after this time calls `#catchUp`: the end of a bar or of the UTC day. After a
-   *  warm-up, the next row or input calls it in any case. */
+  /** Time at which the next bar or the UTC day ends. The first row or input at or after this time calls `#catchUp`.
+   *  After a warm-up, the next row or input calls it in any case. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -264,7 +264,7 @@ export class EngineRun {
   }
 
   /** Ends the warm-up and forgets its prices, because no order may act on a print from before the start. For the same
-   *  reason, the warm-up also closes the bars that have ended by now. */
+   *  reason, the bars that have ended by now are closed as a part of the warm-up, whose requests are discarded. */
   #endWarmup(state: EngineState): void {
     state.warming = true
     if (this.#bars !== undefined) {
@@ -395,7 +395,7 @@ export class EngineRun {
   #timer(state: EngineState, id: number): void {
     const { bots, conditionals, exits } = this.#parts
     const timer = state.timers.fire(id)
-    // A timer of bars needs no more work, because `#catchUp` has already closed the bars that have ended.
+    // A timer that closes bars needs no more work, because `#catchUp` has already closed the bars that have ended.
     if (timer === undefined || timer.owner === 'bars') return
     const exitTimer = exitTimerOf(timer)
     if (exitTimer === undefined) bots.of(timer.bot)?.timer(timer.name)

@@ -224,8 +224,8 @@ export class Activity {
   }
 }
 
-/** Counts for each subscription key how many parts want it. Bots want the keys that they declare and watch. The engine
- *  wants every mint with a position or an open order; a strategy cannot remove those. */
+/** Counts for each subscription key how many times it is wanted. Each bot wants the keys that it declares and watches.
+ *  The engine wants every mint with a position or an open order, and a strategy cannot remove these mints. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()

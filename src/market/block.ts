@@ -54,8 +54,8 @@ export interface Texts {
 export interface PackedTexts {
   /** Packed texts of equal length. */
   readonly entries: Uint8Array
-  /** Row n of the block has the place `firstRow + n` in this list, which contains the index of the row's text in
-   *  `entries`. If null, this index is the place modulo the number of entries. */
+  /** The index in `entries` of each row's text: the element `firstRow + n`, its place, belongs to row n of the block.
+   *  If null, the index is the place modulo the number of entries. */
   readonly index: Uint8Array | Uint16Array | null
   readonly firstRow: number
   /** Texts that cannot be packed, by the place of their row. The entries of these rows have no meaning. */

@@ -7,7 +7,7 @@ const CONTRADICTION = 20
 /** Proof that amount / tokensTraded of the feed's trades is a price in SOL per whole token. The service's document
  *  states the currency of `amount` but not its unit. The proof needs enough prints for which the ratio of the quoted
  *  price to amount / tokensTraded is constant, and it holds as long as our own fills agree. A constant ratio shows that
- *  the fields mean what their names say, in any unit of the quoted price. */
+ *  the fields mean what their names say; it does not matter in which unit the price is quoted. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false

@@ -8,8 +8,8 @@ const DEEPEST_CUT = 0.5
 /** Number of recent answers from which the share of 429s is computed. The share shows whether the service refuses
  *  requests in general, or whether one 429 was an exception. */
 const SAMPLE = 10
-/** A 429 shows that the recovering rate is too high again if at least this share of the request slots for entries was
- *  in use. */
+/** If at least this share of the request slots for entries was in use, a 429 shows that the recovering rate is too high
+ *  again; the cut is then `DEEPEST_CUT`. */
 const IN_USE = 0.9
 /** The rate never falls below this share of the plan, so that an exit can be retried within the minute. */
 const LEAST_SHARE = 0.1
@@ -35,8 +35,8 @@ export interface Throttling {
 /** Computes how many requests a minute are allowed when the service answers 429 although the plan is not used up. This
  *  happens if another process shares the key, or if the service counts differently. As in TCP, the rate is cut at most
  *  once per reaction time, and then recovers linearly. A single 429 is weak evidence, so the cut is proportional to the
- *  square of the share of 429s among the recent answers. If all recent answers were 429s, the rate falls at once to the
- *  number of requests that the service accepted within the last minute. */
+ *  square of the share of 429s among the recent answers; `IN_USE` states the exception. If all recent answers were
+ *  429s, the rate falls at once to the number of requests that the service accepted within the last minute. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number

@@ -21,8 +21,8 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** Handles the outcome of an attempt that an executor reports. Returns the request slot to the limiter first, because
- *  another order may use it at once if it is unused. */
+/** Handles the outcome of an attempt that an executor reports. Informs the limiter first how the attempt used its
+ *  request slot: if the request was never sent, another order may use the slot at once. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
@@ -156,8 +156,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Reports a failed attempt of an order that has already executed. Either another attempt executed, or the service
- *  executed this attempt twice and only that execution is known after a restart. */
+/** Reports a failed attempt of an order that has already executed or ended. The execution belongs to another attempt
+ *  or, after a restart, is a duplicate execution of this attempt by the service. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })

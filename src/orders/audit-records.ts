@@ -68,7 +68,7 @@ export interface Watch {
   /** Whether the attempt has ended. An execution that is found later is a late execution. */
   readonly ended: boolean
   /** Start of the wait for a late execution after the answer to a request was lost; null if the wait has not begun.
-   *  `boot` names the boot of the machine, because monotonic times of different boots cannot be compared. */
+   *  `boot` names the boot of the computer, because monotonic times of different boots cannot be compared. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** The highest block height at which the attempt can still execute. Once a higher block is final, the attempt can no
    *  longer execute. null while this height is unknown. */
@@ -77,9 +77,10 @@ export interface Watch {
   readonly boundSlot: number | null
   /** Signatures of the attempt's transactions that were seen. */
   readonly signatures: readonly string[]
-  /** The locally signed transaction, base64; absent if the service signed, and after the end. */
+  /** The locally signed transaction, base64; absent if the service signed, and after the attempt has ended. */
   readonly bytes?: string
-  /** Text about the progress of the proof that the attempt did not execute, for display; '' after the end. */
+  /** Text about the progress of the proof that the attempt did not execute, for display; '' after the attempt has
+   *  ended. */
   readonly progress: string
   /** Number of blocks since the baseline, and number of blocks that the proof needs. Absent while `bound` is unknown,
    *  after the chain has passed `bound`, and in records of older versions. */

@@ -3,7 +3,7 @@ import { PROGRAMS } from '../solana/programs.ts'
 
 /** The permitted contents of a transaction that the service builds for Sluice. All other contents are refused. */
 export interface BuilderPolicy {
-  /** Source of the policy, for display. */
+  /** File of the policy, or `built in`; for display. */
   readonly name: string
   /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry,
    *  because the verifier has rules for each of them. */

@@ -59,8 +59,9 @@ function schedule(step: Step, working: WorkingOrder, ms: number, event: OrderEve
   step.add({ kind: 'schedule', working, ms, event })
 }
 
-/** Handles an order for which no request slot was free. Commits a new order now; if a slot is free, the order is
- *  committed together with its first attempt. Limits the time that an entry spends in the queue. */
+/** Handles an order for which no request slot was free. Commits a new order now, without an attempt; if a slot had been
+ *  free, one commit would have contained the order and its first attempt. Limits the time that an entry spends in the
+ *  queue. */
 export function queue(step: Step, working: WorkingOrder): void {
   if (working.attempts === 0) step.add(COMMIT)
   if (working.order.class !== 'entry') return

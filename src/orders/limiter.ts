@@ -34,7 +34,7 @@ export interface LimiterOptions {
   /** Hash of the API key, which identifies the key in the log of request slots. */
   readonly key: string
   readonly clock: Clock
-  /** Returns the milliseconds of a monotonic clock since the machine's boot; if time is simulated, the simulated
+  /** Returns the milliseconds of a monotonic clock since the computer's boot; if time is simulated, the simulated
    *  clock's `now`. */
   readonly monotonicMs: () => number
   /** Name of the boot from which `monotonicMs` counts. */
@@ -52,7 +52,7 @@ export interface LimiterOptions {
 const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** Called with the granted request slot; undefined if the request has left the queue. */
+  /** Called with the granted request slot. undefined if the request was cancelled; the limiter then drops it. */
   run: ((slot: Slot) => void) | undefined
 }
 
@@ -146,8 +146,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Stops granting request slots, because the service refuses the key. `open` ends the stop; it also ends by itself
-   *  after a while, because nothing reports that the key is accepted again if the feed never lost its connection. */
+  /** Stops granting request slots, because the service refuses the key. `open` ends the stop. The stop also ends by
+   *  itself after a while: if the feed never lost its connection, nothing would show that the key is accepted again. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -240,8 +240,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Returns the class with the highest priority that has a waiting request, but none after `last`; undefined if there
-   *  is none. Drops cancelled requests. */
+  /** Returns the class with the highest priority that has a waiting request; undefined if there is none. Ignores
+   *  classes of lower priority than `last`. Drops cancelled requests. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
       if (this.#dropLeft(kind) > 0) return kind
@@ -250,8 +250,8 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. Otherwise the queue of a
-   *  class that waits behind another class would grow without limit. */
+  /** Drops cancelled requests from the front of a queue, and returns the length of the queue. If they were not dropped,
+   *  the queue of a class that waits behind another class would grow without limit. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()

@@ -39,8 +39,8 @@ export class OpenOrders {
     return this.#all.values()
   }
 
-  /** Returns the lamports that an account would reserve if each of its bots placed one more order of its largest size
-   *  so far. */
+  /** Returns the lamports that an account would additionally reserve if each of its bots placed one more order, as
+   *  large as its largest order so far. */
   onceMoreLamports(account: string): bigint {
     let sum = 0n
     for (const lamports of this.#largest.get(account)?.values() ?? []) sum += BigInt(lamports)

@@ -16,10 +16,10 @@ export interface OldSlots {
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
 /** Reads the log of request slots that earlier processes wrote for one key. Monotonic times of another boot of the
- *  machine cannot be compared with those of this boot. But all entries of a boot happened before the first entry of the
- *  next boot, so the times of each earlier boot are shifted until the latest of them equals the earliest time of the
- *  next boot. A shifted time may be too late, but never too early. Returns undefined if the log does not cover the last
- *  minute, because it is empty or contains times in this boot's future. */
+ *  computer cannot be compared with those of this boot. But all entries of a boot happened before the first entry of
+ *  the next boot, so the times of each earlier boot are shifted until the latest of them equals the earliest time of
+ *  the next boot. A shifted time may be too late, but never too early. Returns undefined if the log does not cover the
+ *  last minute, because it is empty or contains times in this boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst
@@ -64,8 +64,8 @@ function shifted(slots: readonly Slot[], boot: string, before: number): EndedSlo
   })
 }
 
-/** Converts milliseconds to nanoseconds. Rounds up to whole milliseconds, because a request slot may safely stay in use
- *  for too long. */
+/** Converts milliseconds to nanoseconds. Rounds up to whole milliseconds, because it is safe if a request slot stays in
+ *  use slightly too long. */
 export function toNanoseconds(ms: number): bigint {
   return BigInt(Math.ceil(ms)) * 1_000_000n
 }

@@ -58,7 +58,8 @@ export interface WorkingOrder {
   waits: number
   /** Number of attempts that were refused or reverted while other attempts of the order were open. */
   failures: number
-  /** Cause of the last refusal, if the order will be retried because of it. */
+  /** Cause of the last failure if it was a refusal; undefined after another failure, and while a newer attempt is
+   *  open. */
   refusedFor: Cause | undefined
   /** The open attempts: at most one; for a full exit, at most MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]

@@ -13,8 +13,8 @@ export interface FillModel {
   /** Percent of the transactions that never land if they pay the usual fee and few others trade the token; see
    *  `lossPercent`. */
   readonly landingFailurePercent: number
-  /** If a token has this many prints per Solana slot, `landingFailurePercent` counts twice. The result never exceeds
-   *  `maxLossPercent`. */
+  /** Number of prints of a token per Solana slot at which competition doubles `landingFailurePercent`. With more
+   *  prints, the percentage rises further, up to `maxLossPercent`. */
   readonly crowdPrints: number
   readonly maxLossPercent: number
   /** The venue's fee, percent of the traded amount in each direction. */
@@ -34,7 +34,7 @@ export interface FillModel {
   readonly deadAfterMs: number
   readonly honeypot: HoneypotRule
   /** `full`: an order moves the price of a pool of finite depth. `none`: orders do not move the price, as in a pool of
-   *  unlimited depth, and the price of a print is also the price after it. */
+   *  unlimited depth; nor do the recorded trades, so the price of a print also applies right after it. */
   readonly impact: 'full' | 'none'
   /** The price impact of an order halves each time that other traders have traded this many times the SOL of the
    *  pool. */

@@ -17,7 +17,7 @@ import { isUnsellable, type Position } from './position.ts'
 export const DEAD_AFTER_MS = 600_000
 
 /** Largest value that Sluice assigns to a position; it exceeds the SOL of every pool. A higher computed value comes
- *  from a broken print, so values and their sums are capped here. */
+ *  from a broken print, so values and their sums are cut to this one. */
 export const MOST_VALUE = solToLamports(1e6)
 
 /** Returns the value of base units at `price` (SOL per token), without impact and fees; undefined if the value is

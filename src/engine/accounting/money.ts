@@ -157,7 +157,8 @@ export class MoneyFold {
 
   /** Returns the round trip that a failed transaction belongs to. If the order was filled as a buy, this is the trip
    *  that the fill opened or added to. For another buy, it is the trip that was open when the transaction failed. For a
-   *  sale, it is the last trip that began before, even if another sale has closed this trip since. */
+   *  sale, it is the last trip that began before the failure, even if another sale has closed this trip since; if none
+   *  began before, it is the first trip. */
   #tripOf({ orderId, side, time, ...holder }: Failed): RoundTrip | undefined {
     const own = this.#tripOfOrder.get(orderId)
     if (own !== undefined) return own

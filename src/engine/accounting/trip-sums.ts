@@ -1,8 +1,8 @@
 import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
 
-/** Sums over the fills of a position since its first buy, lamports. The object is replaced and never changed, because
- *  the journal later reads a copy of the position, which shares this object. */
+/** Sums over the fills of a position since its first buy, lamports. Each change makes a new object, because copies of
+ *  the position that the journal reads later share the old one. */
 export interface TripSums {
   readonly buys: number
   readonly sells: number

@@ -59,8 +59,8 @@ export class BotBars implements BarReader, ValueSource {
       const numbers = new SeriesNumbers(this.#series, indicators)
       const plans = conditions.filter(({ width }) => width === own.width.name)
       const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      // The indicators of a width have already counted its newest bar when their conditions are tested. Indicators of
-      // other widths must count their bars first.
+      // When the conditions of a width are tested, the indicators of this width have already counted the newest bar.
+      // The indicators of other widths must count their bars first.
       const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
       return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
     })

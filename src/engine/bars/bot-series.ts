@@ -158,8 +158,8 @@ export class BotSeries implements BarFollower {
     return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
-  /** Updates the indicators with the bars of a token before the oldest ones are dropped. The interval that now ends has
-   *  a bar, because that bar is the reason why others are dropped; so it does not count as silent. */
+  /** Updates the indicators with the bars of a token before the oldest ones are dropped. Bars are dropped because a new
+   *  bar is being stored, so the interval that now ends is not silent. */
   countBeforeDrop(token: TokenId): void {
     if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
     if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)

@@ -24,7 +24,7 @@ export interface BarListener {
   /** Called when the newest bar of a token has closed. */
   closed(token: TokenId): void
   /** Called before `closed` if bars of several tokens close at once. Tests the conditions of all these tokens in the
-   *  order of memory, which is faster. */
+   *  order in which the tokens are stored in memory, because reading them in this order is faster. */
   test(tokens: Uint32Array): void
   /** Whether `closed` must be called for the tokens that `test` received. */
   readonly isDue: boolean
@@ -50,9 +50,9 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
-  /** Time up to which an earlier process recorded the market; the gap until this start begins at that time. Undefined
-   *  for older journals. With them, the gap begins at the last row of the warm-up, and a gap before the warm-up ends at
-   *  the first print of the warm-up and not at its first row. */
+  /** Time up to which an earlier process recorded the market, which is the beginning of the gap that a restart leaves
+   *  in the bars. Undefined if the journal is older and does not contain it: the gap then begins at the last row of the
+   *  warm-up, and a gap before the warm-up ends at the first print of the warm-up and not at its first row. */
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** The bars of all widths: first the time bars, shortest first, then the others in the order of their declaration. */
@@ -60,8 +60,9 @@ export class TokenBars {
   /** The time bars of `#all`. `#untimed`: the other bars. */
   #timed: readonly Bars[] = []
   #untimed: readonly SharedBars[] = []
-  /** The first elements are the bars that the current print completes. The list never becomes shorter, because V8 would
-   *  then free its memory. */
+  /** A list that is used again for each print. Its first elements are the bars that the current print completes; the
+   *  elements after them are left from earlier prints. The list never becomes shorter, because V8 would then free its
+   *  memory. */
   readonly #complete: SharedBars[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
@@ -109,7 +110,7 @@ export class TokenBars {
     return shared
   }
 
-  /** Widths of the time bars, in the order of their closing. */
+  /** Widths of the time bars, shortest first. */
   get timeWidths(): readonly BarWidth[] {
     return this.#all.map(({ bars }) => bars.width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
   }
@@ -248,8 +249,8 @@ function listenersOf(shared: SharedBars): readonly BarListener[] {
   return shared.listeners ?? findListeners(shared)
 }
 
-// The functions `find...` contain the closures, because V8 allocates memory at every call of a function with a closure,
-// even if the call does not use it.
+// The closures are in functions of their own (`find...`), because V8 allocates memory at every call of a function with
+// a closure, even if the call does not use it.
 
 function findListeners(shared: SharedBars): readonly BarListener[] {
   shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])

@@ -28,8 +28,9 @@ export interface NumberSource {
   figure(width: Width, figure: BarFigure): NumberReader
 }
 
-/** A condition as functions that are created once and called at each bar. A missing number is NaN, and every comparison
- *  with NaN is false. The functions therefore find out that a condition is unknown without checking each number. */
+/** A condition as functions that are created once and called at each bar. A missing number is NaN, which is neither
+ *  above nor below nor equal to any number. A comparison for which none of the three is true is therefore unknown, and
+ *  the numbers need no check of their own. */
 export class TestCode {
   readonly #source: NumberSource
   /** The crossings that are part of the condition. Each one compares its numbers at every bar, even if another part of

@@ -16,8 +16,8 @@ const MOST_WAITING = 2_000
 /** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** If the last installment of a schedule must wait because another order of its group is open, it is tried again after
- *  this time, ms. */
+/** If the last installment of a schedule (DCA) must wait because another conditional order of its group has an open
+ *  order, it is tried again after this time, ms. */
 const HELD_BACK_MS = 5_000
 /** After the strategy has vetoed a limit buy, `confirmBuy` is called again after this time, ms. */
 const VETO_MS = 1_000
@@ -124,8 +124,8 @@ export class ConditionalBook {
     const { now } = this.#state
     if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
     if (expiresAt !== null && now >= expiresAt) {
-      // The order has expired although its timer has not fired. Timers stop while the machine sleeps, and the clock may
-      // be set.
+      // The order has expired although its timer has not fired. Timers stop while the computer sleeps, and the clock
+      // may be set.
       this.#endAndReport(order, 'expired', '')
       return
     }

@@ -24,7 +24,8 @@ export interface ConditionalOrder {
   code: ErrorCode | ''
   /** Id of the latest order that this conditional order placed; '' before the first. */
   orderId: string
-  /** Ids of the earlier orders that it placed. They ended without a fill, but a late fill is still possible. */
+  /** Ids of the orders that this conditional order placed before the latest one. They ended without a fill, but a late
+   *  fill is still possible. */
   earlierOrders?: readonly string[]
   /** Number of orders that this conditional order placed. */
   tries: number
@@ -44,8 +45,8 @@ export type Consequence =
   | { readonly side: 'buy'; readonly options: BuyOptions }
   | { readonly side: 'sell'; readonly options: SellOptions }
 
-/** working: the order that it placed is open. done: its buy has filled, or its sale is recorded as an exit of the
- *  position. */
+/** State of a conditional order. working: the order that the conditional order placed is open. done: the buy has
+ *  filled, or the sale is recorded as an exit of the position. */
 export type ConditionalState = 'waiting' | 'working' | 'done' | 'cancelled' | 'expired' | 'failed'
 
 export function isOver(state: ConditionalState): boolean {

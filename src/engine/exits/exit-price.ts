@@ -6,9 +6,9 @@ import { DEFAULT_EXIT_WINDOW } from './exit-settings.ts'
 const MOST = DEFAULT_EXIT_WINDOW
 /** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 128
-/** A print older than this is left out as long as enough newer prints remain, because 21 prints of a quiet token span
- *  minutes. The price of the default window may use older prints (`OLDEST_FILTERED_MS`), because it leaves out prints
- *  from before a collapse in any case. */
+/** A median leaves out prints older than `OLDEST_MS` as long as more than `ENOUGH` prints remain, because 21 prints of
+ *  a quiet token may span minutes. The price of the default window may use older prints (`OLDEST_FILTERED_MS`,
+ *  `ENOUGH_FILTERED`), because it leaves out prints from before a collapse in any case. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 const OLDEST_FILTERED_MS = 600_000
@@ -16,8 +16,8 @@ const ENOUGH_FILTERED = 21
 /** A print that differs from the robust price by more than this factor is a leg: one hop of a swap that was routed
  *  through other pools. Its price says little about the token. */
 const FAR = 2
-/** Prints at less than half of the price prove a collapse if there are at least this many of them, over at least this
- *  time. */
+/** A collapse is proved if at least `PROOF_PRINTS` prints in a row, over at least `PROOF_MS`, are below half of the
+ *  price of the exits. */
 const PROOF_PRINTS = 3
 const PROOF_MS = 2_000
 /** Initial list of prices, copied for each held token. It is a plain array, because a typed array is slower to

@@ -69,7 +69,8 @@ const LEAST_QUIET_SECONDS = 1
 
 const loss = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(MOST_PERCENT)
-/** Matches an age in whole seconds. JavaScript sorts only keys that are whole numbers. */
+/** Matches an age in whole seconds. Other ages are refused, because JavaScript sorts only keys that are whole
+ *  numbers. */
 const AGE = /^(0|[1-9]\d{0,8})$/
 const BY_AGE = `a map of ages to percentages with 1 to ${MOST_STEPS} entries, as in { 0: 50, 600: 20, 3600: 5 }`
 const byAge = z

@@ -37,8 +37,8 @@ export class ExitTriggers implements PoolReader {
     this.#conditionals = conditionals
   }
 
-  /** Checks everything that is watched for a token after the current row, a print that may have changed the token's
-   *  robust price. */
+  /** Handles the current row, a print that may have changed the robust price of its token: checks everything that is
+   *  watched for the token. */
   printed(token: TokenId, watched: Watched): void {
     const { block, row, now, prices } = this.#state
     const price = prices.at(token)

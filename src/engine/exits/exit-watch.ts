@@ -90,7 +90,7 @@ export class ExitWatch {
     if (price !== undefined) this.cancelChased(watched, price)
   }
 
-  /** Ends `await`, because the request of the buy is being sent or because the order has ended. */
+  /** Stops watching a buy that `await` watches. Called when its request is being sent, and when the order has ended. */
   sent(order: Order): void {
     const token = this.#state.mints.intern(order.mint)
     const watched = this.#watched[token]
@@ -121,8 +121,9 @@ export class ExitWatch {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Returns the time of the last print that gave a price. In contrast to `pricedAt`, the end of a gap does not count.
-   *  A print gives no price if there were too few prints since a gap, or if the unit is not proved. */
+  /** Returns the time of the last print that gave a price; before the first, the time at which the watch began. In
+   *  contrast to `pricedAt`, the end of a gap does not count. A print gives no price if there were too few prints since
+   *  a gap, or if the unit is not proved. */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }
@@ -222,11 +223,13 @@ export interface Held {
   /** Price of the exits as of the last print or pool reading; NaN before the first. It is never undefined, so that a
    *  print allocates nothing. */
   price: number
-  /** Time of the last print above the minimum size, or of the end of a gap. */
+  /** Time of the last print above the minimum size, of the end of a gap, or of the beginning of the watch: the latest
+   *  of these. */
   printedAt: Millis
-  /** Time of the last print above the minimum size that gave a price, or of the end of a gap. */
+  /** The same as `printedAt`, but only prints that gave a price count. */
   pricedAt: Millis
-  /** Time of the last print above the minimum size that gave a price. */
+  /** Time of the last print above the minimum size that gave a price; before the first, the time at which the watch
+   *  began. */
   heardAt: Millis
   /** Readings of the pool since the last print; undefined if none was requested. */
   pool: PoolPrice | undefined

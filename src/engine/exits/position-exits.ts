@@ -63,8 +63,8 @@ export class Exits {
     return this.#settingsOf(position).exits
   }
 
-  /** Starts the timers of a position. The time of `maxHoldSeconds` counts from the first fill, but from now if the
-   *  chain's time of that fill is later, because our clock may be behind. */
+  /** Starts the timers of a position. The time of `maxHoldSeconds` begins with the first fill. If the chain's time of
+   *  that fill is later than our clock, which may be behind, it begins now. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)

@@ -26,7 +26,7 @@ export class Repeats {
   }
 
   /** Starts watching a token. A later print of the token is a repeat if it is older than the newest row of any token so
-   *  far. */
+   *  far, by more than `OUT_OF_ORDER_MS`. */
   watch(token: TokenId): void {
     this.#note()
     setByToken(this.#seen, token, { newest: this.#newest, repeatsSince: Number.POSITIVE_INFINITY })

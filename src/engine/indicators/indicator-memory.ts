@@ -43,12 +43,12 @@ export interface StateInMemory {
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
-/** Number of doubles in the line of a token, which is one cache line. The first four contain the token's cursor; the
- *  series that owns this memory stores it there. */
+/** Each token has a line: as much of the memory as one cache line, with this many doubles. The first four are the
+ *  token's cursor, which the series that owns this memory writes. */
 const LINE_DOUBLES = 8
 /** Number of 32-bit words in a line, and the offsets of three words: the number of the token's bars, the number of its
- *  pool (counted from 1; 0 means none), and the offset of its states in that pool. They are integers, because the
- *  remainder of a double takes several times as long. */
+ *  pool (counted from 1; 0 means none), and the offset of its states in that pool. They are integers, because the place
+ *  of a value in a window is a remainder, and remainders of doubles take several times as long. */
 const LINE_WORDS = 16
 const COUNT = 8
 const POOL = 9

@@ -7,8 +7,9 @@ import type { LimitScope } from './limit-scope.ts'
 
 /** Computes the results of bots and wallets: the result of the UTC day, the total result, and the number of losses in a
  *  row. The result of a day is the realized profit plus the change in the liquidation value of open positions since the
- *  day began. If the value of a position is unknown, the position counts as worthless in the current result, and at its
- *  cost in the baselines from which later losses are measured. Both choices are pessimistic. */
+ *  day began. If the value of a position is unknown, the position counts as worthless in the current result, but at its
+ *  cost in the values from which later losses are measured: the value at the start of the day, and the one after
+ *  `forgive`. Both choices are pessimistic. */
 export class BotResults {
   readonly #state: EngineState
   readonly #liquidation: Liquidation
@@ -88,8 +89,8 @@ export class BotResults {
   }
 
   /** Ends a pause, and lets the drawdown begin again at the current result (`sluice resume`). A position of unknown
-   *  value counts at its cost. If it counted as lost, and its price became known again later, the limit would allow
-   *  another loss of this size. */
+   *  value counts at its cost. If it counted as worthless, the drawdown would begin too low: once the price is known
+   *  again, the limit would also allow a loss of this cost. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))

@@ -89,10 +89,11 @@ export class LimitCheck {
     }
   }
 
-  /** Returns the exposure that the limits compare, and the profit of the open positions, in one pass over the
-   *  positions. An open position counts with its SOL at risk. An open buy, and a buy with an unknown outcome, counts
-   *  with the SOL that it asks for. A written-off position counts only if the buy would add to it, because otherwise no
-   *  limit would restrict buys that add to it. A figure is 0 if no limit uses it. */
+  /** Returns the figures of the open positions that the limits compare: their number, the exposure and the unrealized
+   *  profit. In the exposure, an open position counts with its SOL at risk; an open buy, and a buy with an unknown
+   *  outcome, counts with the SOL that it asks for. In the number and in the exposure, a written-off position counts
+   *  only if it is in `mint`, so that the limits also apply to a buy that would add to it. A figure is 0 if no limit
+   *  uses it. */
   #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
     const isMarked = areLossesBound(limits)

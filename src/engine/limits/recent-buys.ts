@@ -1,7 +1,8 @@
 import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { isOpen, type Order, type OrderState } from '../order.ts'
 
-/** Expired entries are removed once there are at least this many of them, and they are at least half of all entries. */
+/** Buys older than an hour are removed from the list of a bot's buys once there are at least this many of them, and
+ *  they are at least half of the list. */
 const PLACES_KEPT = 1_024
 
 /** SOL that one buy of the last hour asked for. It counts from the acceptance of the order until an hour has passed, or
@@ -25,9 +26,9 @@ export interface DaySpend {
 
 /** The SOL that the buys of one bot asked for. */
 export class BotSpending {
-  /** Entries, oldest first. Those before `#first` were older than an hour at the last query. */
+  /** The buys, oldest first. Those before `#first` were older than an hour at the last call of `hour`. */
   readonly #spends: Spend[] = []
-  /** The entries from `#first` on, by order. */
+  /** The buys from `#first` on, by the id of the order. */
   readonly #byOrder = new Map<string, Spend>()
   #first = 0
   #hour = 0
@@ -54,7 +55,7 @@ export class BotSpending {
     return this.#day === dayOf(now) ? this.#ofDay : 0
   }
 
-  /** Returns the entries of the last hour, without buys that did not execute; oldest first. */
+  /** Returns the buys of the last hour, without those that did not execute; oldest first. */
   *spends(now: Millis): Generator<Spend, void, undefined> {
     this.hour(now)
     for (let at = this.#first; at < this.#spends.length; at++) {
@@ -63,7 +64,7 @@ export class BotSpending {
     }
   }
 
-  /** Returns the entry of an order; undefined if the entry had expired at the last query. */
+  /** Returns the buy of an order; undefined if it was older than an hour at the last call of `hour`. */
   find(orderId: string): Spend | undefined {
     return this.#byOrder.get(orderId)
   }
