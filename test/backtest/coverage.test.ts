@@ -19,7 +19,7 @@ const gap = (from: number, to: number, ...keys: string[]): FeedEvent => ({ kind:
 test.each<[string, FeedEvent[], string, number, string[]]>([
   ['a complete recording', [began(0), live(0, 'trades'), ended(1_000)], 'trades', 1, []],
   [
-    'the time before the feed was live for the first time does not count',
+    'the time before the feed was live for the first time does not count as a gap',
     [began(0), down(0), gap(0, 900, 'trades'), live(900, 'trades'), ended(1_000)],
     'trades',
     1,
@@ -78,7 +78,7 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     ['trades: gaps are 20.0 %'],
   ],
   [
-    'gaps of other keys do not count',
+    'gaps of keys that are not needed do not count',
     [began(0), live(0, 'trades', 'newTokens'), gap(200, 400, 'newTokens'), ended(1_000)],
     'trades',
     1,

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const STEP_MS = 150
 const SERVICE = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
-/** Number of runs. With a larger number, the seeds are random. */
+/** Number of markets that the test plays. With a larger number, their seeds are random. */
 const RUNS = Number(process.env.SLUICE_MARK_RUNS ?? 3)
 const folder = temporaryFolder()
 

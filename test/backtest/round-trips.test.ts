@@ -18,8 +18,9 @@ const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
 /**
- * Collects the round trips that the engine ended, with the fees that are reported after the end: a full sale is sent
- * again while its outcome is unknown, and the second transaction may fail after the first one has closed the position.
+ * Collects the ended round trips, with the fees that are reported after their end. There are such fees because a full
+ * sale is sent again while its outcome is unknown: the first transaction may close the position, and the second one
+ * then fails and costs a fee.
  */
 class EndedTrips implements Journal {
   readonly trips = new Map<string, object>()
@@ -79,7 +80,7 @@ function sumsOf({ openedAt, closedAt, entryReason, exitReason, buys, sells, ...m
   return { openedAt, closedAt, entryReason, exitReason, buys, sells, bought, sold, fees }
 }
 
-/** Returns a configuration of a dip buyer whose size, exits and losses are drawn from the seed. */
+/** Returns a configuration of a dip buyer. Its params, its exits and the share of lost transactions are random. */
 async function drawnConfig(seed: number): Promise<Config> {
   const random = seededRandom(seed)
   const drawn = (from: number, to: number): number => from + random.integer(to - from + 1)

@@ -162,7 +162,7 @@ describe('a comparison of two reports', () => {
     ['the same tape hash', facts('a', 3), facts('a', 3), [], null],
     ['different tape hashes', facts('a', 3), facts('b', 3), ['tape'], null],
     [
-      'tape hashes of different versions of the identity',
+      'tape hashes that different versions of the hash function made',
       facts('a', 2),
       facts('b', 3),
       [],
@@ -175,7 +175,7 @@ describe('a comparison of two reports', () => {
       [],
       /^tape: A and B contain an earlier version/,
     ],
-    ['different tape hashes of an earlier version of the identity', facts('a'), facts('b'), ['tape'], null],
+    ['different tape hashes that an earlier version of the hash function made', facts('a'), facts('b'), ['tape'], null],
   ])('a comparison of two reports that have %s', (_name, a, b, differences, note) => {
     const found = compareRuns(a, b)
     expect(found.differences.map(({ what }) => what)).toEqual(differences)

@@ -91,6 +91,6 @@ test.each<[what: string, args: string[], says: string]>([
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(says) })
 })
 
-test('`orders` with the journal that the wrong arguments use exits with code 0', async () => {
+test('`orders` with correct arguments and the same journal exits with code 0', async () => {
   expect(await refusal(['orders', '--journal', empty as string])).toEqual({ code: 0, said: '' })
 })

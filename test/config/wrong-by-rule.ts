@@ -30,7 +30,8 @@ const REQUIRED = [
 const WRONG_NUMBERS = ['-1', '-0.5', '.nan', '.inf', '-.inf', '1e15']
 const WRONG_KINDS = ['{ a: 1 }', '[1, 2]', 'true', '~', 'many']
 /**
- * Values that are wrong only together with the rest of the example. `inside` is the path of the error in the value.
+ * Values of the right kind that the check refuses, some of them only because of other values in the same file. `inside`
+ * is the path of the error in the value.
  */
 const NONSENSE: readonly { key: string; value: string; inside?: Path }[] = [
   { key: 'stopLossPercent', value: '100' },

@@ -11,7 +11,7 @@ export interface Entry {
   readonly from: number
   readonly to: number
   readonly value: unknown
-  /** The start of the map that contains the entry. */
+  /** Offset of the map that contains the entry. */
   readonly above: number
 }
 
@@ -30,12 +30,12 @@ export class YamlSource {
     return this.yaml.slice(0, from) + by + this.yaml.slice(to)
   }
 
-  /** Returns the text on the line before the key of the entry. */
+  /** Returns the text between the start of the line and the key of the entry. */
   lead({ keyAt }: Entry): string {
     return this.yaml.slice(this.yaml.lastIndexOf('\n', keyAt) + 1, keyAt)
   }
 
-  /** Returns the entries of the same map. */
+  /** Returns the entries of the map that contains this entry, including this entry. */
   beside({ path }: Entry): Entry[] {
     return this.entries.filter((other) => pathText(other.path.slice(0, -1)) === pathText(path.slice(0, -1)))
   }

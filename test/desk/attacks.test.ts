@@ -36,7 +36,7 @@ function post(path: string, body: object, headers: Asked['headers'] = {}): Promi
   return rig.ask({ method: 'POST', path, headers: { ...own, ...headers }, body: JSON.stringify(body) })
 }
 
-/** Returns the nonce (one-time code) of an action that the main thread allows. */
+/** Requests the preview of an action, allows it as the main thread would, and returns its nonce (one-time code). */
 async function nonceOf(action: object, headers?: Asked['headers']): Promise<string> {
   const answered = post('/api/actions/preview', action, headers)
   await expect.poll(() => rig.said.findLast(({ kind }) => kind === 'call')).toBeDefined()

@@ -68,9 +68,9 @@ export function readBooks(journal: string): Books {
 /** The connection is closed when this time has passed since the last read. */
 const IDLE_MS = 300
 
-/** Reads a journal again and again. Keeps its connection between two reads, because a new connection has to parse the
- *  whole schema, and reads only if another connection has committed since. Must be closed before a test looks at the
- *  files of the journal or starts another process, because the last writer leaves its log to an open connection. */
+/** Reads a journal repeatedly, but only if another connection has committed since the last read. It stays connected
+ *  between two reads, because a new connection has to parse the whole schema. Close it before a test looks at the files
+ *  of the journal or starts another process: until then, a writer that ends leaves its write-ahead log behind. */
 export class BooksReader {
   readonly #path: string
   #open: { db: Database.Database; read: () => Books; version: Database.Statement; seen: unknown } | undefined
@@ -215,8 +215,8 @@ export interface Chain {
 
 /**
  * Returns the problems of one wallet in a journal of live bots: inconsistencies, and differences from the chain. An
- * attempt without an outcome may have executed without the journal's knowledge. Such a transaction must match exactly
- * one undecided attempt.
+ * attempt without an outcome may have executed, although the journal does not know it yet. Each transaction that only
+ * the chain knows must therefore match one of these attempts.
  */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyOf(all, wallet)

@@ -18,9 +18,9 @@ const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
 describe.concurrent('a process is killed between two steps of an order', () => {
-  // The passage of each failpoint at which the process is killed. On a busy disk, all six buys may be accepted before
-  // the first commit. If the process is killed at that moment, the journal contains no request. A used key without
-  // recorded requests counts as fully used for 60 s, so no buy would follow. Orders after the sixth are sales.
+  // The process is killed when it passes a failpoint for the n-th time. For `accepted` and `armed`, this must be after
+  // the six buys. On a busy disk, all six may be accepted before the first commit. A kill at that moment would leave a
+  // used API key without recorded requests. Its plan counts as used up for 60 s, so no buy would follow.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass' | `update-${string}`>, number> = {
     accepted: 8,
     armed: 8,

@@ -37,7 +37,7 @@ describe.runIf(typeof probe !== 'string')('while another program fills the disk'
       const log = openSync(join(disk.folder, 'log'), 'a')
       const bots = venue.run({}, log)
       closeSync(log)
-      // Each command may be reported twice, because on a busy machine an answer may time out.
+      // If an answer times out on a busy machine, the command is sent again, so the process may report it twice.
       const send = (command: 'status' | 'resume' | 'flatten' | 'halt') =>
         until(`an answer to ${command}`, () => sendCommand(venue.journal, { command }).catch(() => false as const))
       const status = async () => (await send('status')) as View

@@ -22,8 +22,8 @@ async function bought(stage: Stage, send: Send): Promise<void> {
 }
 
 /**
- * Returns the attempts of the order as `o2.1 50`, their id and slippage in percent, with the time at which each was
- * about to be sent. On a slow machine there may be further attempts, all at the highest slippage.
+ * Returns the attempts of the order: `line` has the id and the slippage in percent, as in `o2.1 50`, and `armedAt` is
+ * the time just before the attempt was sent. On a slow machine there may be more attempts, all at the highest slippage.
  */
 function attemptsOf(stage: Stage, order: string): { line: string; armedAt: number }[] {
   const own = stage.books().attempts.filter(({ orderId }) => orderId === order)

@@ -16,7 +16,7 @@ import { openVenue, replayComplaints, type Venue } from './venue.ts'
 export interface KillOptions {
   /** The number of processes to kill. */
   readonly count: number
-  /** Number of kills of a journal's processes before all its orders must end; 5 by default. */
+  /** The number of kills on one journal, after which all its orders must end; 5 by default. */
   readonly perJournal?: number
   readonly seed: number
   /** The number of journals that are used at the same time. */
@@ -25,8 +25,8 @@ export interface KillOptions {
 }
 
 /**
- * The executors of the bots. The journals take turns with these values; with `both`, each executor has a wallet of its
- * own.
+ * The executors of the bots: the first journal has the first value, the second journal the second one, and so on. With
+ * `both`, each executor has a wallet of its own.
  */
 const EXECUTORS = ['cloud', 'local', 'both'] as const
 type Executor = (typeof EXECUTORS)[number]

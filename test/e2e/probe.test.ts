@@ -168,7 +168,7 @@ describe.concurrent("`doctor --probe-live` proves on the chain the facts that th
   })
 })
 
-describe.concurrent('a probe with a fault, or a number with another meaning', () => {
+describe.concurrent('a probe that is disturbed or refused, and a wrong unit of sales', () => {
   test('if a sale by number sells another amount than ordered, later partial sales are sent as percentages', async ({
     onTestFinished,
   }) => {

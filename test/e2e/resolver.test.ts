@@ -49,7 +49,7 @@ describe.concurrent('proof', () => {
   test('an order that the network lost is proved dead by block heights, and its token can be bought again', async ({
     onTestFinished,
   }) => {
-    // No block is made until every open request has been examined.
+    // While `stoodAt` is set, the clock of the sandbox stands still. No block is made, so the order stays undecided.
     let stoodAt: number | undefined
     const clock: Clock = { now: () => stoodAt ?? systemClock.now(), after: systemClock.after }
     const stage = await openStage({ clock }, onTestFinished)

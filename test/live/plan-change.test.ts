@@ -9,7 +9,7 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
-/** Returns the trading parts for an API key. `began` counts the requests that are about to be sent. */
+/** Returns the `Trading` of a fresh or used API key. `use.began` counts the requests that are about to be sent. */
 function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
   const written: JournalRecord[] = []
   const use = { isFresh, began: 0 }

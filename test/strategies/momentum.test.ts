@@ -80,7 +80,7 @@ test('for momentum, all prints within a sample period are one sample with their 
   expect(asked(rig)).toEqual([BUY.replace('1.00', '4.00')])
 })
 
-test('the ranges of the params of momentum never overlap', () => {
+test('the params of momentum allow no fast average that is as long as a slow one', () => {
   const { fast, slow } = momentum.params.parse({})
   expect(fast).toBeLessThan(slow)
   expect(momentum.params.safeParse({ fast: 25 }).success).toBe(false)

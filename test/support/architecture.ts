@@ -198,8 +198,8 @@ export function cycles(sources: Source[]): string[] {
 }
 
 /**
- * Checks that pure layers and strategies use no time, randomness, machine or promises, so that equal inputs give equal
- * outputs.
+ * Checks that pure layers and strategies use no clock, random numbers, files, network or promises, so that equal inputs
+ * give equal outputs.
  */
 export function determinismBans(sources: Source[]): string[] {
   return sources.filter(({ path }) => folderOf(path) === 'strategies' || isPure(path)).flatMap(bansIn)

@@ -21,7 +21,7 @@ export interface ConditionalFigures {
    * of a split order.
    */
   readonly triggered: number
-  /** The number of orders that ended without an execution: cancelled, expired or failed. */
+  /** The number of conditional orders that ended without being done: cancelled, expired or failed. */
   readonly cancelled: number
   readonly standing: number
 }
@@ -92,8 +92,8 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
     : [`${id} is ${state} in its last output, but its rows in the journal are ${JSON.stringify(rows)}`]
 }
 
-/** Checks that a limit order buys at most once, that a schedule buys at most as often as configured, and that an
- *  executed order is done. */
+/** Checks that a limit order buys at most once and is done after its buy, that a schedule buys at most as often as
+ *  configured, and that each buy has the configured size. */
 function buyComplaints(
   db: Database,
   id: string,

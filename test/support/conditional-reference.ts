@@ -49,7 +49,7 @@ export class ConditionalReference {
     return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  /** Receives a print, or the start of watching. From then on the token is not idle. */
+  /** Receives a print, or the start of a process. The time without prints is counted from then on. */
   seen(now: number): void {
     if (this.#held !== undefined) this.#held.printedAt = now
   }

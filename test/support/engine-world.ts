@@ -28,8 +28,8 @@ import { RecordedMoney } from './recorded-money.ts'
 export const WORLD_MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
 
 /**
- * A strategy that makes a request at every print. The `slippage` of the print encodes the request, so that the requests
- * are in the market's rows and not in memory.
+ * A strategy whose requests are written in the market's rows, so that it needs no memory: the `slippage` of a print is
+ * the number of the request that the strategy makes.
  */
 const puppet = defineStrategy({
   name: 'puppet',
@@ -152,7 +152,7 @@ export class EngineWorld {
     return this.#drain()
   }
 
-  /** Returns the next timer that is due within `ms`, fired at its due time; undefined if there is none. */
+  /** Advances the time to the next timer that is due within `ms`, and returns its input; undefined if there is none. */
   timer(ms: number): Input | undefined {
     const timers = [...this.recorded.timers.values()].map((timer) => ({ id: timer.id, at: dueOf(timer) }))
     const next = timers.sort((one, other) => one.at - other.at || one.id - other.id)[0]
@@ -162,8 +162,8 @@ export class EngineWorld {
   }
 
   /**
-   * Returns a report about the order that `which` selects, with the allowed move that `choice` selects; undefined if no
-   * move is allowed.
+   * Returns a report about the order that `which` (0 to 1) selects. Of the states that may follow the order's state,
+   * `choice` selects the reported one; undefined if none may follow.
    */
   report(which: number, choice: number, price: number): Input | undefined {
     const all = [...this.recorded.orders.values()]

@@ -12,7 +12,7 @@ export interface Trade {
 export interface Rules {
   readonly latencyMs: number
   readonly slotMs: number
-  /** Shares. */
+  /** Fees as shares of the amount: 0.01 is 1 %. */
   readonly venueFee: number
   readonly serviceFee: number
 }
@@ -24,7 +24,7 @@ export interface SentOrder {
   readonly side: 'buy' | 'sell'
   /** The SOL of a buy, or the whole tokens of a sale. */
   readonly amount: number
-  /** Share. */
+  /** 0.01 is 1 %. */
   readonly slippage: number
   /** The priority fee in lamports; null if the service chooses it. */
   readonly priorityFee: number | null
@@ -128,7 +128,7 @@ class Token {
     return this.#isRead || this.prints.length >= 3
   }
 
-  /** Returns the last price that was read from the pool, and the prints since, as changes before any order. */
+  /** Returns the last price that was read from the pool, and the prints since, with a time before that of any order. */
   changes(): Change[] {
     const time = Number.NEGATIVE_INFINITY
     const reading = this.#reading === undefined ? [] : [{ read: this.#reading, time }]
@@ -167,7 +167,7 @@ class Token {
   }
 }
 
-/** Receives the events of a market and the orders in their order, and computes how each order ends. */
+/** Receives the events of a market and the orders, by time, and computes how each order ends. */
 export class FillReference {
   readonly ends = new Map<string, Expected>()
   readonly #tokens = new Map<string, Token>()
@@ -263,7 +263,7 @@ export class FillReference {
   }
 }
 
-/** Returns the amount of the `other` side that `paid` buys in a constant-product pool with `own` on the paid side. */
+/** Returns what `paid` buys from a constant-product pool with `own` of the paid asset and `other` of the other one. */
 function boughtIn(own: number, other: number, paid: number): number {
   return (paid * other) / (own + paid)
 }
@@ -305,12 +305,12 @@ function worstOf(flight: Flight): number {
 
 interface Step {
   readonly time: number
-  /** The pool's price after this change. */
+  /** The range of the pool's possible prices after this change. */
   readonly range: Range
   readonly doubts: readonly Range[]
 }
 
-/** Returns the pool's price after each change. */
+/** Returns the possible prices of the pool after each change. */
 function settled(changes: readonly Change[], depth: Depth): Step[] {
   const steps: Step[] = []
   for (const change of changes) {

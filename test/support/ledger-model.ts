@@ -227,7 +227,7 @@ export class LedgerModel {
     const row = this.#land({ class: 'opaque', lamports: lamports(change), signature: `?${this.#slot}` })
     this.audit()
     if (!listed) return
-    // Three transactions moved the tokens; one becomes visible now.
+    // Now a node lists a part of the unknown change: an inflow of 7 lamports. Only the rest stays unknown.
     this.#land({ class: 'inflow', lamports: lamports(7) })
     const explained = { ...row, lamports: lamports(change - 7) }
     this.others.set(row.signature, explained)

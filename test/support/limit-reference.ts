@@ -43,7 +43,7 @@ export class LimitReference {
     return ''
   }
 
-  /** Ended orders without a fill do not count. Filled orders count from the time of the request. */
+  /** An order that ended without a fill uses up no limit. A filled order uses up limits from its request on. */
   report({ orderId, state }: ExecutionReport): void {
     if (['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)) this.#over.add(orderId)
     else this.#over.delete(orderId)

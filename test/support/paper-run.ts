@@ -39,9 +39,10 @@ export interface WatchedRun {
 
 /**
  * Runs the bots of a configuration on paper, on simulated time and from the state of the journal, as one process does,
- * and records everything. The journal is the same every time. The run can end in four ways. `drain` waits until open
- * orders have ended. `stop` ends as if killed, but after all writes. `kill -9` kills the current process. `cut` is like
- * `stop`, but open orders do not end. `watch` returns the journal to which the run writes.
+ * and records everything. The same arguments always give the same journal. The run can end in four ways. With `drain`,
+ * it continues until open orders have ended. `stop` does the same, but then removes the recorded end of the process, as
+ * if it had been killed. `cut` also removes it, and ends at once, with open orders. `kill -9` kills this process.
+ * `watch` returns the journal to which the run writes.
  */
 export async function recordPaperRun(
   journalPath: string,

@@ -28,8 +28,8 @@ export class ReferenceRun {
   }
 
   /**
-   * Advances the time and adds a print. Returns the orders that were sent, in order. The strategy receives the print
-   * after the orders that the exits and conditional orders send at this print, and before the answers to them.
+   * Advances the time and adds a print. Returns the sent orders, first to last. At the print, the exits and conditional
+   * orders come first. The strategy then receives the print, and after that the sent orders are answered.
    */
   print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
     const until = this.#now + ms

@@ -23,7 +23,7 @@ export class SalesModel {
   readonly #ladder: SalesLadder
   readonly #bought: number
   #held: number
-  /** The share of the bought tokens whose sale was requested so far. */
+  /** The number of tokens whose sale was requested so far. */
   #asked = 0
   #isExiting = false
   /** The number of sales since the last sale with a fill. */
@@ -85,7 +85,7 @@ export class SalesModel {
     return { sales, isSold: false }
   }
 
-  /** Sells the requested and unsold amount. A percentage has two decimals. */
+  /** Sells the requested and unsold tokens, as a percentage of the held tokens with two decimals. */
   #sellDue(): void {
     if (this.#isExiting) return
     this.#retryAt = NEVER

@@ -26,7 +26,7 @@ export interface SimulatedRun extends Recording {
   /** Changes the fill model of the executor. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
-  /** Replaces its executors. */
+  /** Returns the executor that replaces an executor of the run. */
   readonly executor?: (inner: Executor, clock: Clock) => Executor
   /** Returns the delay with which a timer fires, ms. */
   readonly timerLateMs?: () => number

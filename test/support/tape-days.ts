@@ -166,7 +166,7 @@ export function readTape(path: string): unknown {
 }
 
 /**
- * Returns the first sequence number of the first range and the last one of the last range. The ranges between them
+ * Returns the first sequence number of the first range and the last one of the last range. All other limits of ranges
  * depend on how blocks were merged.
  */
 function seqsOf(ranges: readonly { readonly from: number; readonly to: number }[]): unknown {

@@ -8,9 +8,9 @@ import { worthsIn } from '../../src/runtime/view/view-worths.ts'
 
 export interface Sums {
   readonly bot: string
-  /** The result of all time in the view, lamports. */
+  /** The result since the beginning of the journal, as the view shows it, lamports. */
   readonly header: number
-  /** The result since the start in the view, if the journal has one start; otherwise the same as `header`. */
+  /** The result since the last start, as the view shows it, if the journal has only this start; otherwise `header`. */
   readonly start: number
   /** The result on the page Money. */
   readonly money: number

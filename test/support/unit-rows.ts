@@ -7,7 +7,7 @@ import { SeededMarket } from '../../src/sandbox/market/seeded-market.ts'
 const T0 = 1_780_000_000_000
 const SOL_USD = 150
 
-/** A market message without its texts. */
+/** The type, the mint, the time and the amounts of a market message. */
 export interface Row {
   readonly type: 'trade' | 'newToken'
   readonly time: number

@@ -176,7 +176,7 @@ test('two simultaneous HTTP requests get their own results', async () => {
 })
 
 test('undici calls onRequestStart before it writes the head', async () => {
-  // The result `unsent` depends on this order. With the opposite order, a request that was sent could count as unsent.
+  // The result `unsent` depends on this. If undici wrote the head first, a sent request could count as unsent.
   const seen: string[] = []
   const onHead = (): void => {
     seen.push('head')

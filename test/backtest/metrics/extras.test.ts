@@ -91,7 +91,7 @@ test("random entries are sold by exits alone, and are compared with the strategy
   expect(found?.random?.beatenPercent).toBeLessThan(100)
 })
 
-/** Returns a replacement for a bot. It draws random numbers from a seed, and refuses buys while `accepts` is false. */
+/** Returns a substitute for a strategy's `bot`, with seeded random numbers. It buys only while `accepts` is true. */
 function stub(accepts: () => boolean) {
   const random = seededRandom(1)
   const buys: { sol: number; exits: unknown }[] = []
@@ -167,7 +167,7 @@ test('the 95 % interval contains the true percentage in about 95 % of the sample
   }
 })
 
-/** A larger number makes the test longer and the interval narrower. */
+/** Number of bots that buy at random. With more bots, the test takes longer and its 95 % interval is narrower. */
 const BLIND_BOTS = Number(process.env.SLUICE_BLIND_BOTS ?? 4)
 const BLIND_SEEDS = Number(process.env.SLUICE_BLIND_SEEDS ?? 5)
 

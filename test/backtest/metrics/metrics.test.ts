@@ -281,7 +281,7 @@ describe('a year', () => {
 test.each([
   ['trades that follow one another', [0, 10, 10, 20, 20, null], 1],
   ['two overlapping trades', [0, 10, 5, 15, 12, 20], 2],
-  ['trades that are held to the end', [0, null, 1, null, 2, 3], 3],
+  ['trades that are still open at the end of the tape', [0, null, 1, null, 2, 3], 3],
   ['no trade', [], 0],
 ])('the largest number of trades open at the same time: %s', (_what, times, most) => {
   const trips = Array.from({ length: times.length / 2 }, (_, n) => {

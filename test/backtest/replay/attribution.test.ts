@@ -77,7 +77,7 @@ async function attributed(run: string, backtest: Awaited<ReturnType<typeof backt
       expect(rows).toBeLessThanOrEqual(of)
       progress = [rows, of]
     })
-    expect(progress[0], 'number of rows that were read, compared with the number that was announced').toBe(progress[1])
+    expect(progress[0], 'rows in the last report of progress, compared with all rows').toBe(progress[1])
     return found
   } finally {
     reader.close()

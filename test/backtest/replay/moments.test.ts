@@ -5,7 +5,7 @@ import type { Timer } from '../../../src/engine/recovered-money.ts'
 const hold: Timer = { id: 7, bot: 'dips', owner: 'exits', name: 'hold:M', at: 1_000, everyMs: 0 }
 const tick: Timer = { id: 8, bot: 'dips', owner: 'strategy', name: 'tick', at: 1_000, everyMs: 500 }
 
-test('each function runs at the input with its sequence number, or before the next input if there is none; a function for a past number never runs', () => {
+test('a function for a sequence number runs at the input of this number, or before the next input, and never for a past number', () => {
   const moments = new Moments()
   const done: string[] = []
   moments.at(9, () => done.push('9'))
@@ -24,7 +24,7 @@ test('each function runs at the input with its sequence number, or before the ne
   expect(done).toEqual(['4', '4 again', '4.5', '9'])
 })
 
-test('a timer fires at the sequence number at which the recorded timer with the same owner, name and due time fired, and so does each firing of a repeating timer', () => {
+test('each firing of a timer has the sequence number of the recorded firing with the same owner, name and due time', () => {
   const places = new TimerPlaces()
   places.set(hold)
   places.set(tick)
@@ -37,7 +37,7 @@ test('a timer fires at the sequence number at which the recorded timer with the 
   expect([1_000, 1_500, 2_000, 2_500].map((at) => places.of(tick, at))).toEqual([21, 30, undefined, undefined])
 })
 
-test('if the recorded run cleared a timer after its due time, the timer fires right after the input at which it was cleared; if the run cleared it before, the timer fires when it is due', () => {
+test('a timer that the recorded run cleared after its due time fires right after the clearing input, and otherwise when it is due', () => {
   const [late, early] = [new TimerPlaces(), new TimerPlaces()]
   for (const places of [late, early]) places.set(hold)
   late.clear(hold.id, { seq: 20, time: 1_010 })

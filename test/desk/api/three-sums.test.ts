@@ -81,7 +81,7 @@ test('the overview, Money and the report of a paper run show the same net result
   expect(held).toBeGreaterThan(0)
 })
 
-test('the overview, Money and the report show the same net result for a strategy under test with interruptions, failed orders and dead tokens', () => {
+test('the overview, Money and the report show the same net result for a market with a feed gap and failed transactions', () => {
   for (const seed of [1, 2]) {
     const path = journalPath()
     tradedRig({ seed, seconds: 60 }).saveJournal(path)

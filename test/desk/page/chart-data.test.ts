@@ -110,12 +110,12 @@ test("the chart offers the widths that bots declare, with the bots' names, and s
   expect(offered([trend, { name: 'slow', bars: ['1s', '5m'], params: {} }])).toEqual([
     ...['1s: trend,slow', '500 trades: trend', '5m: slow', '15s: ', '1m: '],
   ])
-  // A journal that an earlier version wrote does not contain the declarations.
+  // A journal that an earlier version wrote does not contain the bars that a strategy declares.
   expect(offered([{ name: 'old', params }])).toEqual(['1m: old', '500 trades: old', '20s: old', '15s: ', '5m: '])
   expect(offered([{ name: 'none', params: { fast: 5 } }])).toEqual(['15s: ', '1m: ', '5m: '])
 })
 
-test('a chart cell is as long as a time bar; of the bars of trades, nine in ten have a cell of their own', () => {
+test('a chart cell is as long as a time bar; if each bar is a number of trades, nine bars in ten have a cell of their own', () => {
   const bars = (times: readonly number[]) => times.map((t) => ({ t, o: 1, h: 1, l: 1, c: 1, v: 1 }))
   expect(['15s', '5m', '4h', ''].map((width) => cellMsOf(width, bars([1, 2])))).toEqual([
     15_000, 300_000, 14_400_000, 0,

@@ -30,7 +30,7 @@ function mintOfFill(journal: string): string {
   return fill?.mint as string
 }
 
-/** Waits for the next call of this step by the desk, and answers it as the main thread would. */
+/** Waits until the desk asks the main thread for this step of an action, and answers as the main thread would. */
 async function answerCall(rig: DeskRig, step: Call['step'], text: string): Promise<Call> {
   const isCall = (said: FromDesk): said is Call => said.kind === 'call' && said.step === step
   const call = await vi.waitFor(() => rig.said.find(isCall) ?? expect.fail(`no call: ${step}`), { timeout: 20_000 })

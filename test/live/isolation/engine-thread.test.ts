@@ -83,8 +83,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // In every seventh step, the numbers of all tokens are freed, because no other code uses the numbers in this test.
-    // The second token then appears after the first, under a reused number.
+    // Every seventh step frees the numbers of all tokens; no other code of this test uses them. This step has no row of
+    // the second token, which therefore gets a reused number in a later step.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)

@@ -22,7 +22,7 @@ const order = fc.record({
 })
 const bot = fc.record({ trades: fc.nat(2), refusals: fc.dictionary(fc.constantFrom('A', 'B'), fc.nat(2)) })
 
-/** Random views with some of the keys of a view. For each form that a change can have, there is a key. */
+/** Random views. They have one key, or a few keys, for each form that a change of a view can have. */
 const view: fc.Arbitrary<View> = fc
   .record({
     time: fc.nat(1_000),

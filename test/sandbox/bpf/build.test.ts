@@ -18,7 +18,7 @@ test("the sandbox's programs have the committed hashes", () => {
   expect(committed.trim().split('\n').sort()).toEqual(sums.sort())
 })
 
-/** Another compiler version produces other bytes, so a comparison with these proves nothing. */
+/** The installed version of clang. Only the version below produces the committed bytes. */
 const compiler = /clang version (\S+)/.exec(spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
 const isOurs = compiler === '14.0.6'
 

@@ -28,7 +28,7 @@ const [trap, thief, otherMint] = ['trap', 'thief', 'other mint'].map((name) => a
   string,
 ]
 
-/** A machine with a wallet that holds the traded mint and another one, and a thief who controls the hostile program. */
+/** Solana's runtime with a wallet that holds two mints, and a thief who controls the hostile program. */
 class Ambushed extends Machine {
   slot = 10n
 

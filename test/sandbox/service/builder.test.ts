@@ -85,8 +85,8 @@ async function trade(bytes: Uint8Array): Promise<unknown> {
 }
 
 /**
- * Variants of the protocol in which one answer about the builder differs from the plain service, and random mixes of
- * the answers that change a transaction.
+ * The features of a dialect (a variant of the protocol) that change a built transaction or its form. The test uses each
+ * value of such a feature alone, and three mixes of values.
  */
 const questions = Object.entries(dialectQuestions).filter(([question]) =>
   /^(built\w+|tokenProgram|serviceFeeBps|buyExact|closesAccount)$/.test(question),

@@ -27,7 +27,8 @@ export async function openByteCutter(targetPort: number): Promise<ByteCutter> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     const end = (how: Cut['how']): void => {
-      // The forwarded bytes arrive before the end, unless a reset overtakes them. It then counts as an earlier cut.
+      // The forwarded bytes arrive before the connection ends. Only a reset may overtake them, and counts as an earlier
+      // cut then.
       upstream.end()
       if (how === 'end') client.destroy()
       else client.resetAndDestroy()

@@ -50,7 +50,7 @@ class Door {
 
   launch(count: number): void {
     for (let launch = 0; launch < count; launch++) {
-      // The hash uses the first characters, which also differ most in a real market.
+      // `MintIndex` hashes the characters 5 to 20 of a mint. The first bytes of the keys differ, as in a real market.
       for (let at = 0; at < 16; at += 4)
         new DataView(KEY.buffer).setInt32(at, Math.imul(this.said.length * 4 + at + 1, 0x9e3779b1))
       this.take(encodeBase58(KEY))

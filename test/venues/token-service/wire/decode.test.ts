@@ -96,7 +96,7 @@ test.each([
   ['the value null', 'null', 'not an object'],
   ['no type', '{}', 'no type'],
   ['a type that is not text', '{"type":1}', 'no type'],
-  ['a type in the prototype', '{"__proto__":{"type":"pong"}}', 'no type'],
+  ['a type inside the field `__proto__`', '{"__proto__":{"type":"pong"}}', 'no type'],
   ['an unknown type', '{"type":"candle"}', 'unknown type'],
   ['an unknown type with all fields of a trade', { ...TRADE, type: 'swap' }, 'unknown type'],
   ['a message `subscribed` without keys', '{"type":"subscribed"}', 'no keys'],

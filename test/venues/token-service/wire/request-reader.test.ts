@@ -7,7 +7,7 @@ const publicKey = 'GgBaCs3NCBuZN12kCJgAW63ydqohFkHEdfdEXBPzLHq'
 const mint = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'
 const terms = { wallet: publicKey, mint, slippagePercent: 10, priorityFeeLamports: null }
 
-describe('a body with its side is parsed', () => {
+describe('a body that contains the side of the order is parsed', () => {
   test.each<[object, Partial<AskedTrade>]>([
     [
       { side: 'buy', amount: 0.1 },
