@@ -4,7 +4,7 @@ import { lamports } from '../../src/base/units.ts'
 import { type BuyOptions, defineStrategy, type SellOptions, type Token } from '../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
 
-/** Returns a strategy that buys at every print as long as `buy` is set. `buy` contains the options of the buy. */
+/** Returns a strategy that requests at every print the sale that `sell` returns, or else a buy with `options`. */
 function greedy(options: Partial<BuyOptions> = {}, sell?: (token: Token) => SellOptions | undefined) {
   return defineStrategy({
     name: 'greedy',

@@ -147,7 +147,7 @@ describe('the timers of a closed position end', () => {
     return setAfter(talk.rig.outputs).map(({ name }) => name)
   }
 
-  it('a restart keeps the timers of a strategy, unless `start` set them before and does not set them again', () => {
+  it('a restart keeps the timers of a strategy, except those that the earlier `start` set and the new `start` does not', () => {
     const timers = [{ declared: true }, { declared: true }, {}, { everyMs: 0 }, { everyMs: 0, declared: true }]
     expect(goesOn(timers, (bot) => bot.every('t2', 10))).toEqual(['t2', 't3', 't4'])
   })

@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 const KEYS = ['trades']
 const at = timeOf
 
-/** Returns event number `n` as a recorder that gets every event `late` ms later received it. */
+/** Returns event number `n`, as recorded by a process that receives every event `late` ms late. */
 const event = (n: number, late = 0): MarketRow => ({
   ...{
     time: at(n) + late,

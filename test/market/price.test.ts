@@ -140,7 +140,7 @@ describe('the proof of the unit of amounts', () => {
       true,
     ],
     [
-      'the unit is proved in spite of a few prints with another ratio',
+      'the unit is proved in spite of a few prints with another ratio of quoted price to price',
       [...quoted(3, 7), ...quoted(25, 1), ...quoted(2, 9)],
       true,
     ],

@@ -3,7 +3,7 @@ const MOST_GROUPS = 31
 
 /**
  * All states and the steps between them, without the faults. The graph checks that every order is decided in the end. A
- * duty is a step that must happen if it stays possible; an infinite run without such an omission is called fair. A fair
+ * duty is a step that must happen if it stays possible. An infinite run that omits no such duty is called fair. A fair
  * run that reaches no decided state is a violation.
  */
 export class CalmGraph {

@@ -18,8 +18,8 @@ export function chainSteps(scenario: Case, state: State, steps: Steps): void {
 }
 
 /**
- * Returns the kind of the order to which a transaction belongs. The transaction after those of the attempts is a second
- * transaction of the first attempt.
+ * Returns the kind of the order to which a transaction belongs. A transaction with a higher index than every attempt is
+ * a second transaction of the first attempt.
  */
 function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   const order = state.journal.attempts[transaction]?.order ?? state.memory?.arming ?? 0

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { check, type Model, NEVER_DECIDED, type Step } from './checker.ts'
 
 /**
- * Returns a machine whose states are words. Each step is written as its kind and its next state, for example `duty:b`,
- * `chance:c` or `fault:d`.
+ * Returns a state machine whose states are words. Each step is written as its kind and its next state, for example
+ * `duty:b`, `chance:c` or `fault:d`.
  */
 function machine(steps: Readonly<Record<string, readonly string[]>>, broken: readonly string[] = []): Model<string> {
   return {
@@ -19,7 +19,7 @@ function machine(steps: Readonly<Record<string, readonly string[]>>, broken: rea
   }
 }
 
-test('A machine that reaches a decided state is correct, and every state is counted once.', () => {
+test('A state machine that reaches a decided state is correct, and every state is counted once.', () => {
   const steps = { start: ['duty:left', 'duty:right'], left: ['duty:decided'], right: ['duty:decided'] }
   expect(check(machine(steps))).toEqual({ states: 4, steps: 4 })
 })

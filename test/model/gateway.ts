@@ -5,8 +5,8 @@ import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type
 import { attemptName, type Steps } from './steps.ts'
 
 /**
- * The client of the service: the gateway accepts orders, commits and sends them and reads answers, the engine takes
- * reports, and the process may end at any time.
+ * The steps of Sluice, the client of the service. The gateway accepts, commits and sends orders. It also reads the
+ * answers. The engine takes the reports. The process may end at any time.
  */
 export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) {

@@ -43,7 +43,7 @@ export const NODE_LAG = 1
 export const UNDATED_LAG = 2
 /** Maximum number of blocks above the finalized one. In reality it is about 32. */
 export const MOST_UNFINALIZED = 2
-/** The number of consecutive disagreements after which an order is held. In reality it is 3. */
+/** How often in a row signatures and balance must disagree until an order is held. In reality it is 3. */
 export const MISMATCHES = 2
 /** Maximum number of open attempts of a full exit. In reality it is 5. */
 export const MOST_OPEN_EXITS = 2

@@ -93,7 +93,7 @@ export interface Journal {
 
 /** A proof of absence that has begun. Its sets of transactions and attempts are stored as bits. */
 export interface Bracket {
-  /** Number of reads so far. */
+  /** Number of reads (of height, balance and signatures) so far. */
   reads: number
   /** The attempts whose last valid block is not above the finalized height. */
   past: number

@@ -220,7 +220,7 @@ describe('buys of the mint of a full exit', () => {
 describe('the sell lane', () => {
   const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
 
-  test('if a partial sale with an unknown outcome lands first and makes a full exit revert, the exit is reported and repeated once, after 3 s', () => {
+  test('if a partial sale with an unknown outcome lands first and makes a full exit revert, the revert is reported, and the exit is repeated once, after 3 s', () => {
     const world = new GatewayWorld()
     const sold: Script = [[2_000, lost], ...FILL.slice(1)]
     world.script = ({ size }, number) => (size.kind === 'percent' ? sold : number === 1 ? EMPTY : FILL)

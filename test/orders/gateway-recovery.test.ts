@@ -7,7 +7,10 @@ import { FILL, only, refused, unsent } from '../support/outcomes.ts'
 
 const FILLED = ['working', 'filled', 'filled']
 
-/** Runs `order` for `ms` milliseconds, and then continues in another process. */
+/**
+ * Runs `order` for `ms` milliseconds, and then continues in another process. `share`: the share of the pending commits
+ * that reach the disk before the process ends.
+ */
 function crashed(order: Order, ms: number, share: number, ...scripts: Script[]): GatewayWorld {
   const world = new GatewayWorld()
   world.commitMs = 5

@@ -8,9 +8,9 @@ const RUN_MS = 20 * MINUTE
 const SAMPLE_MS = 50
 
 /**
- * Keeps the queue of one class of requests filled for twenty minutes. `used`: the share of the request slots available
- * to the class that is in use. `most`: the largest possible number of requests in a minute at the server, which counts
- * each request at some moment between its start and its end.
+ * Keeps the queue of one class of requests filled for twenty minutes. `used`: the share of its request slots that
+ * the class uses. `most`: the largest number of requests in a minute at the server, which counts each request at some
+ * moment between its start and its end.
  */
 function load(requestsPerMinute: number, kind: RequestClass, latencyMs: number): { used: number; most: number } {
   const clock = new SimulatedClock(1_000)

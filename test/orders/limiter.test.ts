@@ -291,7 +291,7 @@ describe('a 429', () => {
     expect(limiter.status().allowed).toBe(500)
   })
 
-  test('if the plan grows between two 429s of one signal, the cut is computed from the rate at the first 429', () => {
+  test('if the plan grows between two 429s that count as one, the cut is computed from the rate at the first 429', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 10)
     const slots = take(limiter, 2)

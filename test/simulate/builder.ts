@@ -27,7 +27,7 @@ const UNIT_LIMIT = 200_000
 /** Longest time for which the verifier reads the chain before it refuses a sale as too large. */
 const CHECK_MS = 2_000
 
-/** Dishonest transactions that the builder makes. The signer must refuse each of them that does not match the order. */
+/** Dishonest transactions that the builder makes. The verifier must refuse each one that does not match the order. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
 
 export interface BuilderParts {

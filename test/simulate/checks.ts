@@ -142,8 +142,8 @@ export class Checks {
   }
 
   /**
-   * Checks that the reserved amount of each wallet equals the worst cost of its open orders. The bots are compared in
-   * the order of the wallets, one bot for each wallet.
+   * Checks that the reserved amount of each wallet equals the worst cost of its open orders. The amount is read through
+   * one bot of each wallet: bot number n trades with wallet number n.
    */
   #reserved({ mirror }: Process): void {
     const { leash, complain, wallets } = this.#parts

@@ -16,7 +16,7 @@ import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { rentExemption } from '../../src/solana/constants.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Key of the first wallet; below it, mints and other accounts of the chain. */
+/** Address and secret key of the first wallet. */
 export const OWNER = secretOf(Buffer.alloc(32, 7))
 export const WALLET = walletAddress(Buffer.alloc(32, 7))
 /** The second wallet of a run with two wallets. */

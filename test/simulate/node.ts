@@ -100,7 +100,7 @@ export const HEALTHY: NodeState = {
  */
 const LONGEST_LAG_SLOTS = 150
 
-/** The ledger as a node shows it that is some Solana slots behind. */
+/** The ledger as seen from a node that is some Solana slots behind. */
 class Behind implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number

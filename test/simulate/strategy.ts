@@ -18,8 +18,8 @@ export interface Leash {
 }
 
 /**
- * Shares of the prints at which the strategy places a conditional order (`ASKS`) or does nothing. The pauses give
- * conditional orders time to trigger.
+ * Shares of the prints at which the strategy places a conditional order (`ASKS`) or does nothing (`RESTS`). The pauses
+ * give conditional orders time to trigger.
  */
 const ASKS = 0.15
 const RESTS = 0.6

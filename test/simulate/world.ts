@@ -45,8 +45,8 @@ const LONGEST_CALM_MS = 3_600_000
 /** Time for which a run continues after every order was decided, ms. */
 const AFTERWARDS_MS = 40_000
 /**
- * The same time for runs in which the service or a node lies. It is longer, because an exit that cannot be sold is
- * retried only every 192 s.
+ * Like `AFTERWARDS_MS`, for runs in which the service or a node lies. It is longer, because an exit that cannot be sold
+ * is retried only every 192 s.
  */
 const LATE_AFTERWARDS_MS = 150_000
 

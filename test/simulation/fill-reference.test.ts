@@ -68,7 +68,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // Then the reference receives the same events.
+  // The reference receives the same events at the end, through the calls of `script`.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))

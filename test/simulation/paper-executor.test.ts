@@ -173,7 +173,7 @@ test('on paper, a buy pays the trade, the fees and the rent of a new account, an
   expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
 })
 
-test('a paper order is filled at the worst price of its Solana slot, without prints that the next print contradicts', () => {
+test('a paper order is filled at the worst price of its Solana slot; a print that the next print contradicts does not count', () => {
   const alone = new Paper().land(buyAttempt('mint', 0.1))
   const noisy = new Paper()
   noisy.run(buyAttempt('mint', 0.1))
@@ -266,7 +266,7 @@ test.each([
   { buys: 12, sales: [1, 1, 1], sells: true },
   { buys: 12, sales: [1, 1, 0.001], sells: false },
 ])(
-  'after two and $buys more buys, and sales of $sales SOL, a token on paper can be sold: $sells',
+  'on paper, a token with 2 + $buys buys, and with sales of $sales SOL, can be sold: $sells',
   ({ buys, sales, sells }) => {
     const paper = new Paper()
     const held = holding(1_000_000_000n)

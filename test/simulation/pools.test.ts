@@ -206,7 +206,7 @@ test('the estimate of a pool is the same whether it is queried after each row or
     }),
     { numRuns: 60 },
   )
-  // More prints than may wait at a time.
+  // More prints than fit into the list of waiting prints.
   const many: Move[] = [{ kind: 'rows', seed: 3, count: 10_000 }]
   expect(played(many, false)).toEqual(played(many, true))
 })

@@ -25,7 +25,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown filled? filled!')
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { orderId: one.orderId, attemptId: one.id, mint: MINT } })
   })
-  test('an order that never executed is proved absent once the chain is final 120 s and 200 blocks after it, and reports its progress until then', async () => {
+  test('an order that never executed is proved absent once the chain is final 120 s and 200 blocks after the order, and reports its progress until then', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
@@ -203,7 +203,7 @@ describe('a full exit with several open attempts', () => {
     expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
   })
   test.each([8, 60])(
-    'an answer with the signature, %i Solana slots later, proves that its attempt executed, and the other attempt still waits',
+    'an answer with the signature, %i Solana slots after the send, proves that its attempt executed, and the other attempt still waits',
     async (slots) => {
       const { rig, one } = await twice()
       const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
@@ -224,7 +224,7 @@ describe('a full exit with several open attempts', () => {
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
   })
-  test('after an answer and a crash, the attempt that was recorded for an execution of unknown origin ends together with the answered attempt', async () => {
+  test('after an execution of unknown origin, an answer that names it and a crash, the attempt that was recorded for the execution and the answered attempt both end as filled', async () => {
     const { rig, one } = await twice()
     const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
     const resolution = rig.send(late)
@@ -440,7 +440,7 @@ describe('if two sales of one token have an unknown outcome, the amount shows wh
     ['the sale of a percentage executed with a rounded amount', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
     ['the full sale executed, and not the sale of a percentage', PART, (held) => held, false],
     [
-      'the sale of a number of tokens executed as a percentage',
+      'the sale of a number of tokens executed, with an amount that was rounded to a percentage',
       { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
       () => 1_234_400_000n,
       true,

@@ -28,7 +28,7 @@ interface Node {
   readonly stands?: boolean
 }
 
-/** A chain with a block every `slotMs` from START on, its nodes, and a machine with a wrong clock. */
+/** A chain with a block every `slotMs` from START on, its nodes, and our clock, which is wrong by `offsetMs`. */
 class World {
   readonly clock: SimulatedClock
   readonly slotMs: number
@@ -109,8 +109,8 @@ class Asked {
   }
 
   /**
-   * The number of blocks by which the last valid block that the machine computes exceeds the earliest correct one;
-   * negative if the computed block is too early.
+   * The last valid block that our process computes minus the earliest correct one, in blocks; negative if the computed
+   * block is too early.
    */
   get room(): number {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
@@ -182,7 +182,7 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
     expect(asked.told).toBeDefined()
     expect(asked.room).toBeGreaterThanOrEqual(0)
     expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-    // The answer arrives so early that only the height in it can delay the proof.
+    // Waiting for the answer delays the proof by at most a minute, too.
     expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
   },
 )
@@ -218,7 +218,7 @@ test('a node without block times whose height never changes is not used, and the
   )
 })
 
-test('if block times are old, the machine waits for newer ones, and does not treat the node as one without block times', async () => {
+test('if block times are old, Sluice waits for newer ones, and does not treat the node as one without block times', async () => {
   const world = new World()
   const asked = await world.ask(world.node({ oldMs: 3_000_000 })).within(300)
   expect(asked.told).toBeUndefined()
@@ -238,7 +238,7 @@ test('a healthy node is asked only for its newest block and for the time of that
   expect(world.calls).toEqual(['getEpochInfo', 'getBlockTime'])
 })
 
-test('a request that is made inside a callback is answered', async () => {
+test('a request that is made inside the callback of another request is answered', async () => {
   const world = new World()
   const { head } = await world.ask(world.node()).within(0)
   const heights: number[] = []

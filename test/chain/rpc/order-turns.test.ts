@@ -3,7 +3,7 @@ import { Turns } from '../../../src/chain/rpc/order-turns.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
 import { settled } from '../scripted-chain.ts'
 
-/** Returns the orders that got their turn, in this order, and the callbacks that end the turns. */
+/** `going`: the orders that got a turn, in the sequence of their turns. `ends`: for each order, the end of its turn. */
 function world() {
   const clock = new SimulatedClock()
   const turns = new Turns(clock)

@@ -137,7 +137,7 @@ describe('the pool to which a token moves after its curve', () => {
       'POOL_UNREADABLE',
     ],
     [
-      'another account of the program at the address of the pool',
+      'an account of the right program that is no pool, at the address of the pool',
       [pool((data) => data.writeUInt8(0, 0)), base, quote],
       'POOL_UNREADABLE',
     ],

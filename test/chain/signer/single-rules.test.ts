@@ -59,7 +59,12 @@ test.each<[string, Draft['instructions'], boolean]>([
     true,
   ],
   [
-    'a message with both guards and an instruction that grants a right',
+    'a message that ends with both guards and then instructions that revoke rights',
+    [floor, tokens, revoke, nobodyCloses],
+    true,
+  ],
+  [
+    'a message that ends with both guards and then an instruction that grants a right',
     [floor, tokens, parts.instruction(parts.TOKEN, [6, 3, 1, ...user.toBytes()], [own, parts.signer(user)])],
     false,
   ],
@@ -249,8 +254,8 @@ test.each<[string, TransactionInstruction[], bigint]>([
   ['SOL that goes to a stranger', [parts.transfer(user, thief, 7)], 7n],
   ['SOL that goes from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
   ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
-  ['a transfer of SOL by a co-signer (only the base fee of its signature)', [parts.transfer(co, thief, 7)], 5_000n],
-  ['a seeded account with its rent (nothing, because the request includes it)', seeded(), 0n],
+  ['a transfer of SOL by a co-signer (by the base fee of its signature)', [parts.transfer(co, thief, 7)], 5_000n],
+  ['a seeded account with its rent (by 0, because the request includes the rent)', seeded(), 0n],
   ['a seeded account with more lamports than its rent', seeded({ lamports: Number(RENT) + 7 }), 7n],
   ['SOL that is put into a seeded account later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
 ])('the lowest possible cost limit of a request grows as expected with %s', (_name, added, more) => {

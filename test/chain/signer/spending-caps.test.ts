@@ -73,7 +73,7 @@ test('setting the clock back during a run frees no part of a cap', () => {
   expect(spending.take(1n)).toMatch('the clock is 180 minutes behind')
 })
 
-test('the file has a fixed number of places, and a new minute replaces the count of the minute that had its place', () => {
+test('the file has a fixed number of places for minutes, and the count of a new minute replaces that of the old minute in the same place', () => {
   const { clock, open } = rig({ perHour: 10n })
   const spending = open()
   for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
@@ -82,7 +82,7 @@ test('the file has a fixed number of places, and a new minute replaces the count
   expect(spending.take(1n)).toMatch('the cap per hour is 10 lamports, but with this request the total would be 11')
 })
 
-test('the sum of no hour and of no day exceeds its cap, even across restarts', () => {
+test('in each hour and each day, the signed amounts stay within the cap, even across restarts', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 40 * MINUTE }),
     lamports: fc.bigInt({ min: 1n, max: 60n }),

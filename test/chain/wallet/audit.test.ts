@@ -123,7 +123,7 @@ describe('whether the wallet allows buys', () => {
 })
 
 describe('booked tokens', () => {
-  test('if the wallet holds fewer tokens than the books show, the second reading that shows it reports a deficit', async () => {
+  test('if the wallet holds fewer tokens than the books show, a deficit is reported once a second reading shows it too', async () => {
     const rig = await open()
     rig.trade()
     await rig.slots(40)

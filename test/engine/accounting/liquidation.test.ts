@@ -67,7 +67,7 @@ describe('the liquidation value', () => {
     ['the robust price if the exits have no price', 1e-6, undefined, 1e-6],
     ['no price if there is no robust price, for example after a gap', undefined, 1e-6, undefined],
   ])(
-    'if positions keep marks, the value is computed from %s, after the fees of venue and service',
+    'if positions have marks (highest and lowest value), the value is computed from %s, after the fees of venue and service',
     (_name, price, ofExits, by) => {
       const session = { now: 0, prices: { at: () => price }, hasMarks: true } as unknown as EngineState
       const liquidation = new Liquidation(session, watching({ price: ofExits ?? Number.NaN }), () => FEES)
@@ -78,7 +78,7 @@ describe('the liquidation value', () => {
     },
   )
 
-  it('the value of a position is capped at any price', () => {
+  it('the value of tokens is undefined at an implausible price', () => {
     expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
     expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
     expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)

@@ -10,7 +10,7 @@ interface Item {
 
 const item = (id: string, text = '', mint = 'm', account = 'a'): Item => ({ account, mint, id, text })
 
-it('the list of each account and mint has its items in order, one for each key', () => {
+it('a list for each account and mint keeps its items in the sequence in which they were added, and an item with the same key replaces the old one', () => {
   const lists = new ListsByMint<Item>(({ id }) => id)
   for (const one of [item('1'), item('2'), item('3', '', 'other'), item('4', '', 'm', 'b'), item('1', 'new')])
     lists.set(one)

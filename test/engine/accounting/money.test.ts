@@ -135,7 +135,7 @@ test.each<[string, Partial<Failed>, 'trade 1' | 'trade 2' | 'none']>([
 })
 
 test('if two bots trade the same mint in one wallet, one after the other, each keeps its own profits', () => {
-  // An earlier version assigned the disposals of both bots to the bot that used the mint last.
+  // An earlier version of Sluice assigned the disposals of both bots to the bot that used the mint last.
   const first = fillsOf(buyThenSell, { bot: 'first', feeLamports: lamports(0) })
   const second = fillsOf(
     buyThenSell.map((leg) => ({ ...leg, price: leg.side === 'buy' ? 100 : 60 })),
@@ -149,7 +149,8 @@ test('if two bots trade the same mint in one wallet, one after the other, each k
 })
 
 test('adopted tokens are sorted by time among the fills of their own wallet', () => {
-  // An earlier version sorted the fills of all wallets together, but Solana slots of two chains cannot be compared.
+  // An earlier version of Sluice sorted the fills of all wallets together, but Solana slots of two chains cannot be
+  // compared.
   const early = fillsOf(buyThenSell, { account: 'live|sandbox|g|w' }).map((one) => ({ ...one, time: 50_000 }))
   const own = fillsOf(buyThenSell, { account: 'live|main|g|w' }).map((one) => ({ ...one, slot: one.slot + 1000 }))
   const adopted: Movement = {

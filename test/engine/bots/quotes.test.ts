@@ -44,7 +44,7 @@ describe('a quote', () => {
     expect(back.feesSol).toBeCloseTo(gross - back.sol + 0.000_075, 9)
   })
 
-  it('if the journal recorded no fees, a quote includes the fees of earlier versions, so that old journals can be replayed', () => {
+  it('if the journal recorded no fees, a quote includes the fees that earlier versions of Sluice assumed, so that old journals can be replayed', () => {
     const quote = quoteBuy(1, LAUNCH_PRICE) as Quote
     expect(quote.feesSol).toBe(1 - 1 / 1.0125 + 0.002_044_28)
     const back = quoteSell(quote.tokens, LAUNCH_PRICE) as Quote

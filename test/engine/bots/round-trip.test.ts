@@ -180,7 +180,7 @@ test('the best and the worst mark, the sums and the reasons survive a restart', 
   expect(trip?.worst).toEqual({ sol: (mark?.worst?.lamports ?? 0) / 1e9, percent: mark?.worst?.percent })
 })
 
-test('a position of an earlier version closes with sums that are computed from its cost', () => {
+test('a position that an earlier version of Sluice recorded closes with sums that are computed from its cost', () => {
   const first = world()
   settle(first.rig, 1e-6)
   const bought = first.ask(buy(1))

@@ -46,7 +46,7 @@ test('a handler may return any value other than a promise', () => {
   expect(alarmsIn(rig.outputs)).toEqual([])
 })
 
-test('a stack overflow within an order ends the engine and records the index of the bot, even if the strategy catches it', () => {
+test('a stack overflow while an order is made ends the engine and records the index of the bot, even if the strategy catches it', () => {
   const deep = (bot: Bot<undefined>): void => {
     try {
       deep(bot)

@@ -149,8 +149,8 @@ describe('timers', () => {
 
   it.each([
     ['a timer that became due while no process ran fires once, immediately', undefined, -100_000],
-    ['a timer that is late by less than its period is next due at its original times', -97_000, -90_000],
-    ['a timer that is late by several periods skips them, and is next due at its original times', -37_000, -30_000],
+    ['a timer that is late by less than its period keeps its original schedule', -97_000, -90_000],
+    ['a timer that is late by several periods skips them, and keeps its original schedule', -37_000, -30_000],
     ['a timer that fired on time is next due one period later', -100_000, -90_000],
   ])('%s', (_what, fired, due) => {
     const start = 1_780_000_000_000

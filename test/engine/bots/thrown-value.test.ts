@@ -50,7 +50,7 @@ describe('the alarm of a strategy that threw', () => {
   const alarm = { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'ZodError: [\n  1\n]' } as const
   const thrownAt = { place: 'strategies/dips.ts:12:5', stack: ['onTrade (strategies/dips.ts:12:5)'] }
 
-  it('the alarm about a strategy that threw is one line that begins with the place', () => {
+  it('the alarm about a strategy that threw is one line that begins with the place of the error', () => {
     expect(alarmText({ ...alarm, thrownAt })).toBe('strategies/dips.ts:12:5: ZodError: [ 1 ]')
     expect(alarmText(alarm)).toBe('ZodError: [ 1 ]')
   })

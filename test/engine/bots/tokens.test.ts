@@ -11,7 +11,7 @@ interface Count {
   prints: number
 }
 
-/** Returns a test rig. Its strategy counts the prints of each token, and runs `act` at a print of `ASKING`. */
+/** Returns a test rig. Its strategy counts the prints of each token, and runs `act` at a print of the mint `ASKING`. */
 function counting() {
   let next: ((bot: Bot<Count>, token: Token<Count>) => unknown) | undefined
   const strategy = defineStrategy({

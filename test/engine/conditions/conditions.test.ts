@@ -98,7 +98,7 @@ test('a strategy ends at its start if it has conditions but no onCondition, or o
     expect(() => testStrategy(strategy as never).trade({ price: PRICE })).toThrow(text)
 })
 
-test('an indicator defined by the strategy that returns no number ends the strategy at the first bar that needs it', () => {
+test('if the value of an indicator that the strategy defines is no number, the strategy ends at the first bar that needs it', () => {
   const strategy = defineStrategy({
     ...{ name: 'own', about: '', params: z.object({}), keys: ['trades'], bars: { '1 trade': 1 } },
     indicators: () => ({ own: { width: '1 trade', create: () => ({ add() {}, value: { deep: 1 } }) } as const }),

@@ -200,7 +200,7 @@ describe('a schedule and a limit buy of one group', () => {
 })
 
 describe('an expiry', () => {
-  it('a schedule follows the clock if its timer is late, for example after the machine was suspended', () => {
+  it('a conditional order buys nothing after its time, even if its timer is late, for example after the computer was suspended', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.rig.now += 86_400_000
@@ -208,7 +208,7 @@ describe('an expiry', () => {
     expect([orders(outputs), states(outputs)]).toEqual([[], ['c1 expired']])
   })
 
-  it('after a restart, a schedule gets a new timer if a process with another account has cleared the timer', () => {
+  it('after a restart, conditional orders get new timers if a process with another account has cleared their timers', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...LIMIT, forSeconds: 30 }))
     talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))

@@ -237,7 +237,7 @@ describe('a schedule', () => {
 })
 
 describe('after a restart', () => {
-  it('after a restart, waiting orders act only on new prices, and the ids of new orders continue the numbers', () => {
+  it('after a restart, waiting orders act only on new prices, and the ids of new orders continue the numbering', () => {
     const talk = settled()
     talk.ask((bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.8e-6 }))
     const again = restart(talk)

@@ -169,7 +169,7 @@ describe('a position whose sales failed for hours', () => {
     expect(asked(runTo(again, again.rig.now + 3_000))).toEqual(['sell all'])
   })
 
-  it('a sale by the operator retries an exit that failed for hours at once, and the wait after that is as long as before', () => {
+  it('a sale by the operator retries at once an exit that failed for hours; if the sale fails, the exit waits as long as before', () => {
     const talk = stuck()
     const [order] = orders(talk.rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
     expect(order).toMatchObject({ side: 'sell', size: { kind: 'all' } })

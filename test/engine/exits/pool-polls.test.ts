@@ -209,7 +209,7 @@ describe('a held token without prints', () => {
     expect(quiet.talk.rig.now - from).toBeLessThanOrEqual(100_000)
   })
 
-  it('the token counts as silent while it has too few prints since a gap for a price', () => {
+  it('the token counts as silent while it has too few prints since a gap to have a price', () => {
     const quiet = new Quiet({ stopLossPercent: 20 })
     const { rig } = quiet.talk
     rig.input({ kind: 'gap', from: rig.now - 1, to: rig.now, keys: ['trades'] })

@@ -78,7 +78,7 @@ describe('the limits of a wallet', () => {
     )
   })
 
-  it('a buy must leave minBalanceSol in the wallet; by default, these are the fees of one sale of every position', () => {
+  it('a buy must leave minBalanceSol in the wallet; the default is the sum of the fees of one sale of each position', () => {
     const rounding = 6e-9 // the most that a builder may add by rounding
     const cost = 0.1 * 1.05 * 1.01 + 0.01 + 0.000005 + 0.00203928 + rounding
     const exit = 0.010005 + rounding

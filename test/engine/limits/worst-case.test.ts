@@ -90,14 +90,14 @@ class Wallet {
     this.#settle(outcome)
   }
 
-  /** Returns every buy with its worst-case cost. */
+  /** Returns the buys of a bot, or of all bots if `bot` is null. */
   buys(bot: string | null): { order: Order; state: OrderState }[] {
     return [...this.#recorded.orders.values()].filter(
       ({ order }) => order.side === 'buy' && (bot === null || order.bot === bot),
     )
   }
 
-  /** Returns the cost of the open positions. */
+  /** Returns the cost of the open positions of a bot, or of all bots if `bot` is null. */
   heldLamports(bot: string | null): number {
     return [...this.#recorded.positions.values()]
       .filter((position) => position.state !== 'closed' && (bot === null || position.bot === bot))

@@ -69,7 +69,7 @@ describe('the replay of a segment', () => {
     })
   })
 
-  it('a replay ignores the place at which a strategy threw, but repeats the effects of reading its error', () => {
+  it('a replay ignores the place at which a strategy threw, but repeats a note that the strategy writes when the stack of its error is read', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {

@@ -363,7 +363,7 @@ const KINDS: readonly Kind[] = [
     'audit',
     /first_slot 150/,
   ],
-  ['the position of the wallet is changed', sql(`UPDATE wallet SET json = json_set(json, '$.lamports', 5)`), 'wallet'],
+  ['the cursor of the wallet is changed', sql(`UPDATE wallet SET json = json_set(json, '$.lamports', 5)`), 'wallet'],
   [
     'the balance of a paper wallet is changed',
     sql(`UPDATE account SET json = json_set(json, '$.lamports', 5)`),

@@ -94,7 +94,7 @@ test('a repeating timer is restored with its last firing; a cleared timer is not
   expect(money.timers).toEqual([{ ...timer(1), fired: timeOf(2) }, timer(2)])
 })
 
-test('open conditional orders are restored, and new ones continue the numbers', async () => {
+test('open conditional orders are restored, and new ones continue the numbering', async () => {
   const conditional = (number: number, state: ConditionalOrder['state']): ConditionalOrder => ({
     ...{ id: `c${number}`, time: 5, account: ACCOUNT, bot: 'dips', mint: 'm', reason: 'told to', oneCancelsOther: '' },
     ...{ when: { kind: 'below', price: 1e-6 }, action: { side: 'buy', options: { sol: 0.1, reason: 'told to' } } },
