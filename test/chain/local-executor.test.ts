@@ -7,7 +7,7 @@ import { type Fault, LocalRig } from './local-rig.ts'
 const THIEF = 'So11111111111111111111111111111111111111112'
 
 describe('an order of the local executor', () => {
-  test('an order is verified, guarded, signed, stored and sent, in this order, and its transaction lands', async () => {
+  test('the transaction of an order is verified, then guarded, signed, stored and sent, and it lands', async () => {
     const rig = await LocalRig.open()
     const before = rig.lamports
     const one = rig.buy()

@@ -156,7 +156,7 @@ describe('the timers of a closed position end', () => {
     expect(goesOn([{ strategy: 'told' }, { strategy: 'other' }, { bot: 'gone' }])).toEqual(['t1'])
   })
 
-  it('timers that older versions allowed, but that are no longer allowed, end at the start', () => {
+  it('timers that only older versions of Sluice allowed end at the start', () => {
     expect(goesOn([{ everyMs: 1 }, { everyMs: 99 }, { everyMs: 100 }])).toEqual(['t3'])
     expect(goesOn(Array.from({ length: 1_500 }, () => ({ everyMs: 0 })))).toHaveLength(1_000)
   })

@@ -95,7 +95,7 @@ test('a locked name counts as unused until a holder of the lock marks it as used
   after.release()
 })
 
-test('a name with an empty lock file of an earlier version counts as used', () => {
+test('a name counts as used if its lock file is empty, as earlier versions of Sluice left it', () => {
   const folder = dirname(journalPath())
   lockName(folder, 'key', 'secret').release()
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.lock'))

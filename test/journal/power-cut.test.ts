@@ -28,7 +28,7 @@ const ORDERS = 12
 /** The distance between two places at which the log is cut, bytes. It is less than a page of the journal. */
 const STEP = 3_000
 /**
- * `npm test` cuts the log at each place with only one of the three cases, in turn. CI tries every case at every place.
+ * At each place, `npm test` tries only one of the three endings of the log, in turn. CI tries all three at each place.
  */
 const STRIDE = runs(1) > 1 ? 1 : 3
 

@@ -88,7 +88,8 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
 }
 
 /**
- * Returns whether the list contains an unbooked signature of the same token and side, which may belong to this attempt.
+ * Returns whether the list of signatures contains one that is not booked and that has the side of the attempt, so that
+ * it may belong to the attempt.
  */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(

@@ -26,7 +26,7 @@ function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   return scenario.orders[order] as OrderKind
 }
 
-/** Returns whether two transactions of one token and side are both buys or both sales. */
+/** Returns whether two transactions are both buys or both sales. */
 export function isSameSide(scenario: Case, state: State, one: number, other: number): boolean {
   return (kindOf(scenario, state, one) === 'buy') === (kindOf(scenario, state, other) === 'buy')
 }

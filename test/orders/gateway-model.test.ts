@@ -74,7 +74,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), afterMs: delay, share, downMs: delay }) },
 )
 
-test('every order ends once, executes at most once or sells at most the tokens held, and is never sent before it is durable', () => {
+test('every order ends once and is never sent before it is durable; it executes at most once, or is a full exit that sells at most the tokens held', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(

@@ -254,7 +254,7 @@ test('if the feed reports the key as refused, the waiting entries end', () => {
   expect(world.statesOf(buy)).toEqual(['refused KEY_REFUSED'])
 })
 
-test('while the plan is refused, entries are refused and exits are tried once a minute, and an accepted exit ends this state', () => {
+test('while the plan is refused, entries are refused and exits are tried once a minute; after the service has accepted an exit, entries are accepted again', () => {
   const world = new GatewayWorld()
   const no = only(refused('PLAN_REFUSED', 'never'))
   const exit = anOrder()

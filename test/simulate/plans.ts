@@ -111,8 +111,8 @@ export class Plans {
   }
 
   /**
-   * Called when an entry ended with LIMIT_WAIT. Then all requests that entries may use must be in use, or blocked after
-   * refusals.
+   * Called when an entry ended with LIMIT_WAIT. At that time, all requests that entries may use must be in use, or
+   * blocked after refusals.
    */
   gaveUp(orderId: string, rebootedAt: number): void {
     const { now, complain } = this.#parts

@@ -67,7 +67,7 @@ test.each<Row>([
   ['a pool with enough SOL passes', { minLiquidityLamports: solToLamports(26.7) }, {}, undefined],
   ['a pool with too little SOL is refused', { minLiquidityLamports: solToLamports(26.8) }, {}, 'LIQUIDITY_LOW'],
   [
-    'a migrated pool whose price means enough SOL passes',
+    'a migrated pool passes if its price implies that it holds enough SOL',
     { minLiquidityLamports: solToLamports(84) },
     { price: 4.2e-7 },
     undefined,

@@ -405,7 +405,7 @@ describe('the result of the UTC day', () => {
     expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
   })
 
-  it('if prices are still unknown after a restart, this does not count as a gain of the day', () => {
+  it('after a restart, prices that are still unknown cause no gain of the day', () => {
     const talk = evening()
     const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
     const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })

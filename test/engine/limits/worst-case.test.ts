@@ -143,8 +143,8 @@ const within = (used: number, bound: number | null, what: string): void => {
 }
 
 /**
- * Compares the SOL that was spent per order, per hour, per day and at the same time with the worst case that `sluice
- * check` prints.
+ * Compares the SOL of each order, of each hour, of each day, and of all open orders and positions together with the
+ * worst case that `sluice check` prints.
  */
 function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: readonly Limits[]): void {
   const all = wallet.buys(bot)

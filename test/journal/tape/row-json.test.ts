@@ -54,7 +54,7 @@ test('a recorded row has only the change of a list of keys, but at regular inter
   expect(writer.input(feed(['a', 'b'], 'down'))).toBe('{"kind":"feed","status":"down","dropped":[],"added":[]}')
 })
 
-test('rows of earlier versions, with complete lists, are read unchanged', () => {
+test('rows of earlier versions of Sluice, which have complete lists of keys, are read unchanged', () => {
   const reader = new RowReader()
   expect(reader.input(encodeJson(feed(['a'])))).toEqual(feed(['a']))
   expect(reader.output(encodeJson(keys(['a', 'b'])))).toEqual(keys(['a', 'b']))
