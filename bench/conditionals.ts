@@ -14,8 +14,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const ORDERS = 1_000
 const RUNS = 7
 
-/** A strategy that places a conditional order on each of these tokens, and that passes the number of its orders to
- *  `listed` at a signal. */
+/** A strategy that places a conditional order on each of these tokens. When it receives a signal of the operator, it
+ *  passes the number of its orders to `listed`. */
 function strategyOf(mints: readonly string[], listed: (count: number) => void): Strategy {
   return defineStrategy({
     ...{ name: 'waiting', about: 'waits', params: z.object({}), keys: ['trades'] },

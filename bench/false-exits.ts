@@ -35,7 +35,8 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1).map(({ price }) => price))
 
-/** The engine's rule: it begins with the robust price when the position opens, and drops old prints. */
+/** The price as the engine computes it: it begins as the robust price when the position opens, and does not use old
+ *  prints. */
 function asItRuns(window: ExitWindow): PriceAt {
   let opened = -1
   let folded = -1

@@ -3,8 +3,8 @@ import { encodeBase58 } from '../src/solana/base58.ts'
 
 const TOKENS = 2_000
 const TRADERS = 3_000
-/** Modulus of the clock's nanoseconds that are written into a frame as its stamp: more than a day, and exact as a
- *  double. */
+/** The stamp in a frame is the time of the clock, nanoseconds, modulo this number. The number is longer than a day, and
+ *  small enough that a double holds every stamp exactly. */
 const STAMP = 10n ** 15n
 
 /** Messages of a busy market in the service's format: trades, with a few price updates and new tokens. All are

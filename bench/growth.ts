@@ -17,7 +17,8 @@ const PAIRS = 5
 const MANY_TOKENS = 50_000
 /** In the case with few orders, the strategy trades one of this many tokens. */
 const SPARSE = 20
-/** Number of tokens of the short tape with --smoke: so few that each has enough trades for the slow average. */
+/** Number of tokens of the short tape with --smoke: so few that each token has enough trades for the slower of the two
+ *  averages. */
 const SMOKE_TOKENS = 200
 
 interface Ground {

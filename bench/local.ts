@@ -46,7 +46,8 @@ function purchases(count: number): Case[] {
   return found
 }
 
-/** A node whose simulation returns the expected result immediately, so that only the time of Sluice is measured. */
+/** An RPC node whose simulation returns the expected result immediately, so that only the time of Sluice is
+ *  measured. */
 function nodeFor({ drawn: { user, mint, amount, tokens } }: Case): Rpc {
   const script = nodeScript()
   script.before.set(user.toBase58(), plainAccount(1_000n * SOL))

@@ -1,5 +1,5 @@
-// `npm run bench [-- NAME...] [--json] [--smoke]`: measures the speed of Sluice, and compares it with bare baselines
-// that run at the same time.
+// `npm run bench [-- NAME...] [--json] [--smoke]`: measures the speed of Sluice, and compares it with bare baselines.
+// Runs of Sluice and of a baseline alternate.
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
 import { benchBars } from './bars.ts'

@@ -24,7 +24,7 @@ const { bytes, ends } = encodeFrames(marketTexts(FRAMES))
 const places = stampPlaces(bytes, ends)
 let client: WebSocket | undefined
 let next = 0
-/** Starts the frames that wait for a subscription. */
+/** Starts to send the frames that were requested for the time after a client has subscribed. */
 let begin = (): void => {}
 
 function say(message: FromServer): void {

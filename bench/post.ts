@@ -66,8 +66,8 @@ function barePost(server: Server): () => Promise<number> {
   }
 }
 
-/** Starts a bot with enough money that buys after each trade of 7 SOL. Its orders go through the cloud executor,
- *  although its account is a paper account. */
+/** Starts a bot that buys after each trade of 7 SOL, and that has enough money for all of these buys. Its orders go
+ *  through the cloud executor, although its account is a paper account. */
 export async function tradingRig(
   server: Server,
   folder: string,

@@ -1,6 +1,7 @@
 // Shortens the day for `soak.ts`, which loads this file first, in its threads too. Normally, a token is forgotten at
 // the end of the day after its last trade, and unused token numbers are released once per 16,384 launches. Both take
-// too long for a test. Here, a day lasts four hours of a market that runs 100 times as fast.
+// too long for a test. Here, a day lasts 144 seconds. The market of the soak runs at 100 times its speed, so it
+// plays four hours in that time.
 import { registerHooks } from 'node:module'
 
 /** Length of a day, and the number of launches after which the feed releases unused mint numbers. */

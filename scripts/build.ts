@@ -38,7 +38,8 @@ cpSync(join(root, 'src', programs), join(dist, programs), {
   filter: (path) => !/\.[ch]$/.test(path),
 })
 
-// Copies the two files of prom-client that the metrics need, so that the package itself is not installed next to a key.
+// Copies the two files of prom-client that the metrics need. The published package then does not depend on prom-client,
+// so less foreign code is installed on the computer that holds a wallet's key.
 const promClient = dirname(createRequire(import.meta.url).resolve('prom-client/package.json'))
 const packed = join(dist, 'desk', 'metrics', 'prom-client')
 for (const name of ['lib/registry.js', 'lib/util.js', 'LICENSE'])

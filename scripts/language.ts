@@ -5,7 +5,8 @@ import { findingsOf } from './language/findings.ts'
 
 const EVERYTHING = ['*.md', 'bench', 'config', 'docs', 'scripts', 'src', 'strategies', 'test']
 
-/** The list of phrases that the check looks for. The check leaves out its strings. */
+/** The file with the phrases that the check looks for. The check does not read this file, because it would find each
+ *  phrase there. */
 const WORDS = 'scripts/language/words.ts'
 
 const paths = process.argv.length > 2 ? process.argv.slice(2) : EVERYTHING

@@ -105,7 +105,7 @@ function collapsedSince(
   return undefined
 }
 
-/** Writes the prices of the window's prints, without the legs, to `sorted`. Returns their number. */
+/** Writes the prices of the prints that the candidate uses, without legs, to `sorted`. Returns their number. */
 function collect(
   { prints: most, oldestMs, enough }: Candidate,
   prints: readonly Print[],

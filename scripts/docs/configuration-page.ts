@@ -24,8 +24,8 @@ function section(name: string, one: Schema, file: Schema): string[] {
   return [`## ${name}\n`, `${one.description as string}\n`, ...(rows.length === 0 ? [] : table)]
 }
 
-/** A row for each key; the keys of a section inside follow that section. `shared`: sections whose keys another table
- *  lists. */
+/** A table row for each key. The rows for the keys of an inner section follow the row of that section. `shared`:
+ *  sections whose keys another table lists. */
 function rowsOf(schema: Schema, prefix: string, shared: readonly string[] = []): string[] {
   return partsOf(schema).flatMap((part) =>
     Object.entries(properties(part)).flatMap(([name, one]) => {

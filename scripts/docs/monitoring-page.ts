@@ -125,7 +125,7 @@ function tableOf(section: string, metrics: readonly Metric[]): string[] {
   ]
 }
 
-/** A key of the view as code; other sources as text. */
+/** The source of a metric's value as Markdown: a key of the view as code, any other source as text. */
 function keyText(from: string): string {
   return from.includes(' ') ? from : `\`${from}\``
 }

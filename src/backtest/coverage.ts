@@ -166,8 +166,8 @@ class KeyWatch implements KeyCoverage {
   }
 }
 
-/** Returns the coverage of the keys that the bots need, and a description of missing data. Throws SluiceError (exit 2)
- *  if there are no bots or rows. Also throws it if data is missing, unless `partial` is true. */
+/** Returns the coverage of the subscription keys that the bots need, and a description of missing data. Throws
+ *  SluiceError (exit 2) if there are no bots or rows. Also throws it if data is missing, unless `partial` is true. */
 export function tapeCoverage(
   config: Pick<Config, 'bots' | 'wallets'>,
   market: Market,
@@ -224,8 +224,8 @@ export class WatchedMints {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** Replaces the wanted keys. An order usually adds or removes one or two keys, and the others keep their order, so
-   *  one pass finds the changes. */
+  /** Replaces the wanted keys. A new order usually adds or removes only one or two keys, and the sequence of the other
+   *  keys stays the same, so one pass finds the changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys

@@ -13,8 +13,8 @@ import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
 /**
- * Delays before the restarts of a desk that failed. After the last one it stays down. If a restarted desk has run for
- * `SETTLED_MS`, the next failure is followed by the first delay again.
+ * Delays before the restarts of a desk that failed: one for each failure in a row. A desk that fails after the last
+ * restart stays down. Once a restarted desk has run for `SETTLED_MS`, the delays begin with the first one again.
  */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000

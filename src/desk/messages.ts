@@ -29,7 +29,7 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
-  /** The whole view of the running bots, which later messages change. `news`: the positions of the view. */
+  /** The whole view of the running bots, which later messages change. `news`: the positions, which `view` lacks. */
   | { readonly kind: 'view'; readonly view: View; readonly news?: PositionNews | undefined }
   | { readonly kind: 'change'; readonly change: Update }
   /** The main thread is alive. */

@@ -20,7 +20,8 @@ export interface ServiceAccess {
   readonly venue: Venue
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Returns the key. It is read again for every connection and request, because the key may be replaced at runtime. */
+  /** Returns the API key. It is read again for every connection and request, because the key may be replaced at
+   *  runtime. */
   readonly apiKey: () => string
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
   /** The wallets, at least one. */
@@ -32,7 +33,7 @@ export interface ServiceAccess {
   readonly policy: BuilderPolicy | undefined
   /** Name of the service in the id of an account. A sandbox has a new port at every start but keeps this name. */
   readonly host: string
-  /** Whether no other process can have used the key. */
+  /** Whether no other process can have used the API key. */
   readonly fresh: boolean
   /** Returns the text without any secret; keys that were read later are also removed. */
   readonly redact: (text: string) => string
@@ -45,7 +46,8 @@ export interface ServiceAccess {
 export type WalletKeys = Omit<WalletConfig, 'limits' | 'publicKey'> & { readonly publicKey: string }
 
 const SANDBOX_RPC_PER_SECOND = 50
-/** V8's memory for new objects of the sandbox, whose market and chain are small. By default it grows to 64 MB. */
+/** Limits V8's memory for new objects in the sandbox's process, whose market and chain are small. Without the limit,
+ *  this memory grows to 64 MB. */
 const SANDBOX_FLAGS = ['--max-semi-space-size=1']
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
@@ -185,7 +187,7 @@ async function startSandboxChild(stateFile: string, speed: number, wallets: read
 
 /** The lock that gives this process the exclusive use of an API key. */
 export interface KeyUse {
-  /** Whether this machine has never sent a request with the key. */
+  /** Whether this machine has never sent a request with the API key. */
   readonly isFresh: boolean
   /** Records that a request is about to be sent. */
   began(): void

@@ -73,8 +73,8 @@ export interface RunningBots {
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
-  /** Resolves if the bots end by themselves, because the journal failed, the service refused the key at the start, or
-   *  the sandbox ended; never resolves otherwise. */
+  /** Resolves if the bots end by themselves, because the journal failed, the service refused the API key at the start,
+   *  or the sandbox ended; never resolves otherwise. */
   readonly ended: Promise<Ending>
   /** The state of the bots now. */
   view(): View

@@ -122,7 +122,7 @@ export class Trading {
     return this.#plan
   }
 
-  /** The service last named a plan: the reason why the limits of this plan are unknown; '' if they are known. */
+  /** Reason why the limits of the plan that the service named last are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#planNotice
   }

@@ -287,7 +287,7 @@ export class LiveWorld {
     this.#parts.post({ kind: 'plan', plan })
   }
 
-  /** Handles a refused key. At the start, this ends the command. Later, the bots continue, because the key may be
+  /** Handles a refused API key. At the start, this ends the command. Later, the bots continue, because the key may be
    *  replaced, and open positions still need their exits. */
   #refused(reason: string): void {
     const { end, log, service } = this.#parts

@@ -11,8 +11,8 @@ const NOTHING = (): void => {}
 const CLOSE_MS = 0.01
 const MOST_TRIES = 100
 
-/** Machine time at which `performance.now` was 0 in this thread, ms since the boot. Adding it to `performance.now`
- *  gives the time since the boot. `hrtime.bigint` gives the same time, but a call takes three times as long. */
+/** Time from the boot until `performance.now` was 0 in this thread, ms. Adding it to `performance.now` gives the time
+ *  since the boot. `hrtime.bigint` gives the same time, but a call takes three times as long. */
 const ORIGIN_MS = originMs()
 
 /** Returns milliseconds since the machine's boot, with fractions. The value is the same in all processes, and
@@ -46,11 +46,12 @@ export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   }
 }
 
-/** The machine's time. `now` follows the wall clock, including forward steps, and never decreases: after the wall clock
- *  is set back, `now` runs at half speed until the wall clock has caught up. Delays are monotonic, may have any length,
- *  and never end early. Node keeps a list of timers for each duration and processes one list after the other. After a
- *  delay of the event loop, a timer may therefore fire before another one that was due earlier. To keep the order, one
- *  Node timer here serves a queue that is sorted by due time, as in the simulated clock. */
+/** Real time, in contrast to simulated time. `now` follows the wall clock, including forward steps, and never
+ *  decreases: after the wall clock is set back, `now` runs at half speed until the wall clock has caught up. Delays are
+ *  monotonic, may have any length, and never end early. Node keeps a list of timers for each duration and processes one
+ *  list after the other. After a delay of the event loop, a timer may therefore fire before another one that was due
+ *  earlier. To keep the order, one Node timer here serves a queue that is sorted by due time, as in the simulated
+ *  clock. */
 export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number

@@ -27,7 +27,7 @@ const QUESTIONS = {
   sellNumber: ['tokens', 'baseUnits'],
   /** Events that a subscription to the address of a mint delivers. */
   mintKey: ['both', 'trades', 'updates', 'nothing'],
-  /** Whether an event that matches two keys of a connection is sent once, or once for each key. */
+  /** Whether an event that matches two subscription keys of a connection is sent once, or once for each key. */
   overlap: ['once', 'twice'],
   /** Contents of `keys` in the answer to a subscription: the keys of the request, or all keys of the connection. */
   subscribedKeys: ['request', 'all'],

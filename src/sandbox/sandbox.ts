@@ -23,7 +23,7 @@ import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
 import { BotApi } from './telegram/bot-api.ts'
 
-/** The bot exists only in the sandbox, so its token is not secret. */
+/** API token of the sandbox's Telegram bot. It is not secret, because this bot exists only in the sandbox. */
 const BOT_TOKEN = '1:sandbox-bot-sandbox-bot-sandbox-bot'
 
 export interface SandboxOptions {

@@ -8,7 +8,7 @@ import { DecisionRecord, type Departure, type Entry } from './decision-record.ts
 import { OutsideWatch } from './outside-watch.ts'
 import { upTo, type Veil, veiled } from './veiled-block.ts'
 
-/** Number of further runs whose tape is cut. The tape of each of these runs ends after another row. */
+/** Number of further runs whose tape is cut. In each of these runs, the tape ends after a different row. */
 const CUTS = 100
 /** At most `LATE_CUTS` of these runs end after this number of rows, because a run that ends late takes long. */
 const CUT_ROWS = 80_000

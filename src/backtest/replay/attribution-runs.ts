@@ -75,8 +75,9 @@ export interface PlayedStart {
   readonly items: ReplayedStart['items']
 }
 
-/** Kinds of recorded inputs that a backtest does not have. `operated`: commands of the operator, and changed lists.
- *  `gated`: inputs from the chain and the service that are not reports of orders, such as entry stops and balances. */
+/** Kinds of recorded inputs that a backtest does not have. `operated`: commands of the operator, and changed filter
+ *  lists. `gated`: inputs from the chain and the service that are not reports of orders, such as entry stops and
+ *  balances. */
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 

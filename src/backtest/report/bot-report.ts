@@ -69,8 +69,8 @@ export interface FillRow {
 
 /** Dependence of the fills on estimated depths. */
 export interface DepthReport {
-  /** Number of fills on the curve, whose depth is computed from the price. `assumedFills`: sales into pools of unknown
-   *  depth. `estimatedFills`: fills in pools whose depth is estimated from prints. */
+  /** Number of fills on a token's bonding curve, whose depth is computed from the price. `assumedFills`: sales into
+   *  pools of unknown depth. `estimatedFills`: fills in pools whose depth is estimated from prints. */
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number

@@ -303,7 +303,7 @@ export class ChartTools {
     this.#show(this.#view.from, this.#view.to)
   }
 
-  /** Moves both ends by shares of the visible time. */
+  /** Moves the two ends of the visible range by these shares of its length. */
   #move(from: number, to: number): void {
     const span = this.#view.to - this.#view.from
     this.#show(this.#view.from + from * span, this.#view.to + to * span)

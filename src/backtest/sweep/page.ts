@@ -70,8 +70,8 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** Draws a heat map over one or two swept params: the median of `of`, lamports. Each cell also shows its number of
- *  sets. */
+/** Draws a heat map over one or two swept params. Each cell shows the median of the figure that `of` returns, lamports,
+ *  and the number of param sets in the cell. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
   const { columns, rows } = cells

@@ -41,7 +41,7 @@ export function paramsOf({ strategy, params }: BotConfig, point: Point): Json | 
     : undefined
 }
 
-/** Bots with other settings, by the settings. Each combination is loaded once. */
+/** The variants of the swept bot, by the values of its swept settings. Each combination of values is loaded once. */
 export class VariedBots {
   readonly #ground: Pick<SweepGround, 'config' | 'bot'>
   readonly #bots = new Map<string, BotConfig | { readonly problem: string }>()

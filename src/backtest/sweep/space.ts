@@ -85,7 +85,7 @@ function dimensionOf(
   const found = [...dimensions, ...settings].find((one) => one.name === name)
   if (found !== undefined) return found
   const names = [...dimensions, ...settings].map((one) => one.name)
-  // A key without its section is a frequent mistake.
+  // A frequent mistake is a setting without its section, such as stopLossPercent in place of exits.stopLossPercent.
   const inside = settings.find((one) => one.name.endsWith(`.${name}`))?.name
   const nearest = inside === undefined ? didYouMean(name, names) : `; did you mean ${inside}?`
   throw usage(

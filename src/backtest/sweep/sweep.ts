@@ -62,9 +62,9 @@ export function ranked(results: readonly SetResult[]): SetResult[] {
   )
 }
 
-/** Spearman's rank correlation between sample and hold-out, over the param sets that traded in the sample. It is 1
- *  if both have the same order, about 0 if the orders are unrelated, and -1 for the reverse order. undefined if there
- *  are fewer than three sets, or if all are equal. */
+/** Spearman's rank correlation between sample and hold-out, over the param sets that traded in the sample. It is 1 if
+ *  both rank the sets in the same way, about 0 if the two rankings are unrelated, and -1 if one is the reverse of the
+ *  other. undefined if there are fewer than three sets, or if all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
   const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined

@@ -25,8 +25,8 @@ const OPTIONS = {
 }
 
 /**
- * Starts a process that reads the key and signs. This command itself never reads the key. It ends when that process
- * ends, or at a signal.
+ * Starts a process that reads the wallet's key and signs. This command itself never reads the key. It ends when that
+ * process ends, or at a signal.
  */
 export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
 

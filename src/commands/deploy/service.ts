@@ -12,7 +12,7 @@ import { defineCommand, flag, JSON_LINE, text } from '../options.ts'
 import { confirmLive } from '../trade/run.ts'
 import { MARK, unitFile } from './unit-file.ts'
 
-/** Account under which a service runs. */
+/** User account of the operating system under which the systemd service runs. */
 interface Account {
   readonly name: string
   readonly uid: number

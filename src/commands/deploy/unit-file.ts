@@ -4,7 +4,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 export const MARK = '# Written by `sluice service install`, which replaces this file.'
 
 export interface UnitSettings {
-  /** Account of a system service; undefined for a service of the user who installs it. */
+  /** Name of the user account under which a system-wide systemd service runs; undefined for a systemd service of the
+   *  user who installs it. */
   readonly user?: string
   /** Command with its arguments; paths are absolute. */
   readonly command: readonly string[]
@@ -12,11 +13,11 @@ export interface UnitSettings {
   readonly environmentFile: string
   /** Folders that the process writes. The rest of the file system is read-only for the process. */
   readonly writable: readonly string[]
-  /** Description of the service, for lists of units. */
+  /** Description of the systemd service, for lists of units. */
   readonly about: string
 }
 
-/** Restrictions that both kinds of services support. */
+/** Restrictions that both kinds of systemd services support: those of the system and those of a user. */
 const RESTRICTIONS = `NoNewPrivileges=yes
 ProtectSystem=strict
 PrivateTmp=yes
@@ -50,8 +51,8 @@ KeyringMode=private`
 /** Without PrivateUsers=, a user's manager cannot set up the read-only file system. */
 const OF_A_USER = 'PrivateUsers=yes'
 
-/** Text of a systemd unit that runs bots. An error of the configuration, a refused key and a safety refusal (exit codes
- *  2, 3, 4) require a person's action, so the service is not restarted after them. */
+/** Text of a systemd unit that runs bots. An error of the configuration, a refused API key and a safety refusal (exit
+ *  codes 2, 3, 4) require a person's action, so systemd does not restart the process after them. */
 export function unitFile({ user, command, workingFolder, environmentFile, writable, about }: UnitSettings): string {
   const isSystem = user !== undefined
   // `%t` is the user's runtime directory. It contains the registry by which commands find the process.

@@ -60,7 +60,7 @@ function tapeText({ path, archive, keepTapeDays }: Config['journal']): string {
   return archive ? `keeps the tape; closed days move to ${path}.tape` : `keeps the tape for ${keepTapeDays} days`
 }
 
-/** Returns the rows with the key, the signer and the limits of a wallet. */
+/** Returns the rows with the public key, the signer and the limits of a wallet. */
 function walletRows(wallet: WalletConfig): [string, string][] {
   const { name, publicKey = '', limits } = wallet
   const text =
@@ -118,7 +118,7 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, retry after ${retryMs / 1000} s`
 }
 
-/** Row with the exits of the file that override exits of the strategy; no row if there are none. */
+/** Row with the exits of the YAML file that override exits of the strategy; no row if there are none. */
 function overridden({ overriddenExits }: BotConfig): [string, string][] {
   if (overriddenExits.length === 0) return []
   const way = "set `exits: strategy` at the bot to keep the strategy's"

@@ -27,7 +27,7 @@ export const command = defineCommand({
   },
 })
 
-/** Shows the accounts, and closes the empty ones if `yes`. Returns the exit code. */
+/** Shows the token accounts, and closes the empty ones if `yes`. Returns the exit code. */
 export async function closeAccounts(access: WalletAccess, yes: boolean, json: boolean): Promise<number> {
   const { wallet, rpcs, inUse, isCloud } = access
   const accounts = await readRentAccounts(rpcs.any, wallet, inUse)

@@ -15,9 +15,9 @@ import { confirm, requireConfirmation, wrapped } from '../terminal.ts'
 import { untilInterrupted } from './run-bots.ts'
 
 /**
- * Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the key or the plan. With
- * --probe-live, it then buys and sells a small amount, which proves how the service behaves where its document is not
- * clear.
+ * Tests everything that a run needs. Exits 1 if a check fails, and 3 if the service refuses the API key or the plan.
+ * With --probe-live, it then buys and sells a small amount, which proves how the service behaves where its document is
+ * not clear.
  */
 export const command = defineCommand({
   options: {

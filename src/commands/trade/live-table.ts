@@ -23,8 +23,8 @@ const LOW_ROWS = 30
 
 const POSITIONS_SHOWN = 10
 /**
- * Smallest widths of a terminal, in characters: with columns for mode and orders (`MODES_FROM`), and with all parts of
- * the all-time results (`ALL_PARTS_FROM`).
+ * Widths of the terminal, in characters, from which the tables have columns for mode and orders (`MODES_FROM`), and all
+ * parts of the all-time results (`ALL_PARTS_FROM`).
  */
 const MODES_FROM = 100
 const ALL_PARTS_FROM = 136

@@ -65,7 +65,7 @@ export async function runBots(
     clearInterval(plain)
     await desk?.close()
     await running.stop()
-    // The ending is read only now, because the journal may still have failed at its last commit during the stop.
+    // The ending is read after the stop, because the journal may fail even during the stop, at its last commit.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)

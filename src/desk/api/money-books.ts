@@ -60,7 +60,7 @@ export class MoneyBooks {
     return this.#closed
   }
 
-  /** `most`: number of postings that this call reads. Returns whether nothing is left to read. */
+  /** `most`: maximum number of postings that this call reads. Returns whether nothing is left to read. */
   refresh(most = Number.POSITIVE_INFINITY): boolean {
     const before = this.#upTo.posting
     const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo, most)

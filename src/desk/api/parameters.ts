@@ -70,7 +70,7 @@ export class Parameters {
 
   /**
    * Position in the list at which the page begins, as the previous answer returned it in `next`; undefined for the
-   * first page. `count`: number of numbers that it has.
+   * first page. A position consists of `count` numbers.
    */
   before(count: number): readonly number[] | undefined {
     const value = this.#given.get('before')

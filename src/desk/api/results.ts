@@ -37,7 +37,7 @@ export class Results {
     return { runs: this.#runs() }
   }
 
-  /** Path of the report's file of a run; undefined if there is no run of this name or if it has no report. */
+  /** Path of the HTML report of a run; undefined if there is no run of this name or if it has no report. */
   pageOf(name: string): string | undefined {
     const run = this.#runs().find((one) => one.name === name)
     if (run === undefined || run.page === null) return undefined

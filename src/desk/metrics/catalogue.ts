@@ -489,7 +489,8 @@ function oneHot(all: readonly string[], label: string, present: readonly string[
   return all.map((name) => ({ labels: { ...labels, [label]: name }, value: present.includes(name) ? 1 : 0 }))
 }
 
-/** Sample of the process: a value, or labels with the value 1. */
+/** Sample of the value that `read` returns for the process. If `read` returns labels, the sample has these labels and
+ *  the value 1. There is no sample without a process or a value. */
 function processed({ process }: View, read: (process: ProcessStatus) => number | null | Labels): Sample[] {
   const found = process === null ? null : read(process)
   if (found === null) return []

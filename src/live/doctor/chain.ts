@@ -35,8 +35,8 @@ export interface ChainFound {
 const USUAL_AGE_MS = 1_500
 const BLOCK_TIME_MS = 4_000
 
-/** Examines all RPCs at the same time, each within its request rate. While another process uses the key, the checks use
- *  only half of each rate. */
+/** Examines all RPCs at the same time, each within its request rate. While another process uses the API key, the checks
+ *  use only half of each rate. */
 export async function examineChain({ config, service, clock, http, busy }: DoctorFindings): Promise<ChainFound> {
   const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
     return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
@@ -140,8 +140,8 @@ export interface RpcLook {
 
 /** Number of slots ahead of the present one; no chain has reached such a slot. */
 const FAR_FUTURE_SLOTS = 10000000
-/** Placeholders if no wallet is configured. `SOME_ACCOUNT`: an account that exists on every chain. `NO_SIGNATURE`: a
- *  signature that exists on no chain. */
+/** Placeholders if no wallet is configured. `SOME_ACCOUNT`: a Solana account that exists on every chain.
+ *  `NO_SIGNATURE`: a signature that exists on no chain. */
 const SOME_ACCOUNT = '11111111111111111111111111111111'
 const NO_SIGNATURE = '1'.repeat(64)
 const RESTED_MS = 1200

@@ -8,7 +8,7 @@ export interface Check {
   readonly found: string
   /** Advice on the problem; '' if no action is needed. */
   readonly fix: string
-  /** Whether the service refuses the key or the plan; the command then exits with 3. */
+  /** Whether the service refuses the API key or the plan; the command then exits with 3. */
   readonly refused: boolean
 }
 
@@ -28,7 +28,7 @@ export function refused(name: string, found: string, fix: string): Check {
   return { name, status: 'fail', found, fix, refused: true }
 }
 
-/** Exit code of the command: 0 if no check failed, 3 if the service refused the key or the plan, else 1. */
+/** Exit code of the command: 0 if no check failed, 3 if the service refused the API key or the plan, else 1. */
 export function exitCodeOf(checks: readonly Check[]): ExitCode {
   if (checks.some((check) => check.refused)) return ExitCode.refused
   return checks.some(({ status }) => status === 'fail') ? ExitCode.failed : ExitCode.done

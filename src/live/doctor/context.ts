@@ -4,7 +4,7 @@ import type { Plan } from '../../engine/settings.ts'
 import type { KeyUse, ServiceAccess } from '../service-access.ts'
 import type { JournalLook } from './machine.ts'
 
-/** A process that uses the journal or the key, with its status. */
+/** A process that uses the journal or the API key, with its status. */
 export interface Running {
   readonly holder: string
   readonly health:
@@ -25,7 +25,7 @@ export interface DoctorFindings {
   readonly clock: Clock
   readonly http: Http
   readonly journal: JournalLook
-  /** Another process that uses the key; undefined if there is none. */
+  /** Another process that uses the API key; undefined if there is none. */
   readonly busy: Running | undefined
   readonly keyUse: KeyUse
 }

@@ -123,7 +123,7 @@ export interface Counting {
 }
 
 /** Longest wait until the plan's rate limit permits a request. It is slightly longer than a minute, because Sluice
- *  waits a full minute if it does not know which requests were sent with the key in the last minute. */
+ *  waits a full minute if it does not know which requests were sent with the API key in the last minute. */
 const SLOT_WITHIN_MS = 62000
 
 /** Takes a request from the plan's budget, waits until the journal has recorded this durably, and then sends the

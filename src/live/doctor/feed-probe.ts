@@ -10,7 +10,7 @@ import { MessagePacer } from '../request-pacing.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
-/** Results of one connection with the key. */
+/** Results of one connection with the API key. */
 export interface FeedLook {
   readonly session: SessionFinding
   /** Observations of the feed; undefined if the connection was not authenticated. */
@@ -26,7 +26,7 @@ const AUTHENTICATED_WITHIN_MS = 15_000
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 
-/** Observes the feed until its units are proved, for at most `mostMs` after the service has accepted the key. */
+/** Observes the feed until its units are proved, for at most `mostMs` after the service has accepted the API key. */
 export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
   const look = new Look(service, clock)
   await look.until(() => look.isDecided, AUTHENTICATED_WITHIN_MS)

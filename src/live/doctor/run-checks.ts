@@ -144,7 +144,7 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-/** Used in place of the lock if another process has locked the key; doctor then sends no request. */
+/** Used in place of the lock if another process has locked the API key; doctor then sends no request. */
 const NO_KEY_USE: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
 
 function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {

@@ -4,7 +4,7 @@ import type { Plan } from '../../engine/settings.ts'
 import { durationOf } from '../../runtime/time-text.ts'
 import { type Check, fail, ok, refused, warn } from './check.ts'
 
-/** Outcome of one attempt to connect with the key. */
+/** Outcome of one attempt to connect with the API key. */
 export type SessionFinding =
   | { readonly kind: 'authenticated'; readonly ms: number; readonly plan: string; readonly connectMs: number }
   | { readonly kind: 'refused' | 'unanswered' | 'unread' | 'skipped'; readonly reason: string }

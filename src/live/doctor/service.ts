@@ -36,7 +36,7 @@ export interface ServiceParts extends DoctorFindings {
 
 const LOOK_MS = 10_000
 
-/** Examines the key, the plan, the requirements of the bots, the feed with its units, and the read-only endpoints.
+/** Examines the API key, the plan, the requirements of the bots, the feed with its units, and the read-only endpoints.
  *  Returns the difference between this machine's clock and the clock of the service; undefined if no answer contained a
  *  time. */
 export async function examineService(parts: ServiceParts): Promise<SkewFinding | undefined> {

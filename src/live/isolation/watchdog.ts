@@ -2,15 +2,15 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { Cell } from './engine-thread.ts'
 
 const EVERY_MS = 20
-/** If the process grows by more than this during one handler, the thread is ended: the machine's memory could be
+/** If the process grows by more than this during one handler, the thread is ended: the computer's memory could be
  *  exhausted before the deadline. */
 const MOST_GROWTH_MB = 1024
 /** A thread that received little processor time may exceed its deadline by this factor. */
 const MOST_DEADLINES = 10
 
-/** Watches a thread from the main thread. It counts its own polls instead of reading a clock: a pause of the machine or
- *  of the main thread then makes no handler late. A thread counts as late only if it ran for at least half of the time,
- *  or slept all the time. */
+/** Watches a thread from the main thread. It counts its own polls instead of reading a clock, so that no handler counts
+ *  as late because the whole computer or the main thread has paused. A thread counts as late only if it ran for at
+ *  least half of the time, or slept all the time. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void

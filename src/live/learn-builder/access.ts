@@ -24,8 +24,8 @@ export interface Chain {
 }
 
 /** Requests the samples within the plan's rate limit, and calls `use` with them while the RPC connection is open.
- *  Throws a SluiceError if the service, the chain or the wallet is missing, or if another process uses the key or the
- *  journal. */
+ *  Throws a SluiceError if the service, the chain or the wallet is missing, or if another process uses the API key or
+ *  the journal. */
 export async function withSamples<T>(
   config: Config,
   { mints, amount, say }: Wanted,

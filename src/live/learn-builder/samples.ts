@@ -66,7 +66,7 @@ interface Wanted {
 async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await withSlot(parts.counting, () => builder.build(attempt))
   if (built === undefined) return 'the rate limit of the plan allowed no request within a minute'
-  // The service's text is left out, because it may repeat the request, which contains the key.
+  // The service's text is left out, because it may repeat the request, which contains the API key.
   if (built.kind !== 'built')
     return parts.service.redact(built.kind === 'unsent' ? built.reason : `${built.code}: ${built.reason}`)
   const decoded = decodeTransaction(built.bytes)

@@ -15,7 +15,7 @@ import { type Message, readUpdate, updateIdOf } from './updates.ts'
 /** An event for the users. */
 export interface TelegramEvent {
   readonly kind: TelegramKind
-  /** Name of the bot; '' for an event that concerns every bot. */
+  /** Name of the trading bot; '' for an event that concerns all of them. */
   readonly bot: string
   readonly text: string
 }
@@ -49,7 +49,7 @@ const POLL_SECONDS = 25
 /** Maximum number of messages in the answer to a poll. After a failure, messages are requested one at a time,
  *  because one message always fits into the longest answer that is accepted. */
 const MOST_UPDATES = 4
-/** Shortest time between two polls, so that strangers who write to the bot cannot keep the process busy. */
+/** Shortest time between two polls, so that strangers who write to the Telegram bot cannot keep the process busy. */
 const POLL_EVERY_MS = 1_000
 /** A message that is older than this is not answered, because it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
@@ -166,8 +166,8 @@ export class Telegram {
 
   async #answer(updates: unknown, served: Served): Promise<number> {
     const { clock, log } = this.#parts
-    // Two programs that poll for the same bot end each other's polls in turn, so one successful poll does not show that
-    // the other program has ended.
+    // Two programs that poll for the same Telegram bot end each other's polls in turn, so one successful poll does not
+    // show that the other program has ended.
     if (this.#problem !== undefined && clock.now() - this.#conflictAt > CONFLICT_OVER_MS) {
       log.info({ failures: this.#failures }, 'telegram: questions are answered again')
       this.#problem = undefined

@@ -10,18 +10,18 @@ export interface Message {
   readonly text: string
   /** Time at which Telegram received the message, in whole seconds. */
   readonly time: Millis
-  /** Whether only the user and the bot see the chat. */
+  /** Whether only the user and the Telegram bot see the chat. */
   readonly isPrivate: boolean
-  /** Whether the user wrote the text, instead of forwarding it or choosing it from another bot. */
+  /** Whether the user wrote the text, instead of forwarding it or choosing it from another Telegram bot. */
   readonly isOwn: boolean
 }
 
-/** A press of a button below a message of the bot. */
+/** A press of a button below a message of the Telegram bot. */
 export interface Press {
   readonly kind: 'press'
   readonly update: number
   readonly user: number
-  /** Id of the press, which the bot's answer to the press must contain. */
+  /** Id of the press, which the answer to the press must contain. */
   readonly query: string
   readonly data: string
   /** Id of the message with the button. */
@@ -72,7 +72,7 @@ function pressOf(update: number, query: Fields | undefined): Press | 'ignored' |
   const user = personOf(query?.from)
   const { id, data, message } = query ?? {}
   if (user === undefined || typeof id !== 'string') return 'garbage'
-  // This bot never sends buttons of games or of inline messages.
+  // This Telegram bot never sends buttons of games or of inline messages.
   if (user === 'bot' || data === undefined || message === undefined) return 'ignored'
   const { message_id, chat } = fieldsOf(message) ?? {}
   if (typeof data !== 'string' || !Number.isSafeInteger(message_id)) return 'garbage'

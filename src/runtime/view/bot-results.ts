@@ -53,7 +53,8 @@ export class BotResults {
   readonly #stray = new Map<string, number>()
   readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
-  /** Seq of the last input, its fee, and the bot that paid the fee; '' if that bot is unknown. */
+  /** Seq of the last input, the fee of the failed attempt that this input reported (0 without one, and once the fee is
+   *  counted), and the key of the bot that paid it; '' if that bot is unknown. */
   #late = { seq: 0, fee: 0, bot: '' }
 
   /** Positions that are not closed. */

@@ -40,8 +40,8 @@ export class RunTotals {
     this.#read = undefined
   }
 
-  /** Counts an order that ends. `orders`: the orders before this output was applied. They are needed because a fill
-   *  that becomes final repeats the state of its order. */
+  /** Counts an order that ends. `orders`: the orders before this output was applied. They show whether the state is
+   *  new: when a fill becomes final, the output repeats the state of its order, which must not count twice. */
   take(time: Millis, output: Output, orders: Pick<OpenOrders, 'find'>): void {
     if (output.kind !== 'orderState' || isOpen(output.state)) return
     const { state, code } = output

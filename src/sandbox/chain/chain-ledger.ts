@@ -224,7 +224,7 @@ export abstract class ChainLedger implements Ledger {
   #land(pending: Pending, slot: number): LandedTransaction | undefined {
     const { signature } = pending
     // A transaction of the service lands at the slot that a fault or a test has set, even if its blockhash has expired
-    // until then. A real service would have built such a transaction later, with a newer blockhash.
+    // by then. A real service would have built such a transaction later, with a newer blockhash.
     const isAlive = pending.transaction !== undefined || this.#isAlive(pending.recentBlockhash, slot)
     const { landed, changes } = isAlive
       ? this.#machine.execute(pending, this.#place(slot), this.#slots.behind(BEHIND.finalized + LONGEST_LAG_SLOTS))

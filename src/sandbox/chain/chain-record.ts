@@ -13,7 +13,8 @@ export interface ChainRecord {
   anchor: Anchor
   /** Number of transactions ever submitted. */
   submitted: number
-  /** Name of the kind of `Machine` that holds the accounts; absent on the small ledger. */
+  /** Name of the `Machine` that holds the accounts. Absent in records of earlier versions, which had only the small
+   *  ledger. */
   machine?: string
 }
 
@@ -26,7 +27,7 @@ export function chainChange(body: ChainRecord): Change {
   return { kind: 'chain', key: CHAIN, body }
 }
 
-/** Name of the kind of `Machine` of the saved chain; undefined if there is no chain yet. */
+/** Name of the `Machine` of the saved chain; undefined if there is no chain yet. */
 export function machineOf(records: Records): string | undefined {
   const saved = readChain(records)
   return saved && (saved.machine ?? 'small')

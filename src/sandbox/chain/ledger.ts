@@ -211,7 +211,7 @@ export interface Pending {
   landSlot: number
   /** The service's own record of the transaction; absent if a client sent signed bytes. */
   transaction?: Transaction
-  /** Signed bytes, base64; absent on a machine without the runtime. */
+  /** Signed bytes, base64; absent on the small ledger, whose transactions have no bytes. */
   bytes?: string
 }
 
@@ -228,7 +228,7 @@ export interface Landing {
 /** Holds the accounts of a chain and executes its transactions. The chain (`chain-ledger.ts`) manages blocks, time,
  *  forks and history. */
 export interface Machine {
-  /** Name of the kind of machine. A chain always continues on the machine that its record names. */
+  /** `small` or `runtime`. A chain that began on the small ledger may move to the runtime, but never back. */
   readonly name: string
   /** Whether the machine executes signed bytes; if not, `read` and `simulate` throw Unsupported. */
   readonly runsBytes: boolean

@@ -41,7 +41,7 @@ export interface TransferData {
   lamports: number
 }
 
-/** Transfers SOL. Tests use the transfers as deposits, and as transfers by other programs that have the same key. */
+/** Transfers SOL. Tests use it for deposits, and for transfers by other software that has the wallet's key. */
 export const transferProgram: Program<TransferData> = {
   plan({ from, to, lamports }) {
     const data = Buffer.alloc(12)

@@ -38,8 +38,8 @@ import {
   type TransactionMetadata,
 } from './svm.ts'
 
-/** Creates the instructions of one kind of the sandbox's own transactions. `Transaction.instruction.program` is the
- *  name of the builder for the transaction. */
+/** Creates the instructions of one kind of transaction that the sandbox itself sends. A transaction names its builder
+ *  in `Transaction.instruction.program`. */
 export interface Builder<Data = never> {
   calls(data: Data): Call[]
 }

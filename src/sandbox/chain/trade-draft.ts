@@ -100,7 +100,7 @@ function failing<Terms extends Pick<TradeData, 'side' | 'exact'>>(
   return terms.exact === 'in' ? { ...terms, tokens: IMPOSSIBLE } : { ...terms, lamports: 0n }
 }
 
-/** Transfers SOL. Tests use the transfers as deposits, and as transfers by other programs that have the same key. */
+/** Transfers SOL. Tests use it for deposits, and for transfers by other software that has the wallet's key. */
 export const transferBuilder: Builder<TransferData> = {
   calls: ({ from, to, lamports }): Call[] => [transferCall(from, to, BigInt(lamports))],
 }

@@ -13,7 +13,7 @@ export interface Host {
   readonly dialect: Dialect
   /** Whether the stream is silent: then no connection sends a message. */
   readonly silent: boolean
-  /** Called with the keys that were added to a connection (`added`) or removed from it (`removed`). */
+  /** Called with the subscription keys that were added to a connection (`added`) or removed from it (`removed`). */
   added(connection: Connection, keys: string[]): void
   removed(connection: Connection, keys: string[]): void
 }
@@ -103,7 +103,7 @@ export class Connection {
     this.#reply({ type: 'authenticated', userId: customer.userId, plan: planName(customer, dialect) })
   }
 
-  /** Adds the keys. If one key is invalid, the whole batch is refused; the error does not name the key. */
+  /** Adds the subscription keys. If one key is invalid, the whole batch is refused; the error does not name the key. */
   #subscribe(keys: unknown): void {
     if (!isKeys(keys) || this.keys.size + keys.length > MAX_KEYS) {
       this.#error('SUBSCRIPTION_FAILED', 'Invalid subscription key')

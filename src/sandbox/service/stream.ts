@@ -22,7 +22,7 @@ export interface StreamOptions {
   frames: Frames
 }
 
-/** Serves the WebSocket: sends every market event to the connections with a key that matches it. */
+/** Serves the WebSocket: sends every market event to the connections with a subscription key that matches it. */
 export class Stream implements Host {
   readonly clock: Clock
   readonly customers: Customers

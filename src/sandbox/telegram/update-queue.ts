@@ -17,8 +17,8 @@ const KEPT_MS = 86_400_000
  *  does not support. */
 const USUAL = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query']
 
-/** Holds the updates that the bot has not confirmed yet, and the one `getUpdates` request that may wait for updates.
- *  The bot confirms updates by a higher `offset` in its next request. */
+/** Holds the updates that the Telegram bot has not confirmed yet, and the one `getUpdates` request that may wait for
+ *  updates. The bot confirms updates by a higher `offset` in its next request. */
 export class UpdateQueue {
   readonly #clock: Clock
   #updates: { readonly update: Update; readonly at: number }[] = []

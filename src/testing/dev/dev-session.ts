@@ -12,7 +12,7 @@ const REPORT_EVERY_MS = 500
 /** Maximum number of market rows on which two versions are compared. */
 const MOST_ROWS = 200_000
 
-/** The version of the strategy that runs, with its results. */
+/** The running version of the strategy, with its results. */
 export interface ShownVersion {
   readonly number: number
   /** Time from the save to the first event that the new code handled, ms; undefined for the first version. */
