@@ -16,10 +16,7 @@ interface Story {
 
 export interface ConditionalFigures {
   readonly conditionals: number
-  /**
-   * How often conditional orders triggered. An order triggers when it buys, sells as an exit, or places one installment
-   * of a split order.
-   */
+  /** The number of conditional orders that triggered: they sent an order or are done. */
   readonly triggered: number
   /** The number of conditional orders that ended without being done: cancelled, expired or failed. */
   readonly cancelled: number
