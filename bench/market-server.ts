@@ -24,7 +24,7 @@ const { bytes, ends } = encodeFrames(marketTexts(FRAMES))
 const places = stampPlaces(bytes, ends)
 let client: WebSocket | undefined
 let next = 0
-/** Starts to send the frames that were requested for the time after a client has subscribed. */
+/** Starts to send the frames. Called when they were requested and a client has subscribed. */
 let begin = (): void => {}
 
 function say(message: FromServer): void {

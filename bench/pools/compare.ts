@@ -31,8 +31,8 @@ export interface Comparison {
 const HOLD_MS = 20_000
 const PLACES = Object.keys(ENTRY_PLACES) as EntryPlace[]
 
-/** Backtests all bots of `roster.ts` on one seeded market, and repeats each of their fills in the exact pools of the
- *  market. */
+/** Backtests all bots of `roster.ts` on one seeded market, and executes each of their fills again in pools that are
+ *  computed with the chain's exact arithmetic. */
 export async function compareSeed(folder: string, options: ExactMarketOptions): Promise<Comparison[]> {
   const market = playMarket(options)
   const path = join(folder, `tape-${options.seed}.db`)

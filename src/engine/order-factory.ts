@@ -144,8 +144,8 @@ export class OrderFactory {
   /** Returns how long a full exit waits for evidence before it is repeated, ms; null if it must not be repeated. A
    *  repeat is safe only if the wallet holds no other tokens of the mint, because the repeat would sell them. No other
    *  bot of the wallet can hold the mint, because its buys are refused (MINT_OWNED). The engine does not know whether
-   *  the wallet has tokens of the mint from elsewhere. If it ever learns that they are more than 1 %, this method must
-   *  return null. */
+   *  the wallet has tokens of the mint from elsewhere. If it ever learns that such tokens are more than 1 % of the
+   *  position, this method must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }

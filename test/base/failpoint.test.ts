@@ -43,7 +43,7 @@ test.each<[Failpoint, number, string[], number]>([
   },
 )
 
-test('the process is killed at the failpoint that its environment names, when it is reached for the named time', () => {
+test('the process is killed when it reaches a failpoint for the n-th time; its environment names the failpoint and n', () => {
   const source = (name: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${name}`, import.meta.url)))
   const script = `import(${source('runtime/failpoint.ts')}).then(async () => {
     const { failpoint } = await import(${source('base/failpoint.ts')})

@@ -402,7 +402,7 @@ describe('a desk that other machines can reach', () => {
   const admit = (reach: object, peer: string, headers: Record<string, string>) =>
     gate(reach).admit({ method: 'GET', target: '/login', headers, headerCount: 3, peer })
 
-  test('a proxy names the client, and the cookie is bound to the host', () => {
+  test('behind a proxy, a header names the client, and the cookie is valid for this host only', () => {
     expect(admit({ proxy: ['10.0.0.5'] }, '::ffff:10.0.0.5', proxied)).toMatchObject({
       ...{ address: '1.2.3.4', isSecure: true, cookieName: '__Host-sluice' },
     })

@@ -122,7 +122,7 @@ describe.concurrent('a service that echoes requests', () => {
     },
   )
 
-  test('if the service repeats a request in its answer to an order, the order contains the message without secrets', async ({
+  test('if the answer to an order repeats the request, the journal records the answer without the secrets in it', async ({
     onTestFinished,
   }) => {
     const { stage, loud } = await openLoudStage(onTestFinished)

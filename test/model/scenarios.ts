@@ -15,10 +15,25 @@ export const QUICK: Readonly<Record<string, Scenario>> = {
   'cloud: strangers use the wallet': { ...cloud, inflows: 2, foreign: 1 },
   'cloud: the service retries after a revert': { ...cloud, attempts: [2], crashes: 1, persists: true },
   'cloud: an RPC without block times': { ...cloud, attempts: [2], crashes: 1, undated: true },
-  'cloud: the service executes at any later time (A1 broken)': { ...cloud, attempts: [2], crashes: 1, broken: ['A1'] },
-  'cloud: the service executes twice (A2 broken)': { ...cloud, crashes: 1, broken: ['A2'] },
-  'cloud: the signature index loses a transaction (A4 broken)': { ...cloud, crashes: 1, forks: 1, broken: ['A4'] },
-  'cloud: the service executes a refused attempt (A7 broken)': { ...cloud, attempts: [2], crashes: 1, broken: ['A7'] },
+  'cloud: the service executes at any later time (assumption A1 does not hold)': {
+    ...cloud,
+    attempts: [2],
+    crashes: 1,
+    broken: ['A1'],
+  },
+  'cloud: the service executes twice (assumption A2 does not hold)': { ...cloud, crashes: 1, broken: ['A2'] },
+  'cloud: the signature index loses a transaction (assumption A4 does not hold)': {
+    ...cloud,
+    crashes: 1,
+    forks: 1,
+    broken: ['A4'],
+  },
+  'cloud: the service executes a refused attempt (assumption A7 does not hold)': {
+    ...cloud,
+    attempts: [2],
+    crashes: 1,
+    broken: ['A7'],
+  },
   'local: a buy': { ...local, crashes: 2, forks: 2 },
   'local: a partial exit': { ...local, orders: ['partial exit'], crashes: 1, forks: 1 },
   'local: a full exit and its repetition': { ...local, orders: ['full exit'], crashes: 1, forks: 1 },
@@ -28,7 +43,12 @@ export const QUICK: Readonly<Record<string, Scenario>> = {
     attempts: [2, 1],
     forks: 1,
   },
-  'local: the signature index loses a transaction (A4 broken)': { ...local, crashes: 1, forks: 1, broken: ['A4'] },
+  'local: the signature index loses a transaction (assumption A4 does not hold)': {
+    ...local,
+    crashes: 1,
+    forks: 1,
+    broken: ['A4'],
+  },
 }
 
 /** Scenarios whose check takes half a minute in total. CI checks them. */
@@ -79,7 +99,7 @@ export const LARGE: Readonly<Record<string, Scenario>> = {
     crashes: 1,
     broken: ['A1', 'A2', 'A7'],
   },
-  'cloud: the service executes a refused attempt during another buy (A7 broken)': {
+  'cloud: the service executes a refused attempt during another buy (assumption A7 does not hold)': {
     ...cloud,
     ...{ orders: ['buy', 'buy'], attempts: [1, 2], broken: ['A7'] },
   },

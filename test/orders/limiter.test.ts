@@ -384,7 +384,7 @@ const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): S
 })
 
 test.each([
-  ['with a fresh key, two exits are sent at once', 'fresh' as const, [0, 0]],
+  ['with an API key that has sent no request yet, two exits are sent without waiting', 'fresh' as const, [0, 0]],
   ['after the log was lost, the second of two exits waits a minute', [], [0, MINUTE]],
   ['after a log of another boot, the second of two exits waits a minute', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
   [

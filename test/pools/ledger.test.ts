@@ -70,7 +70,7 @@ test.each([
   expect(Number(fills[0]?.exactTokens) / 1e6).toBeCloseTo((10 * tokensBefore) / (solBefore + 10), 1)
 })
 
-test('a partial sale sells the same share of the exact balance', () => {
+test('a partial sale sells the same share of the balance in the exact pool as of the position of the bot', () => {
   const fills = [fill('buy', 10_000, 50_000, SPENT), fill('sell', 20_000, 25_000, 2)]
   const {
     fills: [, sold],

@@ -236,8 +236,8 @@ const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
 /**
- * Returns how a second process uses the same wallet. Most of these runs have no other faults: only then do the checks
- * know to the second when the second process's trades become visible.
+ * Returns how a second process uses the same wallet. Most of these runs have no other faults: only then do the
+ * checks know exactly when the trades of the other process become visible.
  */
 function companyOf(seed: number): { share: number; isAlone: boolean } {
   const { chance, between } = draws(seed, 'shared wallet')

@@ -77,7 +77,8 @@ function lifeComplaints(id: string, { said }: Story): string[] {
   return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins in the state ${said[0]?.state}`]
 }
 
-/** Checks that the order's row, from which a start restores the order, has the state of the order's last output. */
+/** Checks that the order's row has the state of the order's last output. A process that starts restores the order from
+ *  this row. */
 function rowComplaints(db: Database, id: string, { said }: Story): string[] {
   const rows = db
     .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')

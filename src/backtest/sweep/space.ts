@@ -24,7 +24,7 @@ export interface Range {
 /** Values of the swept params and settings. A setting is named by its path, such as `exits.stopLossPercent`. */
 export type Point = Readonly<Record<string, number>>
 
-/** Number of param sets in a grid without steps. */
+/** Number of param sets in a grid if its ranges state no steps. */
 const USUAL_SETS = 64
 const MOST_SETS = 100_000
 

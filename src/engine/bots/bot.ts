@@ -304,8 +304,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 }
 
-/** Costs of the requests that use up more of a bot's allowance than 1, because they write more to the journal or delay
- *  other bots more. */
+/** A request usually uses up 1 of a bot's allowance of requests. These requests use up more, because they write more to
+ *  the journal or delay other bots more. */
 export const COST = {
   /** A timer that fires writes a row to the journal and runs a handler. */
   firing: 5,

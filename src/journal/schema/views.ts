@@ -34,8 +34,8 @@ function doubleOf(bits: string): string {
       * (SELECT value FROM power2 WHERE exponent = ${exponent}) END)`
 }
 
-/** Returns the SQL of the part of a column that a chunk of 64 rows needs. A column that is constant or has an index is
- *  needed as a whole. */
+/** Returns SQL that cuts the bytes of 64 rows out of a stored column. A column that is stored as a single value or as a
+ *  dictionary is returned whole. */
 function part(name: string, width: number, indexed = false): string {
   const whole = indexed ? `length(b.${name}) = ${width} OR b.${name}_index IS NOT NULL` : `length(b.${name}) = ${width}`
   const piece = `substr(b.${name}, c.n * ${CHUNK * width} + 1, ${CHUNK * width})`

@@ -102,7 +102,7 @@ describe('lost answers', () => {
     expect(rig.kinds(one)).toBe('unknown absent')
     expect(rig.paid).toHaveLength(1)
   })
-  test('an order is reverted if a late answer names a failed transaction, whose fee is reported once', async () => {
+  test('an order ends as reverted if a late answer names a transaction that failed on the chain; its fee is reported once', async () => {
     const rig = await open()
     const one = rig.buy()
     const resolution = rig.send(one)

@@ -176,7 +176,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
     [account({ halted: true })],
     [/^HALTED since before this start: /],
   ],
-  ['a halt that was resumed', [money({ halted: true })], [account({})], []],
+  ['an account whose halt was ended by `resume`', [money({ halted: true })], [account({})], []],
   [
     'a strategy that threw an error',
     [],

@@ -69,7 +69,7 @@ describe('the replay of a segment', () => {
     })
   })
 
-  it('a replay ignores the place at which a strategy threw, but repeats a note that the strategy writes when the stack of its error is read', () => {
+  it('a replay does not compare where a strategy threw; if the strategy writes a note when the stack of its error is read, the replay contains the note too', () => {
     const nosy = {
       ...dipBuyer,
       start: (_params: unknown, bot: Bot) => {

@@ -415,7 +415,7 @@ describe('the unit of sold amounts that a probe sale proves', () => {
     expect(sellNumberOf({ ...sale, ...given })).toBe(unit)
   })
 
-  test('a probe sale of a token without decimals does not prove the unit of sales', () => {
+  test('a probe sale of a token with 0 decimals does not prove in which unit sales are stated', () => {
     expect(sellNumberOf({ decimals: 0, held: 9n, written: 'tokens', asked: 3n, sold: 3n })).toBe(null)
   })
 

@@ -266,7 +266,7 @@ test('if the answer to a press or a question fails, this is logged, and later me
   expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed; the log contains the reason', expect.any(String)])
 })
 
-test('each update from Telegram is answered once, even if its numbers start again from a lower number', async () => {
+test('each update is answered once, even if the numbers of updates start again from a lower number', async () => {
   const rig = served()
   const offsets: number[] = []
   const update = (update_id: number) => ({
