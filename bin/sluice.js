@@ -4,10 +4,7 @@ import { existsSync, lstatSync, mkdirSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
-
-const NEW_OBJECTS_BYTES = 8 * 2 ** 20
-const MOST_SURVIVORS = 8_000
+import { setFlagsFromString } from 'node:v8'
 
 const version = process.versions.node.split('.').map(Number)
 if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
@@ -29,29 +26,14 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
   void import(installed || !existsSync(source) ? '../dist/main.js' : source.href)
 }
 
-/** Sets the sizes of V8's heap for a backtest. The space for new objects gets 8 MB: in a smaller space, the columns of a
- *  block survive two collections while the block is read, and then only a collection of the whole heap frees them. By
- *  default, the space grows to 70 MB. Other garbage is collected when the heap is three times the live data, or twice
- *  with `isWriting`; less frequent collections would not be faster. Must run before other modules load, because V8 does
- *  not return this memory. V8 also refuses code that was compiled under other flags, so the cache of compiled code has
- *  a folder for each set of flags. */
+/** Keeps V8's heap small: its space for new objects keeps its present size (by default it grows to 70 MB; see also
+ *  `src/backtest/new-objects.ts`), and garbage is collected when the heap is three times the live data, or twice with
+ *  `isWriting`. Less frequent collections would not be faster. Must run before other modules load, because V8 does not
+ *  return this memory. V8 also refuses code that was compiled under other flags, so the cache of compiled code has a
+ *  folder for each set of flags. */
 function keepHeapSmall(isWriting) {
-  growSpaceOfNewObjects()
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString(`--heap-growing-percent=${isWriting ? 100 : 200}`)
-}
-
-/** Makes V8 grow its space for new objects once. V8 has no function for this: the space grows when as many bytes have
- *  survived collections as it holds. */
-function growSpaceOfNewObjects() {
-  setFlagsFromString('--semi-space-growth-factor=4')
-  const survivors = []
-  while (sizeOfNewObjects() < NEW_OBJECTS_BYTES && survivors.length < MOST_SURVIVORS)
-    for (let number = 0; number < 100; number++) survivors.push(new Array(64).fill(0))
-}
-
-function sizeOfNewObjects() {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
 }
 
 /** Lets V8's space for new objects keep its present size in all threads (by default it grows to 70 MB). Most of what a

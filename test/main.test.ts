@@ -37,15 +37,6 @@ test('--version prints the version of the package', () => {
   expect(sluice(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test("V8's space for new objects has 8 MB in a backtest", () => {
-  const code = `import { getHeapSpaceStatistics } from 'node:v8'
-    const sizeOf = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
-    process.on('exit', () => console.error(sizeOf() / 2 ** 20))`
-  const hook = `data:text/javascript,${encodeURIComponent(code)}`
-  const { status, stderr } = sluice(['backtest', '--help'], process.execPath, ['--import', hook])
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '8\n' })
-})
-
 test('--help of each command exits with 0', () => {
   const parser = new URL('../src/commands/parse.ts', import.meta.url).href
   const script = `import { parse } from '${parser}'
