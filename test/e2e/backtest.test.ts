@@ -28,7 +28,8 @@ test('the tape of a paper run on the sandbox can be backtested', async ({ onTest
     onTestFinished,
   )
   const running = await venue.start()
-  await until('fills on paper', () => running.model.fills.size >= 8)
+  // The backtest draws other latencies, so the last orders of the run may still be open at the end of the tape.
+  await until('fills on paper', () => running.model.fills.size >= 10)
   await running.stop()
   const backtest = (journal: string, ...more: string[]) =>
     called(['backtest', venue.configFile, '--journal', journal, ...more])
