@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They start processes, listen, or change what all of a process shares, such as the measured load. */
+/** Test files that start processes, open sockets, or change state that a whole process shares, such as the measured
+ *  load. */
 const APART = [
   'test/e2e/**',
   'test/simulate/**',
@@ -14,7 +15,7 @@ const APART = [
   'test/*.test.ts',
 ]
 
-/** They measure the memory of a process, so no other file may run in theirs. */
+/** Test files that measure the memory of their process, so that no other file may run in the same process. */
 const ALONE = ['test/flat*.test.ts']
 
 /** The long files in the order of their start. Files that start many processes alternate with files that mostly wait:
@@ -26,8 +27,8 @@ const FIRST = [
   ...['crashes', 'protocol', 'no-rpc', 'simulate', 'kills'],
 ]
 
-/** Vitest starts large files first, although short files may run long. The files of `parts`, which only compute, fill
- *  the end, so that no core is idle until the last file. */
+/** By default, Vitest starts the files with the most text first. This order starts the files that run longest first.
+ *  The files of the project `parts` only compute and come last, so that no core is idle at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification): number => {
@@ -44,8 +45,8 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Node runs the sources itself, as it does for users: half the processor time of an import, and true columns in
-    // the errors of strategies.
+    // Node loads the sources itself, as it does for users, and not through Vite. This halves the processor time of an
+    // import, and the errors of strategies have the right columns.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: ['--conditions', 'development'],
     setupFiles: [here('./test/support/own-runtime-directory.ts')],
@@ -53,7 +54,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Many tests wait for real blocks and processes: with two workers, two cores would be idle for a third of the time.
     maxWorkers: 4,
-    // Ends what never ends, and nothing else: a machine may be as busy as it likes.
+    // The limits end only tests that hang. A test on a busy machine must not fail because it is slow.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.

@@ -133,8 +133,8 @@ export async function tapeOf(folder: string, rows: number, tokens: number): Prom
   return tape
 }
 
-/** Figures of two processes of one program, over many rows and over few. `rate`: rows per second of processor time,
- *  without the fixed cost of a process. */
+/** Computes figures from two runs of the same program: `many` over `rows` rows, `few` over `FEW` rows. `rate`: rows per
+ *  second of processor time, without the fixed cost of a process. */
 function figuresOf(rows: number, many: CommandCost, few: CommandCost) {
   return {
     rate: ((rows - FEW) / (many.processorMs - few.processorMs)) * 1000,

@@ -13,7 +13,7 @@ import { played, randomMarket, TOKENS } from './random-market.ts'
 const DENSITIES = [3, 12, 30, 100]
 /** The density of recorded tokens, for which the goal counts: the mean over the minutes in which a token trades. */
 const RECORDED = 100
-/** The density for which reading the indicators at every trade is measured too. */
+/** Trades of a token per minute in the case that reads the indicators at every trade, and not only at every bar. */
 const READ_EACH = 12
 const BLOCKS = 64
 const ROUNDS = 3
@@ -56,7 +56,7 @@ const declared = {
   }),
 } as const
 
-/** Like `without`, but with bars and five indicators, which it reads at each bar. */
+/** The strategy `without`, extended by bars and by five indicators that it reads at the end of each bar. */
 const withBars = defineStrategy({
   ...declared,
   name: 'with',
@@ -85,7 +85,7 @@ const withConditions = defineStrategy({
   }),
 })
 
-/** Like `withBars`, but it reads the five indicators at each trade. */
+/** The strategy `withBars`, changed so that it reads the five indicators at each trade. */
 const atTrades = defineStrategy({
   ...declared,
   name: 'at-trades',

@@ -1,7 +1,7 @@
 import { defineStrategy, z } from '../src/index.ts'
 
 /** Buys nine of ten tokens at the first trade of at least 0.3 SOL at which the token has a price, and buys again after
- *  each sale. Records a note for the other tokens. */
+ *  each sale. For the other tokens, it records the decision not to buy with `bot.note`. */
 export const trader = defineStrategy({
   name: 'trader',
   about: '',

@@ -28,15 +28,14 @@ const STALLED = 90
  *  position, so 1,000 are open on average. */
 const BLOCKS = 16
 const EXITS_A_BLOCK = 125
-/** Number of blocks before the measured blocks; their times do not count. The threads of the journal and of the desk
- *  are new in each pair. An exit takes several times as long while V8 compiles their code, and such exits would be the
- *  slowest hundredth of the first blocks. */
+/** Number of blocks of exits that are not measured, at the beginning of each pair. Each pair starts new threads for the
+ *  journal and the desk. While V8 compiles the code of these threads, an exit takes several times as long. */
 const WARM_UP_BLOCKS = 4
 const SMOKE_EXITS_A_BLOCK = 5
 /** Share of the requests that is reserved for exits. */
 const RESERVED_SHARE = 0.2
-/** `LAST_CHANGES_MS`: time after a block in which its last changes reach the browsers. `SETTLE_MS`: time in which
- *  browsers come and receive the whole view, or leave. */
+/** Wait after a block of exits, ms, so that its last changes reach the browsers. `SETTLE_MS`: wait after browsers have
+ *  connected or left, ms, so that new ones have received the whole view. */
 const LAST_CHANGES_MS = 300
 const SETTLE_MS = 1_000
 const MOST_RATIO = 1.2
@@ -145,8 +144,8 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
 
 /** Starts a process for browsers. Real browsers run on other machines, so this process must not take processor time
  *  from the process that trades. A low priority is not enough: on Linux, a process that has begun to run may keep its
- *  processor for a millisecond, even if a thread with a higher priority wakes up. Only a process of the class `idle`
- *  leaves its processor at once. */
+ *  processor for a millisecond, even if a thread with a higher priority wakes up. Only a process of the scheduling
+ *  class `idle` leaves its processor immediately. */
 function startBrowsers(): ChildProcess {
   const file = new URL('./browsers-process.ts', import.meta.url)
   const idle = ['--idle', '0', process.execPath]

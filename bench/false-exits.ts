@@ -8,8 +8,8 @@ import { median, type Print, quantile, readPrints } from './exit-study/prints.ts
 
 /** An exit is false if the price rises above the stop again within this number of prints. */
 const BACK_WITHIN = 10
-/** The true price of a print, which is known only later, is the median of the print with this many prints before and
- *  after it. */
+/** Number of prints before and after a print from which the true price at the print is computed. The true price is the
+ *  median of all of these prints, so it is known only later. */
 const TRUTH_SIDE = 10
 /** Index of the print at which the first position opens. */
 const FIRST = 20
@@ -19,8 +19,8 @@ const LANDING_MS = 1_500
 interface Outcome {
   exits: number
   falseExits: number
-  /** Delays of the exits after the true price reached the stop, in prints. `lateSeconds`: the same delays in seconds.
-   *  An exit is left out if the true price never reached its stop. */
+  /** For each exit: the number of prints from the time at which the true price reached the stop until the exit.
+   *  `lateSeconds`: the same delay in seconds. Exits whose stop the true price never reached are not in these lists. */
   readonly latePrints: number[]
   readonly lateSeconds: number[]
   /** Proceeds of each position as a multiple of its cost, at the true prices and without fees. */
@@ -35,8 +35,8 @@ const lastPrints =
   (prints, at) =>
     median(prints.slice(Math.max(0, at + 1 - window), at + 1).map(({ price }) => price))
 
-/** The price as the engine computes it: it begins as the robust price when the position opens, and does not use old
- *  prints. */
+/** The price of the exits as the engine computes it. It begins as the robust price when the position opens, and does
+ *  not use prints from before the opening. */
 function asItRuns(window: ExitWindow): PriceAt {
   let opened = -1
   let folded = -1

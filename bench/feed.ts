@@ -54,7 +54,8 @@ async function bareRate(server: Server, messages: number): Promise<Rates> {
   return trades > 0 ? rates : { wall: 0, thread: 0 }
 }
 
-/** Returns the rates of Sluice's feed, engine and journal together. The time ends when the last row is durable. */
+/** Returns the rates of Sluice's feed, engine and journal together. The measurement ends when the last row is
+ *  durable. */
 async function ourRate(server: Server, folder: string, messages: number): Promise<Rates> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let watch: ReturnType<typeof stopwatch> | undefined

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url'
 export interface Figure extends Spread {
   readonly name: string
   readonly unit: string
-  /** Value that the median must reach, if there is a goal. `atMost`: whether the goal is a maximum. */
+  /** Value that the median must reach; absent if the figure has no goal. `atMost`: the median must not exceed the goal;
+   *  otherwise it must not be below the goal. */
   readonly goal?: number
   readonly atMost?: boolean
 }
@@ -36,7 +37,8 @@ export async function pairs(runs: number, ours: Run<number>, bare: Run<number>, 
   return (await pairsOf(runs, of(ours), of(bare), label)).value
 }
 
-/** Like `pairs`, for runs with several figures. `label` is printed to stderr while the pairs run. */
+/** Runs Sluice and the baseline alternately, as `pairs` does, for runs that return several figures each. `label`: name
+ *  in the progress lines on stderr; without it, there are no such lines. */
 export async function pairsOf<K extends string>(
   runs: number,
   ours: Run<Readonly<Record<K, number>>>,

@@ -94,7 +94,7 @@ function limiterNs(): number {
   return ((performance.now() - start) * 1e6) / ORDERS
 }
 
-/** Mean time of the runner per row, ns, if it receives `run` rows at once and the engine makes no decision. */
+/** Mean time that the runner needs per row, ns, if rows arrive in groups of `run` rows and cause no decision. */
 function rowNs(run: number): number {
   const time = Float64Array.from({ length: 8_192 }, (_, row) => row)
   const block = { time, length: time.length } as unknown as Block

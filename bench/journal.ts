@@ -127,8 +127,8 @@ const SIGNATURE = 88
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
 /** Appends one blob per column and block. Mints and traders are numbered per block, texts are unchanged; nothing is
- *  decoded or checked. Whole columns are copied at once, and tokens are numbered in an array, because both are faster
- *  than a loop over rows. */
+ *  decoded or checked. Each column is copied with one call, and tokens are numbered in an array, because both are
+ *  faster than a loop over rows. */
 function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean): number {
   const db = new Database(path)
   db.pragma('page_size = 8192')

@@ -34,7 +34,7 @@ function heapBytes(): number {
 }
 
 /** Returns the memory of an engine and of the paper market, bytes, at the beginning and after each day. Each token of
- *  the market trades for a while and never again. */
+ *  the market trades for some time after its launch, and not later. */
 function heapByDay(launches: number): number[] {
   const random = seededRandom(1)
   const mints = new Mints()

@@ -75,7 +75,8 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-/** Runs one bench after the other and prints each result at once, because all together take some minutes. */
+/** Figures of all benches. The figures of each bench are printed as soon as it has run, because all benches together
+ *  take some minutes. */
 const all: Figure[] = []
 for (const [name, bench] of Object.entries(benches)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue

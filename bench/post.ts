@@ -100,7 +100,7 @@ export async function tradingRig(
   })
 }
 
-/** A trade that triggers a buy. */
+/** Returns the message of a trade at which the bot buys. */
 export function signOf(mint: string, random: Random): string {
   return tradeText(mint, base58(random, 64), mint, 1e-7, random).replace(
     /"amount":[^,]+,"tokensTraded":[^,]+/,
@@ -108,8 +108,8 @@ export function signOf(mint: string, random: Random): string {
   )
 }
 
-/** Measures by turns a bare commit with a bare POST request, and an order of Sluice. The same pause precedes each
- *  measurement. */
+/** Measures alternately a bare commit with a bare POST request, and an order of Sluice. Before each measurement there
+ *  is the same pause. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)

@@ -171,7 +171,8 @@ if (!(seconds > 0)) {
 const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'anonymous', 'sandbox', 'journal']
 console.log(heads.map((head) => head.padStart(10)).join(''))
 const readings = await inTemporaryFolder((folder) => soak(folder, seconds))
-/** Measurements from the time on at which all modules are loaded and the tokens of two days are in memory. */
+/** Measurements after the first two days of the market. From then on, all modules are loaded, and the number of tokens
+ *  in memory no longer grows. */
 const settled = readings.filter(({ hour }) => hour > (2 * DAY * SPEED) / HOUR)
 if (settled.length > 2) {
   for (const part of ['main', 'engine', 'rss', 'anonymous', 'sandboxRss', 'journal', 'liveTokens'] as const) {

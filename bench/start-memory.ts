@@ -72,7 +72,8 @@ function memoryByName(pids: readonly number[]): Map<string, number> {
 /** Starts the demo as a user does, waits, and returns the memory of its processes by their names, MB. `cache`: folder
  *  of compiled code. */
 async function start(folder: string, cache: string, seconds: number): Promise<Map<string, number>> {
-  // npx puts these folders first, and npm would then run on the Node of this repository instead of the user's.
+  // npx puts the folders `node_modules/.bin` first in PATH. With them, npm would run on the Node of this repository
+  // instead of the user's.
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.endsWith('node_modules/.bin'))
   const demo: ChildProcess = spawn('npm', ['start', '--', '--journal', join(folder, `${Math.random()}.db`)], {
     ...{ cwd: ROOT, stdio: 'ignore', detached: true },

@@ -8,7 +8,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const MILLIONS = [0.25, 1, 4, 16]
 const SMOKE_MILLIONS = [0.03]
 
-/** Measures one pair of runs for each length, because the longest takes minutes. `millions`: millions of rows. */
+/** Measures sweeps over tapes of several lengths. There is only one pair of runs for each length, because the longest
+ *  takes minutes. `millions`: the lengths, millions of rows. */
 export async function benchSweepLengths(smoke = false, millions = MILLIONS): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     writeStrategies(folder)

@@ -16,7 +16,7 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 
 const BARE = fileURLToPath(new URL('./bare/main.ts', import.meta.url))
 const SETS = 64
-/** Number of param sets that also run as single backtests. They represent all `SETS` sets. */
+/** Number of param sets that also run as single backtests. The time of all `SETS` sets is extrapolated from these. */
 const SINGLES = 8
 const ROWS = 4_000_000
 /** Number of rows for param sets that make orders, because such runs take much longer. */

@@ -113,7 +113,7 @@ interface Part {
   entrySize: number
 }
 
-/** Addresses equal offsets in the file. */
+/** Returns the bytes of the ELF file. Each part has the same address in memory as its offset in the file. */
 function writeProgram(code: Buffer, entry: number, calls: Call[]): Buffer {
   const syscalls = [...new Set(calls.map(({ syscall }) => syscall))]
   const [names, placeOf] = nameTable(['entrypoint', ...syscalls])
@@ -130,7 +130,8 @@ function writeProgram(code: Buffer, entry: number, calls: Call[]): Buffer {
   const relocations = calls.map(({ offset, syscall }) =>
     words(start + offset, (BigInt(syscalls.indexOf(syscall) + 2) << 32n) | BigInt(R_BPF_64_32)),
   )
-  // FLAGS: relocations in the code; REL, RELSZ, RELENT; SYMTAB, SYMENT; STRTAB, STRSZ; the end.
+  // Entries of the ELF section `.dynamic`, as pairs of tag and value: FLAGS (TEXTREL), REL, RELSZ, RELENT, SYMTAB,
+  // SYMENT, STRTAB, STRSZ, NULL.
   const dynamic = [0x1e, 4, 0x11, relocationsAt, 0x12, relocations.length * RELOCATION, 0x13, RELOCATION]
   dynamic.push(6, symbolsAt, 0x0b, SYMBOL, 5, namesAt, 0x0a, names.length, 0, 0)
   const parts: Part[] = [

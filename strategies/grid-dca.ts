@@ -36,7 +36,7 @@ export default defineStrategy({
     },
     onFill(fill, token) {
       const lots = lotsOf(token)
-      // `durable` keeps the list of lots across restarts. It is deleted when the position has closed.
+      // `durable` keeps the list of lots across restarts. The list is deleted when the position has closed.
       if (fill.side === 'sell') token.durable = token.position ? lots.slice(0, -1) : null
       else token.durable = [...lots, fill.price]
     },

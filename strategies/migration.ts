@@ -40,8 +40,12 @@ export default defineStrategy({
       const isLate = above > params.maxAbovePercent
       const isQuiet = bar.volumeSol < params.minVolumeSol
       if (isLate || isQuiet)
-        bot.note(token.mint, isLate ? `${above.toFixed(0)} % above the end of the curve` : 'too little volume')
-      else bot.buy(token, { sol: params.sizeSol, reason: `left its curve, ${above.toFixed(0)} % above its end price` })
+        bot.note(token.mint, isLate ? `${above.toFixed(0)} % above the curve's end price` : 'too little volume')
+      else
+        bot.buy(token, {
+          sol: params.sizeSol,
+          reason: `left its curve, ${above.toFixed(0)} % above the curve's end price`,
+        })
     },
   }),
 })

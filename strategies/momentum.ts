@@ -18,7 +18,7 @@ const params = z.object({
 
 export default defineStrategy({
   name: 'momentum',
-  about: 'Buys when the fast average of the price crosses above the slow one with volume, sells when it falls below.',
+  about: 'Buys when the fast average price crosses above the slow one at high volume, sells when it falls below.',
   params,
   keys: ['trades'],
   bars: (params) => ({ [widthOf(params)]: { keep: 1, silent: 'gap' as const } }),

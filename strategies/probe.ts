@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** The request that a signal carries as its data. */
+/** Data of a signal: the order that `sluice doctor` requests. */
 const request = z.object({
   mint: z.string(),
   sol: z.number().optional(),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-/** Number of rows for each kind of failure: the rows N1 to N15, F1 to F16, and so on. */
+/** Number of rows of each kind of failure in the catalogue of failures. The rows of kind N are N1 to N15, and so on. */
 const ROWS = { N: 15, F: 16, S: 18, C: 21, D: 8, P: 13, G: 13 }
 
 interface Row {

@@ -27,7 +27,7 @@ const NOTHING = 25
 interface Case {
   readonly what: string
   readonly things: number
-  /** Creates one item and removes it. */
+  /** Returns a function that creates one thing, such as a subscription or an order, and removes it. */
   readonly make: () => (number: number) => void | Promise<void>
 }
 
@@ -100,6 +100,6 @@ test('blocks that no code reads are freed, even if their thread creates no other
     blocks.push(new WeakRef(new LiveBlock([])))
     if (number % 10 === 9) await new Promise(setImmediate)
   }
-  // Each block has 1.8 MB of shared memory, which no other figure of Node includes.
+  // Each block has 1.8 MB of shared memory, which no other memory figure of Node includes.
   expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
 })

@@ -30,7 +30,7 @@ const CALLBACKS: Readonly<Record<string, string>> = {
     on_position_opened on_position_changed on_position_closed`,
 }
 
-/** Returns the rows of the table about a framework, each with the texts of both columns. */
+/** Returns the rows of the table about a framework. Each row is the texts of its two columns. */
 function rowsOf(framework: string): readonly (readonly [string, string])[] {
   const section = page.split(/^## /m).find((text) => text.startsWith(framework)) ?? ''
   return [...section.matchAll(/^\| (.*?) \| (.*) \|$/gm)].map(([, theirs = '', ours = '']) => [theirs, ours])

@@ -21,7 +21,7 @@ class BarePrices {
     this.#counts = new Uint32Array(tokens)
   }
 
-  /** Adds a trade. Returns false if it is too small to count for the robust price. */
+  /** Adds a trade. Returns false if the trade is too small to count for the robust price. */
   fold(token: number, amount: number, size: number): boolean {
     const print = amount / size
     if (!isSized(amount, print)) return false
@@ -103,7 +103,7 @@ const sma: Loop = (blocks, tokens) => {
 /** Counts the falls of a token's robust price, in the same way as the strategy dip-buyer. */
 const dip: Loop = (blocks, tokens) => dips(blocks, tokens, [DROP])
 
-/** Fall that no price can reach: each row is examined, but none triggers an action. */
+/** A fall of 101 percent, which no price can reach. With it, every row is examined, but no row triggers an action. */
 export const DROP = 101
 
 /** Counts, for each value of `drops`, the falls of at least this many percent, as one bot of dip-buyer for each value

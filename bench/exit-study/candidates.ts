@@ -25,7 +25,7 @@ const AGES = [
   { oldestMs: 600_000, enough: 21 },
 ] as const
 
-/** Plain medians of the last prints, as a baseline for the candidates. */
+/** Medians of the last 21 and 41 prints without further rules, as a baseline for the candidates. */
 export const PLAIN: readonly Candidate[] = [21, 41].map((prints) => {
   return { prints, middle: 'median', skipsLegs: false, collapse: 0, oldestMs: 60_000, enough: 5 }
 })

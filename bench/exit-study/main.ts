@@ -10,8 +10,8 @@ import { lossOn, type Summary, summarize } from './loss.ts'
 import { type Block, generatedBlocks, NOISES, poolBlocks, recorded, sandboxBlocks } from './markets.ts'
 import { type Print, readPrints, reversedInstants } from './prints.ts'
 
-/** A set of tokens on which the rules are compared. To test the choice on unseen data, all data sets with the same
- *  `source` are left out together. */
+/** Tokens on whose prints the rules are compared. To test the chosen rule on unseen data, the rule is also chosen
+ *  without the data sets of one `source`, and then tested on them. */
 interface DataSet {
   readonly name: string
   readonly source: string

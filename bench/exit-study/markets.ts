@@ -14,7 +14,8 @@ export interface Block {
   readonly fallsAt?: number
 }
 
-/** The true price of a recorded token is the median of a print with this many prints before and after it. */
+/** Number of prints before and after a print of a recorded token. The median of all of these prints is the true
+ *  price. */
 const TRUTH_SIDE = 10
 
 /** Prints of a recorded token, with a median of the prints around each print as its true price. */

@@ -39,8 +39,8 @@ export interface ExactMarket {
 }
 
 const LAUNCHES_PER_SECOND = 0.3
-/** Number of plain constant-product pools at the opening of the market. `HONEYPOTS_PER_LAUNCH`: launches of honeypots,
- *  tokens that only their owner can sell, per other launch. */
+/** Number of constant-product pools with which the market begins. `HONEYPOTS_PER_LAUNCH`: number of launches of
+ *  honeypots (tokens that only their owner can sell), divided by the number of all other launches. */
 const PLAIN_POOLS = 16
 const HONEYPOTS_PER_LAUNCH = 0.03
 const SMALLEST_WHALE_SOL = 5
@@ -49,16 +49,17 @@ const LARGEST_WHALE_SOL = 40
 const ACTIVE_MS = 15_000
 /** Mean times between two events of the same kind, ms. */
 const EVERY = { whale: 9_000, dump: 15_000, honeypot: 1_000 / LAUNCHES_PER_SECOND / HONEYPOTS_PER_LAUNCH }
-/** Share of the plain pools whose liquidity is withdrawn during the recording. */
+/** Share of the constant-product pools whose liquidity is withdrawn during the recording. */
 const WITHDRAWN_SHARE = 0.2
 const STAYING_PERMILLE = 40n
-/** Share of the trades of a plain pool that are followed by a pause. */
+/** Share of the trades of a constant-product pool that are followed by a pause. */
 const PAUSE_SHARE = 0.005
 const GAPS_PER_MINUTE = 0.1
 
 /** Plays a market that a seed determines. The sandbox generates launches with their traders, wrong prices of routed
- *  swaps, migrations of sold-out curves, and creators that sell everything. This function adds plain pools of any
- *  depth, whales (buyers of 5 to 40 SOL), large sales, withdrawn liquidity, honeypots and interruptions of the feed. */
+ *  swaps, migrations of sold-out curves, and creators that sell everything. This function adds
+ *  constant-product pools of any depth, whales (buyers of 5 to 40 SOL), large sales, withdrawn liquidity, honeypots and
+ *  interruptions of the feed. */
 export function playMarket({ seed, minutes }: ExactMarketOptions): ExactMarket {
   return new Play(seed, minutes * 60_000).run()
 }
@@ -159,8 +160,8 @@ class Play {
     return listing
   }
 
-  /** Opens a plain pool with 15 to 400 SOL and a share of the supply. Some of these pools are shallower and some are
-   *  deeper than the pool of a freshly migrated token. */
+  /** Opens a constant-product pool with 15 to 400 SOL and a share of the token's supply. Some of these pools are
+   *  shallower and some are deeper than the pool of a freshly migrated token. */
   #openPlainPool(): void {
     const virtualSol = BigInt(Math.floor(15 * (400 / 15) ** this.#draws.next() * 1e9))
     const virtualTokens = (TOKEN_SUPPLY * BigInt(Math.floor(this.#draws.between(20, 500)))) / 1_000n
@@ -219,8 +220,8 @@ class Play {
     this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
   }
 
-  /** Moves the price of a plain pool: a trader sells as many tokens as 3 to 60 % of the pool's tokens, or buys for such
-   *  a share of its SOL. */
+  /** Moves the price of a constant-product pool by one trade. Its size is 3 to 60 % of the pool's tokens if it is a
+   *  sale, or of the pool's SOL if it is a buy. */
   #dump(): void {
     if (this.#plain.length === 0) return
     const token = this.#draws.pick(this.#plain)

@@ -3,7 +3,7 @@ import type { Fill } from '../../src/engine/order.ts'
 import { SLOT_MS } from '../../src/solana/constants.ts'
 import { DisplacedPool, type ExactPool } from './exact-pool.ts'
 
-/** Position of an order among the trades of the slot in which it landed, as the share of the slot that comes before the
+/** Position of an order in the Solana slot in which it landed: the share of the slot's duration that is before the
  *  order. The real position is unknown, so each result is computed for three positions. */
 export const ENTRY_PLACES = { start: 0, middle: 0.5, end: 1 } as const
 export type EntryPlace = keyof typeof ENTRY_PLACES
@@ -74,8 +74,8 @@ export function ledgerOf(pool: ExactPool, fills: readonly Fill[], options: Ledge
   }
 }
 
-/** Buys with the amount of a fill. The service takes its fee from the amount, and the venue receives the rest. If the
- *  curve sells out, the buyer pays less. */
+/** Buys with the amount of a fill. The service takes its fee from the amount, and passes on the remaining SOL to the
+ *  venue. If the curve sells out, the buyer pays less. */
 function bought(displaced: DisplacedPool, { tradeLamports, costs }: Fill): { paid: number; tokens: bigint } {
   const toVenue = BigInt(tradeLamports - costs.serviceFeeLamports)
   const { sol, fee, tokens } = displaced.buy(toVenue)

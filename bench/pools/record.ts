@@ -32,7 +32,7 @@ export function modelCode(root = ROOT): string {
   return hash.digest('hex')
 }
 
-/** Returns the figures of the comparison that a report prints. */
+/** Returns the figures that the report of a backtest prints about the comparison of the fill model with exact pools. */
 export function recordOf(
   summaries: readonly Summary[],
   { seeds, date, code }: Pick<ExactPools, 'seeds' | 'date' | 'code'>,
@@ -55,7 +55,7 @@ export function recordOf(
   }
 }
 
-/** Writes the figures into the source of the report. */
+/** Writes the figures into src/backtest/report/exact-pools.ts, from which the report of a backtest takes them. */
 export function writeRecord(record: ExactPools): void {
   const value = (one: unknown): string =>
     Array.isArray(one) ? `[${one.map(value).join(', ')}]` : typeof one === 'string' ? `'${one}'` : String(one)

@@ -6,7 +6,7 @@ import { DisplacedPool, type ExactPool } from './exact-pool.ts'
  *  lost money, the model overstates the bot's result, even if each of its fills is right. */
 export interface RefusedBuys {
   readonly refused: number
-  /** Number of these buys that the exact pool would have filled within the slippage. */
+  /** Number of refused buys that the exact pool would have filled within the slippage. */
   readonly fillable: number
   /** Result of the fillable buys, lamports, if their tokens are sold after a fixed time; without network fees. */
   readonly resultLamports: number

@@ -65,7 +65,8 @@ export function misses(summaries: readonly Summary[]): string[] {
  *  bug. Such a run has too few markets for a confidence interval. */
 const ROUGH_PERCENT = 3
 
-/** Returns the same as `misses`, for runs with too few markets for a confidence interval. */
+/** Returns one sentence for each limit that the figures exceed. For runs with too few markets for a confidence
+ *  interval: the limit is `ROUGH_PERCENT`. */
 export function roughMisses(summaries: readonly Summary[]): string[] {
   return summaries.flatMap(({ bot, place, pessimismPercent, fills }) => [
     ...(-pessimismPercent > ROUGH_PERCENT

@@ -24,7 +24,7 @@ function section({ name, exports }: EntryPoint): string[] {
   return [`## ${name}\n`, `${INTRODUCTIONS[name]}\n`, `${contents}\n`, ...parts.flatMap(member)]
 }
 
-/** Functions and constants come first, then the contract of strategies, then the types that it uses. */
+/** Order on the page: 0 for functions and constants, 1 for the types in engine/strategy.ts, 2 for all other types. */
 function rank({ kind, sources }: Reflection): number {
   if (kind === Kind.function || kind === Kind.variable) return 0
   return sources?.[0]?.fileName === 'engine/strategy.ts' ? 1 : 2

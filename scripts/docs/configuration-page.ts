@@ -40,7 +40,8 @@ function rowsOf(schema: Schema, prefix: string, shared: readonly string[] = []):
   )
 }
 
-/** The object schemas among the branches of a schema, or of the items of a list. */
+/** Returns the schemas of objects that a value can match: the schema itself, its `anyOf` branches, and the items of a
+ *  list. */
 function partsOf(schema: Schema): Schema[] {
   const branches = [schema, ...((schema.anyOf ?? []) as Schema[])]
   return [

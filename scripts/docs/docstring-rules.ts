@@ -14,7 +14,7 @@ const RANGES = /\d|\b(positive|at least|at most|up to|above|below|any)\b/
 /** Matches the names of types whose fields the user sets. */
 const GIVEN = /(Options|Rules|Step|Stale|Plan)$/
 
-/** Types of answers to requests that may be refused. */
+/** Names of the types that requests return if they may be refused. */
 const ANSWERS = ['Placed', 'Answer']
 
 export interface Finding {
@@ -28,7 +28,8 @@ export function findingsOf(entryPoints: readonly EntryPoint[]): Finding[] {
   return entryPoints.flatMap(({ exports }) => exports.flatMap((one) => findings(one, one.name, '')))
 }
 
-/** `above`: the docstring of the member that contains this one. It may describe this one by its name. */
+/** Findings of a member and of the members inside it. `above`: the docstring of the enclosing member. If it mentions
+ *  the name of this member, it counts as the docstring of this member. */
 function findings(one: Reflection, path: string, above: string): Finding[] {
   if (one.inheritedFrom !== undefined || one.kind === Kind.constructor) return []
   const own = docstring(one)
@@ -81,7 +82,8 @@ function isValue({ kind }: Reflection): boolean {
   return kind === Kind.property || kind === Kind.variable
 }
 
-/** Members of a type, and of an object type that is written in place. */
+/** Returns the members of an interface or a class, and the members of object types that are written in the declaration
+ *  of a value, a parameter or a result. */
 function insideOf(one: Reflection): readonly Reflection[] {
   const result = one.signatures?.[0]
   const parts = [one.type, result?.type, ...(result?.parameters ?? []).map(({ type }) => type)]

@@ -16,7 +16,7 @@ import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
-/** Name under which `worthFact` records values in the journal. */
+/** Name of the journal's record with the liquidation values of positions. */
 const WORTH = 'worth'
 
 /** Returns a function that gives the prices and the liquidation value of a position at the end of a journal's tape, as

@@ -35,8 +35,8 @@ function toStderr(line: string): void {
   try {
     writeSync(2, line)
   } catch {
-    // A line that cannot be written is lost. `sluice status` also shows the state, and urgent events are also sent as
-    // alerts.
+    // A log line that cannot be written is dropped, because a full disk must not stop the bots. `sluice status` and the
+    // alerts do not need the log.
   }
 }
 
@@ -54,8 +54,8 @@ function textOf(json: string): string {
 /** Length of the shortest secret that is redacted. The configuration check refuses shorter secrets, because redacting
  *  them would damage ordinary words. */
 const SHORTEST_SECRET = 4
-/** Length from which a part of a secret URL is redacted too, because an error may show a path or a query without the
- *  host. */
+/** Parts of a secret URL with at least this number of characters are redacted on their own, because an error may show a
+ *  path or a query without the host. */
 const SHORTEST_URL_PART = 8
 const REDACTED = '[redacted]'
 

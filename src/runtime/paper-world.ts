@@ -78,8 +78,8 @@ export class PaperWorld {
     }
   }
 
-  /** Restores the price impact of the fills of the last hour on later orders of their accounts. `tapeOf` returns the
-   *  tape of at least the last hour. */
+  /** Restores the price impact that the fills of the last hour have on later orders of the same account. `tapeOf`
+   *  returns the tape of at least the last hour. */
   recall(fills: readonly Fill[], tapeOf: (mints: Mints) => Iterable<Block>): void {
     const since = this.#clock.now() - RECALLED_MS
     const late = fills.filter(({ account, time }) => time >= since && this.#routes.has(account))
@@ -130,8 +130,8 @@ export class PaperWorld {
       this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
   }
 
-  /** Returns a sink that also passes inputs to the paper market. It is for an engine that handles each input
-   *  immediately. */
+  /** Returns a sink that also passes inputs to the paper market. Only for an engine in this thread, which handles each
+   *  input immediately. */
   withInputs(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),

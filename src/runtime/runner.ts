@@ -22,8 +22,8 @@ export interface RunnerOptions extends EffectsOptions {
 }
 
 /** The only entrance to the engine. It gives every market row and every input a number and a time, writes it to the
- *  journal with the engine's outputs, and carries out the outputs. Items that are posted while another item is handled
- *  wait in a queue. */
+ *  journal with the engine's outputs, and carries out the outputs. Inputs that are posted while a row or an input is
+ *  handled wait in a queue. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -49,7 +49,7 @@ export class Runner implements Sink {
     const { engine, journal } = this.#options
     const { outputs } = engine
     const { time: times } = block
-    assert(outputs.length === 0, 'outputs were not carried out')
+    assert(outputs.length === 0, 'the engine has outputs that were not carried out')
     this.#busy = true
     const firstSeq = this.#nextSeq
     const lastTime = this.#lastTime
@@ -87,7 +87,7 @@ export class Runner implements Sink {
   #takePosted(): void {
     const { clock, engine, journal } = this.#options
     for (let input = this.#posted.shift(); input !== undefined; input = this.#posted.shift()) {
-      assert(engine.outputs.length === 0, 'outputs were not carried out')
+      assert(engine.outputs.length === 0, 'the engine has outputs that were not carried out')
       const seq = this.#nextSeq++
       const time = Math.max(clock.now(), this.#lastTime)
       this.#lastTime = time
@@ -102,7 +102,7 @@ export class Runner implements Sink {
     const { outputs } = this.#options.engine
     const count = outputs.length
     this.#effects.carryOut(seq, time, outputs)
-    assert(outputs.length === count, 'the engine decided while its outputs were carried out')
+    assert(outputs.length === count, 'the engine added outputs while the runner carried out earlier ones')
     outputs.length = 0
   }
 }
@@ -111,7 +111,7 @@ export interface EffectsOptions {
   readonly clock: Clock
   readonly journal: Journal
   readonly gateway: GatewayPort
-  /** Gives the source the keys to which the bots subscribe. */
+  /** Passes the subscription keys that the bots want to the source of market rows. */
   readonly want: (keys: readonly string[]) => void
   /** Requests that a mint's pool is read on the chain. Absent if there is no chain; the requests are then ignored. */
   readonly poll?: ((mint: string) => void) | undefined

@@ -41,12 +41,12 @@ export interface AnySegment {
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Returns what the engine has seen of a position's token; undefined without a position. The result may be a quarter
-   *  of a second old. */
+  /** Returns the value and the prices of a position, as the engine has computed them; undefined without a position. The
+   *  result may be a quarter of a second old. */
   readingOf(owner: Owner): PositionReading | undefined
-  /** Whether no item waits for the engine. */
+  /** Whether the engine has handled all market rows and inputs so far. */
   readonly isIdle: boolean
-  /** Waiting time of the oldest item without an answer, ms. */
+  /** Waiting time of the oldest row or input that the engine has not answered, ms. */
   readonly lagMs: number
   /** Number of market rows handled since the start. */
   readonly rowsHandled: number

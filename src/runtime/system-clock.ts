@@ -4,7 +4,7 @@ import { DueQueue } from '../base/due-queue.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 
-/** The longest delay that `setTimeout` accepts. With a longer delay, it would fire at once. */
+/** The longest delay that `setTimeout` accepts. With a longer delay, the timer would fire immediately. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NOTHING = (): void => {}
 /** Two readings of the clock at most this far apart count as simultaneous, ms. */

@@ -57,7 +57,7 @@ export function inRandomMarkets<P, S>(
 }
 
 function withSeeds({ seed, error }: Failure, others: readonly Failure[], markets: number): Error {
-  const more = others.length === 0 ? '' : `; seeds ${others.map((other) => other.seed).join(', ')} fail later`
+  const more = others.length === 0 ? '' : `; seeds ${others.map((other) => other.seed).join(', ')} fail after more rows`
   error.message += `\n${1 + others.length} of ${markets} markets fail, this one after the fewest rows${more}; to run it alone: seeds: [${seed}]`
   return error
 }

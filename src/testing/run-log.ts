@@ -9,8 +9,8 @@ import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Journal } from '../orders/ports.ts'
 
-/** Journal of a test. It keeps decisions, orders and fills in memory, is not durable, and reports each commit as
- *  complete at once. */
+/** Journal of a test. It keeps decisions, orders and fills in memory, writes nothing to disk, and reports each commit
+ *  as complete immediately. */
 export class RunLog implements Journal {
   readonly orders: TestOrder[] = []
   readonly fills: FillView[] = []
@@ -154,15 +154,15 @@ export interface TestLine {
   readonly fields: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** A refused request, or a note of the strategy. */
+/** A refused request, or a decision that the strategy recorded with `bot.note`. */
 export interface TestRemark {
-  /** Time of the request or note, ms since the Unix epoch. */
+  /** Time of the refusal or of the call of `bot.note`, ms since the Unix epoch. */
   readonly time: Millis
   /** Mint of the token, base58. */
   readonly mint: string
-  /** Error code of the refusal; '' for a note. */
+  /** Error code of the refusal; '' for a call of `bot.note`. */
   readonly code: ErrorCode | ''
-  /** Reason of the refusal, or the text of the note. */
+  /** Reason of the refusal, or the text that was passed to `bot.note`. */
   readonly reason: string
 }
 

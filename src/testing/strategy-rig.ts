@@ -57,8 +57,8 @@ export interface RandomMarket {
 export interface TestRestart {
   /** Seconds between the end of the process and the start of the next one; default 5. */
   readonly downSeconds?: number
-  /** Whether the process ends at once, as after `kill -9`, and `onStop` is not called. Default: the process shuts down
-   *  cleanly. */
+  /** Whether the process ends immediately, as after `kill -9`, without a call of `onStop`; default: the process shuts
+   *  down cleanly. */
   readonly isKilled?: boolean
   /** An edited strategy for the next process; default: the same strategy. */
   readonly strategy?: Strategy
@@ -290,7 +290,8 @@ export class StrategyRig {
   source(name: string, data: unknown): void {
     const declared = this.#strategy.sources?.[name]
     const names = Object.keys(this.#strategy.sources ?? {}).join(', ') || 'none'
-    if (declared === undefined) throw new SluiceError(`source ${name}: the strategy declares ${names}`, ExitCode.usage)
+    if (declared === undefined)
+      throw new SluiceError(`the strategy declares no source ${name}; it declares ${names}`, ExitCode.usage)
     const checked = checkSource(declared.schema, data)
     if (!checked.ok) throw new SluiceError(`source ${name}: ${checked.problem}`, ExitCode.usage)
     this.#process.sink.post({ kind: 'source', bot: LONE_BOT, name, data: checked.data })
@@ -338,8 +339,8 @@ export class StrategyRig {
     this.#process.clock.advanceTo(time)
   }
 
-  /** Throws the error that the strategy threw, or an error about a property that is false. It is thrown only now,
-   *  because an error must not pass through the engine. */
+  /** Throws the error that the strategy threw, or an error about a property that is false. Called after the engine has
+   *  returned, because an error must not pass through the engine. */
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined

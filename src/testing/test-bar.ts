@@ -16,13 +16,14 @@ export interface TestBar {
   readonly high?: number
   /** Lowest robust price, SOL per whole token; default: the lower of `open` and `close`. */
   readonly low?: number
-  /** SOL of all prints together; default: 1 SOL per print, or the volume of the width. */
+  /** SOL of all prints together; default: 1 SOL per print, or the bar's width if the width is a volume. */
   readonly volumeSol?: number
-  /** Number of buys; default 10, or half of the trades of the width. @unitless */
+  /** Number of buys; default 10, or half of the bar's width if the width is a number of trades. @unitless */
   readonly buys?: number
-  /** Number of sells; default 10, or the trades of the width without the buys. @unitless */
+  /** Number of sells; default 10, or the trades that are not buys if the width is a number of trades. @unitless */
   readonly sells?: number
-  /** Length of a bar of trades or of a volume, seconds; default: one second per print. */
+  /** Duration of the bar, seconds, if the bar's width is a number of trades or a volume; default: one second per
+   *  print. */
   readonly seconds?: number
   /** Mint of the token; default `MINT`. */
   readonly mint?: string

@@ -24,7 +24,7 @@ export class Overload {
     this.#load = load
   }
 
-  /** Adjusts the level. Called once a second. */
+  /** Called once a second. Raises the level if the event loop is overloaded, lowers it if the loop has recovered. */
   tick(): void {
     const load = this.#load()
     if (load >= FULL && this.level < 2) this.level++

@@ -38,7 +38,7 @@ export interface Venue extends VenueTerms {
 
 /** Request budgets by plan. */
 export interface Plans {
-  /** Plans with published numbers, the smallest first. */
+  /** Plans whose limits are published, the smallest first. */
   readonly published: readonly [Plan, ...Plan[]]
   /** Plan that applies at the start. `auto` means the smallest plan until the venue names the plan of the key. */
   first(configured: string | Plan): Plan
@@ -116,8 +116,8 @@ export interface FeedCounts {
   readonly losses: number
 }
 
-/** Delivers the rows `from` to `to` (exclusive) of a block. Returns the index of the first row that was not accepted;
- *  the caller offers the rest again. */
+/** Delivers the rows `from` to `to` (exclusive) of a block. Returns the index of the first row that was not accepted.
+ *  The caller must offer this row and the following ones again. */
 export type DeliverRows = (block: LiveBlock, from: number, to: number) => number
 
 // Interfaces of executors and builders.

@@ -61,7 +61,7 @@ function cutFrames(socket: WebSocket, on: SocketEvents): void {
 
 /** First byte of an unfragmented text frame. Servers send frames without a mask. */
 const TEXT = 0x81
-/** Length code of a frame of 64 KB or more, which has a longer header. Such a frame is left to the library. */
+/** Length code of a frame of 64 KB or more, which has a longer header. The library `ws` reads such frames. */
 const LONG = 127
 const MASK = 0x80
 

@@ -100,8 +100,8 @@ function tripsOf({ bots: [bot] }: Backtest): readonly RoundTrip[] {
 const LAG_MS = 15_000
 
 /**
- * Returns the most lamports, without fees, that the exact pool would have paid for the tokens of a round trip until the
- * given time.
+ * Returns the highest value of a round trip's tokens before `until`, in lamports: the proceeds if all of them had been
+ * sold to the exact pool at its best moment, without fees.
  */
 function mostPaid({ mint, openedAt, boughtTokens }: RoundTrip, depths: Depths, until: number): number {
   const path = depths.get(mint) ?? []

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 
 const FILE = new URL('../../src/backtest/new-objects.ts', import.meta.url).href
 
-/** Returns the size of V8's space for new objects, MB, in a new process in which the space cannot grow otherwise. */
+/** Returns the size of V8's space for new objects, MB, after `growSpaceOfNewObjects` in a new process. V8 itself does
+ *  not change the size in this process. */
 function sizeWith(bots: number): string {
   const code = `import { getHeapSpaceStatistics } from 'node:v8'
     import { growSpaceOfNewObjects } from '${FILE}'

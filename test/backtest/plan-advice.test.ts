@@ -53,7 +53,7 @@ test('if bots share a request budget, exits wait with the plan Standard and do n
     expect(peakPerMinute).toBeGreaterThan(100)
     expect(peakPerMinute).toBeLessThan(1_000)
     expect(premium.lostLamports).toBe(0)
-    // The loss is the difference between the two runs.
+    // What the Standard plan loses is the result with Premium minus the result with Standard.
     expect(standard.lostLamports).toBe(premium.netLamports - standard.netLamports)
     const alone = runBacktest({ ...config, service: { ...config.service, plan: 'premium' } }, market, {
       partial: false,

@@ -99,7 +99,7 @@ describe('the sums of a backtest', () => {
       expect(result.fees.failed).toBe(fees)
       expect(result.fees.network).toBe(fills.length * 505_000)
       expect(result.buys + result.sells).toBe(fills.length)
-      // The money of the wallet in the engine's own accounting.
+      // The last balance of the wallet that the engine itself computed.
       const account = journal.outputs.findLast(
         (output) => output.kind === 'account' && output.money.account.endsWith(`|${result.name}`),
       )

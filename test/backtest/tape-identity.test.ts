@@ -41,8 +41,8 @@ function blockOf(some: readonly Row[], mints: Mints): Block {
 }
 
 /**
- * Returns the hash of rows in blocks that begin at the row numbers `cuts`. `told` contains items that are not rows; the
- * key of each item is the number of the row that follows it.
+ * Returns the hash of rows in blocks that begin at the row numbers `cuts`. `told`: market items that are not rows, such
+ * as gaps, by the number of the row before which they come.
  */
 function hashOf(some: readonly Row[], cuts = [0], told: Record<number, MarketItem> = {}, mints = new Mints()): string {
   const identity = new TapeIdentity()

@@ -126,7 +126,8 @@ function account(rig: LocalRig, address: string): Buffer | undefined {
 }
 
 /**
- * Amounts that the attacks take. They exceed the slippage and the cost limit of the order. Other attacks take 1 SOL.
+ * Amounts that these attacks take: more than the slippage and the cost limit of the order allow. All other attacks take
+ * 1 SOL.
  */
 const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
   'take tokens': 2_000_000_000_000n,
@@ -200,7 +201,7 @@ describe.each(['buy', 'sell'] as const)('an attack when a signed %s executes', (
     const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
     expect(harm).toEqual([])
     if (kinds.includes('filled')) {
-      // The order was filled within its limits: the attack took nothing, or no more than the order may cost.
+      // The order was filled. Including everything that the attack took, the order cost no more than its limit.
       expect(lamports).toBeGreaterThanOrEqual(side === 'buy' ? -solToLamports(BOUND) : 0)
       if (side === 'buy') expect(tokens).toBeGreaterThanOrEqual(LEAST)
     } else {
@@ -217,8 +218,8 @@ describe.each(['buy', 'sell'] as const)('an attack when a signed %s executes', (
     expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
   })
 
-  // Above the cost of the trade, the cost limit leaves a thief 0.05 SOL minus rent and fees for a buy, and 0.01 SOL
-  // plus the slippage for a sale.
+  // The cost limit of an order is higher than the cost of an honest trade, so a thief can take the difference: 0.05 SOL
+  // minus rent and fees for a buy, and 0.01 SOL plus the slippage for a sale.
   test.each([1n, 1_000_000n, 10_000_000n, 40_000_000n, 60_000_000n, 9_000_000_000n])(
     'if a program tries to steal %d lamports, the order costs no more than its cost limit',
     async (amount) => {

@@ -22,7 +22,7 @@ export interface Use {
 }
 
 export const wallet = (before: number, after: number): Use => ({ key: WALLET, lamports: [before, after] })
-/** Returns the use of the wallet's account of the traded token. */
+/** Returns the lamports and tokens of the wallet's token account before and after the transaction. */
 export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'], more: Partial<Use> = {}): Use => ({
   key: TOKEN_ACCOUNT,
   lamports,

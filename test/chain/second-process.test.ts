@@ -3,8 +3,8 @@ import { signatureOf } from './landed.ts'
 import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 
 /**
- * A second process that trades with the same wallet is simulated by `rig.trade()`, which acts as the service does. The
- * wallet cannot distinguish the two.
+ * `rig.trade()` makes a trade with the wallet as the service does, but not for an order of this process. To this
+ * process, it looks like a trade of a second process.
  */
 const open = (): Promise<WalletRig> => new WalletRig().ready()
 const MINUTE_SLOTS = 150

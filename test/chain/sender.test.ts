@@ -10,7 +10,7 @@ interface Sent {
   readonly provider: number
 }
 
-/** Opens a sender with providers that answer after the given number of ms, or never if it is undefined. */
+/** Opens a sender. `answersMs`: for each RPC provider, the time until it answers, ms; undefined: it never answers. */
 function rig(answersMs: readonly (number | undefined)[]) {
   const clock = new SimulatedClock(0)
   const sent: Sent[] = []

@@ -11,8 +11,8 @@ export interface Shape {
   readonly side: TradeSide
   readonly alone: number
   /**
-   * The venue's fees, one for each account that receives a part. The first is random; each other one is half of the one
-   * before.
+   * The part of the venue's fee that each receiving account gets, lamports. The first part is random; each further part
+   * is half of the previous one.
    */
   readonly venueFees: readonly number[]
   readonly service: number

@@ -50,7 +50,7 @@ export class WalletRig {
   readonly late: Late[] = []
   /** The fees of failed transactions. Each has the attempt to which the resolver assigned it. */
   readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
-  /** Attempts that were created for executions whose own attempt is unknown. */
+  /** Attempts that were created for transactions that belong to an order but to none of its known attempts. */
   readonly standIns: Attempt[] = []
   readonly foreign: Foreign[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
@@ -182,7 +182,8 @@ export class WalletRig {
     return sellAttempt(MINT, this.#armed(more))
   }
 
-  /** Sends an attempt, whose outcome the resolver then determines. `kinds` lists the outcomes that it reports. */
+  /** Sends an attempt. The resolver then determines the outcome, and `kinds` returns the kinds of the outcomes that the
+   *  resolver has reported. */
   send(attempt: Attempt): Resolution {
     const outcomes: Outcome[] = []
     this.#outcomes.set(attempt.id, outcomes)

@@ -123,7 +123,8 @@ describe('for any bytes', () => {
   test('for random bytes, the readers agree, or ours refuses the bytes', () => {
     const anywhere = fc.oneof(
       fc.uint8Array({ maxLength: 1_300 }),
-      // The bytes begin with one empty signature, so that the readers sometimes get as far as the message.
+      // The bytes begin with one empty signature. Otherwise the readers would refuse nearly all random
+      // bytes before they read the message.
       fc.uint8Array({ maxLength: 600 }).map((rest) => Uint8Array.from([1, ...new Uint8Array(64), ...rest])),
     )
     fc.assert(fc.property(anywhere, agreeOrRefuse), { numRuns: 3_000 })

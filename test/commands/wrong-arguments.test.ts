@@ -16,7 +16,7 @@ beforeAll(() => {
   mkdirSync(directory as string)
 })
 
-/** The arguments with which each reading command gets its journal or its files. */
+/** For each command that reads a journal or files: the arguments that name them. */
 const READING: Readonly<Record<string, (path: string) => string[]>> = {
   replay: (path) => ['--journal', path],
   backtest: (path) => [config, '--journal', path],

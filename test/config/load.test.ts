@@ -159,7 +159,7 @@ ${bots(
   expect(config.bots[1]?.exitSources).toEqual({
     ...{ stopLossPercent: 'bot', trailingPercent: 'bot', takeProfitPercent: 'defaults', maxHoldSeconds: 'defaults' },
   })
-  // The hash of the configuration does not depend on the section that sets an exit.
+  // The hash of the configuration is the same whether a bot's exits come from its own section or from the strategy.
   const spelled = 'exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 }'
   const [own, written] = [
     bots('{ name: a, strategy: launch-sniper }'),

@@ -30,8 +30,8 @@ const REQUIRED = [
 const WRONG_NUMBERS = ['-1', '-0.5', '.nan', '.inf', '-.inf', '1e15']
 const WRONG_KINDS = ['{ a: 1 }', '[1, 2]', 'true', '~', 'many']
 /**
- * Values of the right kind that the check refuses, some of them only because of other values in the same file. `inside`
- * is the path of the error in the value.
+ * Values of the right type that `sluice check` refuses, some of them only because they contradict other values of the
+ * file. `inside`: path, within the value, at which the error is reported.
  */
 const NONSENSE: readonly { key: string; value: string; inside?: Path }[] = [
   { key: 'stopLossPercent', value: '100' },
@@ -109,7 +109,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const entry = pick(parts, random)
     const next = source.beside(entry).find(({ keyAt }) => keyAt > entry.keyAt)
     const { keyAt, to } = entry
-    // A key on a line of its own becomes a comment. A key in braces, or after a dash, is removed.
+    // Removes the key from the file: a key at the start of a line becomes a comment; a key inside braces, or after the
+    // dash of a list, is deleted.
     const isLine = /^ *$/.test(source.lead(entry))
     const isFollowed = source.yaml.startsWith(', ', to)
     const range = { from: keyAt, to: isFollowed ? to + 2 : to }

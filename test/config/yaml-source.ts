@@ -25,7 +25,7 @@ export class YamlSource {
     this.entries = [...entriesOf(parseDocument(yaml).contents, [], yaml)]
   }
 
-  /** Returns the text with the value of an entry, or a range, replaced. */
+  /** Returns the YAML text in which `by` replaces the characters from `from` to `to`. */
   with({ from, to }: { readonly from: number; readonly to: number }, by: string): string {
     return this.yaml.slice(0, from) + by + this.yaml.slice(to)
   }
@@ -35,7 +35,7 @@ export class YamlSource {
     return this.yaml.slice(this.yaml.lastIndexOf('\n', keyAt) + 1, keyAt)
   }
 
-  /** Returns the entries of the map that contains this entry, including this entry. */
+  /** Returns all entries of the YAML map to which an entry belongs, the entry itself included. */
   beside({ path }: Entry): Entry[] {
     return this.entries.filter((other) => pathText(other.path.slice(0, -1)) === pathText(path.slice(0, -1)))
   }

@@ -18,7 +18,7 @@ export interface ExecutorWorld {
   readonly attempt: Attempt
   /** Advances a simulated clock, or waits, until no outcome is pending. */
   settle(): void | Promise<void>
-  /** Returns the number of requests that were sent, if the case can count them. */
+  /** Returns the number of requests that the executor has sent. Absent if the test case cannot count them. */
   sent?(): number
   close?(): void | Promise<void>
 }

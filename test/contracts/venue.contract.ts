@@ -6,7 +6,7 @@ import { decodeTransaction } from '../../src/solana/transaction.ts'
 import type { BuilderParts, ExecutorParts, FeedParts, Venue } from '../../src/venues/venue.ts'
 import { buyAttempt } from '../support/attempts.ts'
 
-/** A venue with a market of one mint. The venue answers requests. */
+/** A venue that answers requests and has a market with one mint. */
 export interface VenueWorld {
   readonly venue: Venue
   /** A mint that can be bought. */

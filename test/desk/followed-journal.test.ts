@@ -13,7 +13,7 @@ import { viewOf } from '../support/view-sample.ts'
 const T0 = Date.UTC(2026, 10, 22, 12)
 const folder = temporaryFolder()
 
-/** A journal whose view is a number. It keeps the list of changes that were announced. */
+/** A simulated journal. `written`: number of its rows. `changes`: the changes of the view that were announced. */
 class TestJournal {
   readonly clock = new SimulatedClock(0)
   written = 1

@@ -58,7 +58,8 @@ test("a login sets a new cookie, even in a browser that has one, and ends the br
   expect((await rig.ask(me(cookie))).status).toBe(401)
 })
 
-// Browsers share cookies between the ports of a host. A cookie with a longer path comes before that of the desk.
+// Browsers send a cookie to all ports of a host, so a program at another port can set a cookie with the name of the
+// desk's cookie. If its path is longer, the browser sends it before the desk's cookie.
 test('a program at another port cannot end a session, because cookies that belong to no session are ignored', async () => {
   rig = await DeskRig.start()
   const cookie = await rig.login(false, 'phone')

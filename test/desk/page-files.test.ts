@@ -74,7 +74,7 @@ test('in the package, a file of the page has the same path as in its URL', () =>
 })
 
 test('after a failed read, the files of the page are read again', async () => {
-  // With another query, Node loads the module a second time, and this copy has read nothing yet.
+  // Because of the query, Node loads a second copy of the module. This copy has not read any file yet.
   const another = '../../src/desk/page-files.ts?another'
   const { pageFiles: read } = (await import(another)) as { pageFiles: typeof pageFiles }
   const node = process.execPath

@@ -18,7 +18,7 @@ test('before the process sent its first view, the desk refuses requests, and aft
     })
   rig.desk.take({ kind: 'view', view: viewOf() })
   const seen = JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body)
-  // The copy of the view asks the journal for the symbols. This journal cannot be read.
+  // The copy of the view asks the journal for the symbols. Here the journal cannot be read, so the symbol stays empty.
   expect(seen).toMatchObject({ id: '1-1', positions: [{ symbol: '' }] })
 
   const stop = new AbortController()

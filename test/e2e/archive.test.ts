@@ -14,7 +14,7 @@ test('a trading process archives the closed days of its journal without a comman
   const { rows } = listTape(stage.journal).journal
   const running = await stage.go()
   await tell(running.handle, stage, 'buy')
-  // Before the thread of the journal moves the days, it may merge small blocks of several days.
+  // The journal's thread moves the closed days into the archive. Before that, it may merge small blocks of these days.
   await until('the archive', () => {
     const { days } = listTape(stage.journal)
     return days.every(({ whole }) => whole === 1) && days.reduce((sum, day) => sum + day.rows, 0) === rows
@@ -28,6 +28,6 @@ test('a trading process archives the closed days of its journal without a comman
   await running.stop()
   expect([...verifyTape(stage.journal, [])].filter(({ problem }) => problem !== '')).toEqual([])
   expect(stage.tape().slice(0, recorded.length)).toEqual(recorded)
-  // The strategy code of the first segment does not exist, so only the segment of the run can be replayed.
+  // Only the segment of this run can be replayed: `writeDays` recorded the first segment without code of a strategy.
   expect(await stage.complaints()).toEqual([expect.stringMatching(/^replay: \{"segment":1,.*"skipped":"it was/)])
 })

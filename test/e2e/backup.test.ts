@@ -56,7 +56,7 @@ test('after a restore, the audit finds a buy made after the backup; entries stop
   )
   expect((await tell(again.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
   expect(stage.sandbox.ledger.transactionCount).toBe(bought)
-  // The two commands of docs/operate.md assign the tokens to a bot again.
+  // As docs/operate.md describes, `adopt` gives the tokens to a bot, and `resume --accept` allows entries again.
   expect(await called(['adopt', MINT, '--bot', 'puppet', '--journal', stage.journal])).toMatchObject({ code: 0 })
   expect(await called(['resume', '--accept', signature, '--journal', stage.journal])).toMatchObject({ code: 0 })
   await until('the position', () => stage.books().positions[0]?.state === 'open')

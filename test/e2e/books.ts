@@ -15,7 +15,7 @@ import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 export interface Books {
   readonly orders: readonly BookedOrder[]
   readonly attempts: readonly Attempt[]
-  /** Excludes fills that a fork reversed. */
+  /** All fills except those that a fork reversed. */
   readonly fills: readonly Fill[]
   readonly reports: readonly ExecutionReport[]
   /** Includes closed positions. */
@@ -371,7 +371,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
 
 const PAID = /^the transaction (\w+) failed; whether the service sent another one is unknown$/
 
-/** Returns the failed transactions that have only a known fee, each with the attempt that most likely sent it. */
+/** Returns the failed transactions whose only known fact is the fee, with their fees. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {
   return reports.flatMap(({ reason, feeLamports = 0 }) => {
     const signature = PAID.exec(reason)?.[1]

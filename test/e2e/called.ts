@@ -25,7 +25,7 @@ export async function called(args: readonly string[], folder = ''): Promise<Ende
 
 let isCaptured = false
 
-/** Redirects what a call prints to the output of this call. Other output is unchanged. */
+/** Redirects what a call of a command prints into the result of this call. Everything else is still printed. */
 function capture(): void {
   if (isCaptured) return
   isCaptured = true

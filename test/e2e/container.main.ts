@@ -109,8 +109,8 @@ function run(program: string, args: readonly string[], cwd: string): void {
 }
 
 /**
- * Returns the form in which the user of the image would run a command: its program is Node, and its absolute paths are
- * in the image.
+ * Returns the program, arguments and options with which to run a command of the image on this machine. The program must
+ * be Node. Absolute paths become paths inside the folder of the image.
  */
 function commandOf(image: Image, [program, ...words]: readonly string[]): readonly [string, string[], object] {
   if (program !== 'node') fail(`${program} is not the program of this image`)

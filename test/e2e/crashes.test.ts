@@ -18,9 +18,10 @@ const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 8)
 const DEMO_SOL = 10
 
 describe.concurrent('a process is killed between two steps of an order', () => {
-  // The process is killed when it passes a failpoint for the n-th time. For `accepted` and `armed`, this must be after
-  // the six buys. On a busy disk, all six may be accepted before the first commit. A kill at that moment would leave a
-  // used API key without recorded requests. Its plan counts as used up for 60 s, so no buy would follow.
+  // For each failpoint: the process is killed when it passes the failpoint for the n-th time. The bots make six buys.
+  // For `accepted` and `armed`, n is above six, because on a busy disk all six buys may be accepted before the first
+  // commit. A kill at that moment would leave an API key that was used but has no recorded requests. The next process
+  // would then send no buy for 60 s.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass' | `update-${string}`>, number> = {
     accepted: 8,
     armed: 8,
@@ -40,7 +41,7 @@ describe.concurrent('a process is killed between two steps of an order', () => {
       expect(await first.ended).toBe(null)
       expect(first.child.signalCode).toBe('SIGKILL')
       const killed = venue.books()
-      // A start inside this process costs a fifth of the time of a separate process.
+      // Starting the bots inside this process takes a fifth of the time that a separate process would take.
       const second = await venue.start()
       await until('new orders, and the end of the orders that were open at the kill', () =>
         isTakenUp(killed, venue.books()),
@@ -109,7 +110,7 @@ function fillsOf(journal: string): number {
   }
 }
 
-/** Returns the executor of each execution. */
+/** Returns the executors whose attempts were filled. */
 function filledBy(journal: string): Set<string> {
   const { attempts, fills } = readBooks(journal)
   const filled = new Set(fills.map(({ attemptId }) => attemptId))

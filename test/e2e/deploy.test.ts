@@ -72,8 +72,8 @@ test('the commands of docs/deploy.md install, update, roll back and move a servi
       expect(ended, `${line}\n${ended.stdout}${ended.stderr}`).toMatchObject({ code: 0 })
     } else if (/^systemctl --user (enable --now|start) sluice$/.test(line)) {
       await service.start()
-      // Truncates the log, as logrotate does with `copytruncate`. A process that appends continues at the start of the
-      // file.
+      // Truncates the log, as logrotate does with `copytruncate`. The process must append to the file, so that it
+      // continues at the new end.
       if (starts++ === 0) truncateSync(service.log)
     } else if (/^systemctl --user (disable --now|stop) sluice$/.test(line)) await service.stop()
     else if (words[0] === 'mv' || words[0] === 'mkdir') execFileSync(words[0], words.slice(1), { cwd })

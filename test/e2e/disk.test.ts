@@ -27,7 +27,8 @@ const REASON =
  */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = await venue.start()
-  // Entries that only a lack of space had stopped continue now. The halt stops them, so that no buy is open at the end.
+  // If only a lack of space had stopped entries, the bots buy again now. A halt stops them, so that no buy is open at
+  // the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
     await last.handle({ command: 'halt' })

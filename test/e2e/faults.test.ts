@@ -44,8 +44,8 @@ describe.concurrent('an order whose answer goes wrong', () => {
   ])(
     'if an order did not execute and %s, its token and its SOL stay reserved over restarts, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
-      // Without LONG, the outcome must stay unproved until the last process below has started, which may take long.
-      // With LONG, the test waits for the proof.
+      // Without LONG, the proof comes so late that the outcome is still unproved in every process of this test. With
+      // LONG, the test waits for the proof.
       const lateSeconds = LONG ? 3 : 3_600
       const stage = await openStage({ config: { service: { units: SOL, lateSeconds } } }, onTestFinished)
       const running = await stage.go()

@@ -46,7 +46,8 @@ describe.concurrent('a faulty feed', () => {
     const to = Date.now()
     const sent = stage.prints(5)
     await until('a price that is newer than the gap', async () => {
-      // The gap may be recorded after the first prints that follow it. In that case these prints give no price.
+      // Prints that arrive before the gap is recorded give no price, because the gap deletes them. So prints are
+      // sent until there is a price.
       sent.push(...stage.prints(1))
       return (await tell(running.handle, stage, 'buy')).answer === 'o1'
     })

@@ -57,8 +57,8 @@ test.concurrent('if a full exit did not execute and its answer was lost, a secon
 test.concurrent('if a full exit executed and its answer was lost, the chain shows one fill, and the second attempt finds nothing to sell', async ({
   onTestFinished,
 }) => {
-  // On a busy machine, the answer to the second attempt may be lost as well. In that case its proof waits for late
-  // answers.
+  // On a busy machine, the answer to the second attempt may be lost as well. The proof of its outcome then waits
+  // `lateSeconds` for a late execution.
   const service = { units: { tradeAmount: 'sol' }, lateSeconds: 1 }
   const stage = await openStage({ slotMs: SLOT_MS, config: { ...config, service } }, onTestFinished)
   const running = await stage.go()

@@ -44,7 +44,8 @@ const LONG_ACTS: typeof ACTS = [
   ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
 ]
 
-/** Replays the run by the command, which uses a separate thread. There, the hostile strategies can do no harm. */
+/** Replays the run with the command `replay`. The command runs the hostile strategies in a separate thread, so they
+ *  cannot harm this process. */
 async function expectReplayed(stage: Stage): Promise<void> {
   const books = stage.books()
   expect(discrepancies(books, stage.chain())).toEqual([])

@@ -16,7 +16,8 @@ import { openVenue, replayComplaints, type Venue } from './venue.ts'
 export interface KillOptions {
   /** The number of processes to kill. */
   readonly count: number
-  /** The number of kills on one journal, after which all its orders must end; 5 by default. */
+  /** The number of processes that are killed on one journal; 5 by default. After these kills, all orders of the journal
+   *  must end. */
   readonly perJournal?: number
   readonly seed: number
   /** The number of journals that are used at the same time. */

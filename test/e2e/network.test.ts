@@ -143,7 +143,7 @@ async function openLoudStage(atEnd: Parameters<typeof openVenue>[1]): Promise<{ 
   return { stage: await openStage({}, atEnd), loud }
 }
 
-/** Starts a source whose answers and errors repeat the request with its key. */
+/** Starts a data source whose answers and errors contain the URL of the request, and with it the key in the URL. */
 async function openSource(atEnd: Parameters<typeof openVenue>[1]): Promise<{ port: number }> {
   let asked = 0
   const server = createServer(({ url }, response) => {

@@ -100,7 +100,7 @@ test.each([
   },
 )
 
-// Node keeps the error of a module under its path. Each module therefore has a different path.
+// Node caches the error of a module by the module's path. Each case therefore uses another path.
 test.each([
   ['const = 1\n', 'nameless', 'strategies/nameless.ts:2:7: SyntaxError: '],
   ['const sum = \n', 'endless', 'strategies/endless.ts:2: SyntaxError: '], // Node marks no column at the end of a file

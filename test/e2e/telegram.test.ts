@@ -27,7 +27,7 @@ const shown = (venue: Venue, text: string): Promise<SentMessage> =>
   )
 const bought = ({ books }: Venue): Promise<true> => until('a fill', () => books().fills.length > 0)
 
-/** Returns the commands in the journal, with the source of each. */
+/** Returns the operator commands in the journal. `by`: who sent the command. */
 function commands({ journal }: Venue): { command: string; by: string }[] {
   const db = new Database(journal, { readonly: true })
   try {

@@ -89,7 +89,8 @@ test('`sluice test --watch` runs a file again after each save, until Ctrl-C', as
   await until('the first run', () => readFileSync(log, 'utf8') === 'first\n')
   let looks = 0
   await until('the run after the save', () => {
-    // The runner may not watch the file yet, and it ignores saves that follow each other too quickly.
+    // The file is saved repeatedly, because a save is lost if the runner does not watch the file yet. There are pauses,
+    // because the runner ignores saves that follow each other too quickly.
     if (looks++ % 20 === 0) writeFileSync(join(project.folder, file), noting('second'))
     return readFileSync(log, 'utf8').includes('second\n')
   })

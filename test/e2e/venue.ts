@@ -61,7 +61,7 @@ export interface Venue {
   readonly journal: string
   /** The requests that reached the service, as `POST /api/trade/buy`. */
   readonly requests: string[]
-  /** The times of these requests, on the clock of `performance`. */
+  /** For each entry of `requests`: the time at which the request arrived, as `performance.now()` gives it. */
   readonly requestedAt: number[]
   /** Log lines of the bots. */
   readonly log: string[]
@@ -199,7 +199,8 @@ function stateFolder(): string {
   return path
 }
 
-/** Returns defaults for orders: no limit that could stop them, and no retry because of a slow machine. */
+/** Returns a configuration whose limits stop no order, and whose timeouts are so long that a slow machine causes no
+ *  retry. */
 function defaultsFor({ baseUrl, wsUrl, wallet, wallets, policy }: Sandbox, folder: string, path: string): object {
   const named = Object.entries(wallets).map(([name, { publicKey, keypair }]) => {
     return [name, { publicKey, keypair: `file:${keypair}` }]

@@ -75,7 +75,7 @@ test.concurrent('with two wallets, a command, a second process and a transaction
   await done('main', 'sell')
   await done('main', 'buy')
 
-  // This is a second process, with another key and another journal.
+  // Starts a second process with another API key and another journal.
   stage.giveKey(stage.sandbox.apiKeys.premium)
   stage.configure({ journal: { path: join(stage.folder, 'second.db') } })
   await expect(stage.start()).rejects.toThrow('the wallet main is in use by ')

@@ -32,7 +32,7 @@ test('a strategy receives the checked data of each declared source, frozen and w
 })
 
 test.each([
-  ['gear', {}, 'source gear: the strategy declares fear, leaders'],
+  ['gear', {}, 'the strategy declares no source gear; it declares fear, leaders'],
   ['fear', { value: 101 }, 'source fear: value: expected at most 100, found 101'],
   ['fear', null, 'source fear: expected a map, found nothing'],
 ])('a test that gives the source %s the data %j gets an error', (name, data, message) => {

@@ -117,7 +117,8 @@ test('after kill -9 during a merge of blocks, and after a second merge, a replay
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   const from = 1_780_000_000_000
   const moving = noisyMarket(1_500, 4, from)
-  // At these rows the bots decide nothing, so the blocks stay small until the merge below.
+  // These rows have a constant price. The bots make no decision, and the rows are stored in small blocks that the test
+  // then merges.
   const quiet = Array.from({ length: 2_500 }, (_, n) => ({
     ...(moving[1_499] as MarketRow),
     time: from + 150_000 + n * 100,

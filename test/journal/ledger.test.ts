@@ -72,7 +72,7 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(read(path, `SELECT * ${own} AND wallet + ${LINES} <> 0`)).toEqual([])
   expect(read(path, `SELECT * FROM audits WHERE account = '${account}' AND remainder_lamports <> 0`)).toEqual([])
   expect(read(path, `SELECT sum(wallet) AS sum ${own}`)).toEqual([{ sum: held }])
-  // All other postings have been reversed, so they add up to 0.
+  // The postings that no longer count have been reversed, so their sum is 0.
   expect(read(path, `SELECT coalesce(sum(wallet), 0) AS sum ${own} AND standing = 0`)).toEqual([{ sum: 0 }])
   const standing = read<{ signature: string }>(path, `SELECT signature ${own} AND standing = 1 AND kind <> 'opening'`)
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
@@ -132,7 +132,8 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
 function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills: readonly Fill[]): void {
   const held: string[] = []
   const sold: string[] = []
-  // Within a Solana slot, buys come before sales, which could sell their tokens. Otherwise the signatures decide.
+  // Sorts by Solana slot. Within a slot, buys come first, because sales may sell their tokens. Fills of the same side
+  // are then sorted by signature.
   const placeOf = ({ slot, side, signature }: Fill): string => `${String(slot).padStart(9, '0')} ${side} ${signature}`
   const order = fills.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   for (const { side, tokens, signature } of order)

@@ -32,10 +32,11 @@ const STRATEGIES = new Map<string, Strategy>(
   [dipBuyer, launchSniper, momentum].map((strategy) => [strategy.name, strategy as Strategy]),
 )
 
-/** Tests of whether a repaired defect explains a difference, by the commit that repaired the defect. */
+/** Permitted differences from the recorded decisions, because a defect was repaired. The key names the commit of the
+ *  repair; the function returns whether the repair explains the difference. */
 const EXPLAINED: Readonly<Record<string, (divergence: Divergence) => boolean>> = {
-  // Each attempt now reserves MOST_ROUNDING (6) lamports more: a buy has 1 attempt, a sale at most 5. Before the
-  // repair, the verifier refused a transaction whose builder had rounded the priority fee or the amount up.
+  // Since the repair, each attempt reserves MOST_ROUNDING (6) lamports more. A buy has 1 attempt, a sale at most 5.
+  // Before the repair, the verifier refused a transaction whose builder had rounded the priority fee or the amount up.
   '3a6add4: the reservation leaves room for the rounding of an honest builder': ({ field, expected, got }) =>
     field === 'order.reserveLamports' && [6, 30].includes(Number(got) - Number(expected)),
 }
@@ -97,8 +98,8 @@ describe.each(['cloud', 'local'])('a journal that commit 3702d38 recorded with t
 })
 
 /**
- * Replays a segment that any code recorded, and compares every decision. `verifySegment`, in contrast, stops at the
- * first difference.
+ * Replays a segment, even if other code recorded it, and compares every decision. `verifySegment`, in contrast, stops
+ * at the first difference.
  */
 function repeated(reader: JournalReader, segment: Segment) {
   const mints = new Mints()

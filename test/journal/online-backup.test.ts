@@ -76,7 +76,7 @@ test('a backup has the state of the journal at one moment, even if another conne
   const { from, to } = files()
   const writer = openForWriting(from)
   writer.exec('CREATE TABLE witness (n INTEGER); INSERT INTO witness VALUES (0)')
-  // 64 MiB need several steps of the copy.
+  // 64 MiB, so that the backup copies the file in several steps.
   writer.exec('CREATE TABLE filling (data BLOB)')
   for (let n = 0; n < 16; n++) writer.exec(`INSERT INTO filling VALUES (zeroblob(${4 * 2 ** 20}))`)
   const steps: number[] = []

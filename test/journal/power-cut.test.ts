@@ -181,7 +181,7 @@ test('the migration of a journal of the first version keeps its open orders, and
   const again = openJournal(path, JOURNAL_OPTIONS)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
-  // Fills of this version have only total costs.
+  // Journals of schema 1 have no separate fees of venue and service, so these are unknown.
   const costs = {
     ...NO_COSTS,
     ...{ tradeLamports: 50_000_000, baseFeeLamports: 5_000, priorityFeeLamports: 100_000, rentPaidLamports: 2_039_280 },

@@ -16,8 +16,8 @@ const folder = temporaryFolder()
 const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
 const HOSTILE = '<i x>\u001b[31m"; DROP TABLE fill'
 
-/** Buys at a print of 0.77 SOL with a tag, and without one at 0.78 SOL. Sells at 0.79 SOL with a hostile tag. Writes
- *  notes with the tags of its fills and of its positions. */
+/** Buys at a print of 0.77 SOL with a tag, and without one at 0.78 SOL. Sells at 0.79 SOL with a hostile tag. Records
+ *  the tags of its fills and of its positions with `bot.note`. */
 const TAGGED = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
   name: 'tagged',

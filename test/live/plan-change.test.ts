@@ -9,7 +9,8 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
-/** Returns the `Trading` of a fresh or used API key. `use.began` counts the requests that are about to be sent. */
+/** Returns the `Trading` of an API key. `isFresh`: whether the key was never used before. `use.began`: how often
+ *  `Trading` reported that it is about to send a request. */
 function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
   const written: JournalRecord[] = []
   const use = { isFresh, began: 0 }

@@ -27,8 +27,8 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
   } as unknown as Config
 }
 
-// Computed by hand: exits can use a fifth of the minute's requests at once, and the others become available over the
-// minute.
+// Computed by hand: of the requests that the plan allows per minute, a fifth is available to exits immediately. The
+// other four fifths become available during the minute.
 test.each<[string, Config, positions: number | null, seconds: number | null]>([
   ['the requests that are kept for exits sell 20 positions at once', config([12, 8]), 20, 0],
   ['a position that needs another request is sold within the first minute', config([21]), 21, 60],

@@ -4,7 +4,8 @@ import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/request-pa
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** Records names and times of calls. The times are ms from now, rounded to `step`, because Bottleneck needs some ms. */
+/** Records the names and times of calls. Times are ms from now, rounded down to a multiple of `step`, because the
+ *  library Bottleneck starts each call some ms late. */
 function notes(step = 50) {
   const start = Date.now()
   const done: [string, number][] = []

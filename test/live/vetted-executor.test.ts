@@ -13,7 +13,8 @@ const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
 const BEFORE: TokenChecks = { when: 'before', allow: [] }
 
 /**
- * An executor behind the token checks, whose attempts all end as absent after 100 ms. A mint is known after `readMs`.
+ * An executor to which orders pass only after the token checks. All of its attempts end as `absent` after 100 ms.
+ * `readMs`: time that the checks need to read a mint from the chain.
  */
 class Vetted implements ExecutorWorld {
   readonly clock = new SimulatedClock()

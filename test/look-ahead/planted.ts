@@ -2,8 +2,8 @@ import { Engine } from '../../src/engine/engine.ts'
 import type { Block } from '../../src/market/block.ts'
 
 /**
- * A strategy with look-ahead: its source, by seed. `laterOf` returns the price that it knows too early; undefined if
- * there is none.
+ * A kind of strategy with look-ahead. `source` returns the code of a strategy of this kind; the seed determines its
+ * details.
  */
 export interface Planted {
   readonly name: string
@@ -18,8 +18,8 @@ export interface TapeFiles {
 }
 
 /**
- * Ways in which a strategy uses a price that it knows too early: it chooses entries, avoids losing tokens, sells in
- * time, or writes a note.
+ * Ways in which a strategy uses a price that it knows too early: it chooses entries, avoids losing tokens, sells before
+ * a fall, or only calls `bot.note`.
  */
 const USES = [
   `if (later > trade.price * 1.01 && !token.position) bot.buy(token, { sol: 0.05, reason: 'it will rise' })`,
@@ -55,7 +55,8 @@ export default defineStrategy({ name: '${name}-${seed}', about: '', params: z.ob
 
 const leak = globalThis as { leaked?: { block: Block; row: number } }
 
-/** Adds a defect to the engine, which lets every strategy read the block of rows that is being handled. */
+/** Adds a defect to the engine: every strategy can read the block of rows that the engine handles, later rows
+ *  included. */
 export function leakBlocks(): void {
   const { rows } = Engine.prototype
   Engine.prototype.rows = function (this: Engine, firstSeq, block, from, to) {
@@ -93,7 +94,7 @@ for (const item of openTape(['${journal}']).market.items(new Mints())) if (item.
 const prices = new Database('${journal}', { readonly: true }).prepare('SELECT price FROM trades ORDER BY seq').pluck().all()`,
 ]
 
-/** Kinds of variables in a module that keep their values from one run to the next. */
+/** Code that keeps prices in variables of a module, so that a later run can read the prices of an earlier run. */
 const MEMORIES: readonly (readonly [before: string, later: string])[] = [
   [
     `let before = []; let now = []`,

@@ -58,8 +58,8 @@ function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: 
 }
 
 /**
- * Compares the signatures with the change of lamports. If they agree, the proof is complete. Otherwise all of them are
- * read again. If they disagree repeatedly, the order is held for the operator.
+ * Compares the list of signatures with the change of the wallet's balance. If they agree, the proof is complete.
+ * Otherwise signatures and balance are read again. If they differ repeatedly, the order is held for the operator.
  */
 function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
   const isEqual = list === balance || scenario.mutant === 'noConservation'
@@ -88,8 +88,8 @@ function conclude(scenario: Case, next: State, past: number, list: number): void
 }
 
 /**
- * Returns whether the list of signatures contains one that is not booked and that has the side of the attempt, so that
- * it may belong to the attempt.
+ * Returns whether the list of signatures contains a transaction that may belong to the attempt: it is not booked and
+ * has the same side as the attempt.
  */
 function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
   return state.transactions.some(
@@ -101,7 +101,7 @@ function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: nu
   )
 }
 
-/** Returns the attempts that have a known last valid block and no seen execution. */
+/** Returns the undecided attempts whose last valid block is known, and whose execution was not seen. */
 function boundAttempts({ mutant }: Case, state: State): number[] {
   return state.journal.attempts.flatMap((attempt, index) => {
     const isForgotten = mutant === 'heldForEver' && state.journal.orders[attempt.order]!.state === 'held'

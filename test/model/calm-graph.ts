@@ -3,8 +3,8 @@ const MOST_GROUPS = 31
 
 /**
  * All states and the steps between them, without the faults. The graph checks that every order is decided in the end. A
- * duty is a step that must happen if it stays possible. An infinite run that omits no such duty is called fair. A fair
- * run that reaches no decided state is a violation.
+ * duty is a step that must happen if it stays possible. An infinite run in which every duty happens is called fair. A
+ * fair run that reaches no decided state is a violation.
  */
 export class CalmGraph {
   readonly #targets: number[] = []
@@ -50,7 +50,7 @@ export class CalmGraph {
     return bit
   }
 
-  /** Searches backwards from the decided states, and returns a state that the search does not reach. */
+  /** Returns the first state from which no path leads to a decided state; undefined if there is no such state. */
   #withoutWayOut(): number | undefined {
     const { starts, sources } = this.#reversed()
     const hasWayOut = this.#decided.slice()

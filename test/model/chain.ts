@@ -18,8 +18,8 @@ export function chainSteps(scenario: Case, state: State, steps: Steps): void {
 }
 
 /**
- * Returns the kind of the order to which a transaction belongs. A transaction with a higher index than every attempt is
- * a second transaction of the first attempt.
+ * Returns the kind of the order to which a transaction belongs. Transaction n belongs to attempt n. If there is no
+ * attempt n, it belongs to the order whose attempt is being recorded, or else to the first order.
  */
 function kindOf(scenario: Case, state: State, transaction: number): OrderKind {
   const order = state.journal.attempts[transaction]?.order ?? state.memory?.arming ?? 0

@@ -3,7 +3,7 @@ import { protocol } from './protocol.ts'
 import type { Scenario } from './scenario.ts'
 import type { State } from './state.ts'
 
-/** The moves of orders and attempts, and the steps, that occurred in the visited scenarios. */
+/** What occurred in the checked scenarios: changes of the state of orders and attempts, and steps of the model. */
 export class Coverage {
   /** `accepted > working`. */
   readonly orderMoves = new Set<string>()

@@ -57,9 +57,9 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
 }
 
 /**
- * Returns the height above which no transaction that was built until now can land; null while no height is known. The
- * node's height is too old by the largest permitted number of blocks, so a margin is added. A height without a block
- * time needs a larger margin (assumption A8).
+ * Returns the height above which no transaction that was built until now can land; null while no height is known. In
+ * the model, the height that the node returns is always behind by the largest permitted number of blocks. This number
+ * is therefore added. It is larger for a height without a block time (assumption A8).
  */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
@@ -149,7 +149,7 @@ function send(scenario: Case, next: State, index: number): void {
   else handOut(next, index)
 }
 
-/** Sends the same signed bytes, possibly again. */
+/** Sends the signed bytes of an attempt, for the first time or repeatedly. */
 export function handOut(next: State, index: number): void {
   const transaction = next.transactions[index]!
   if (transaction.lastHeight > 0) transaction.isOut = true
@@ -238,8 +238,8 @@ function kill({ executor }: Case, next: State): void {
 }
 
 /**
- * Starts a new process. It looks for the outcome of open attempts and never sends them again. It delivers the reports
- * again that the engine had not taken.
+ * Starts a new process. The process searches for the outcomes of open attempts and never sends these attempts again. It
+ * repeats the reports that the engine of the earlier process had not handled.
  */
 function start(scenario: Case, next: State): void {
   const { orders, attempts } = next.journal
@@ -265,7 +265,7 @@ function start(scenario: Case, next: State): void {
     }
     if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
   }
-  // If the next attempt of an order was not durable, the order waits for an attempt again.
+  // If the earlier process ended before the next attempt of an order was durable, the order needs a new attempt.
   for (const [order, row] of orders.entries())
     if (row.state === 'working' && !attempts.some((attempt) => attempt.order === order && isUndecided(attempt)))
       row.state = 'accepted'

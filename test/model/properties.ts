@@ -124,8 +124,8 @@ function executionsOf({ transactions, journal }: State, order: number): number[]
 }
 
 /**
- * Returns whether a buy was accepted after a full exit was sent or executed and while a sale of this exit may still
- * land.
+ * Returns whether a buy was accepted after this full exit was sent or executed, and a sale of the exit may still land.
+ * The sale would then also sell the tokens of the buy.
  */
 function isBoughtInto({ orders }: Case, { journal, posts, transactions }: State, exit: number): boolean {
   if (orders[exit] !== 'full exit') return false

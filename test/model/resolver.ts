@@ -15,9 +15,9 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
 }
 
 /**
- * Computes the last valid block of a cloud attempt from the present height. If its signature is unknown, this happens
- * after the wait for a late execution, which starts at the end of the connection or at a restart. After the wait, the
- * service builds no further transaction (assumption A1). If the signature is known, there is no wait.
+ * Computes the last valid block of a cloud attempt from the present height. If the signature of the attempt is known,
+ * this happens immediately. Otherwise it happens after the wait for a late execution, which starts when the connection
+ * ends, or at a restart. After this wait, the service builds no further transaction (assumption A1).
  */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario

@@ -18,7 +18,7 @@ export interface Scenario {
   readonly inflows?: number
   /** Number of transactions that a third party signs with the wallet's key. */
   readonly foreign?: number
-  /** Tokens of the mint that strangers send. */
+  /** Number of base units of the traded token that strangers send to the wallet. */
   readonly tokenDust?: number
   /** Whether the service sends another transaction if its first one reverts after the client has disconnected. */
   readonly persists?: boolean
@@ -39,7 +39,8 @@ export const VALIDITY = 1
  * valid block. In reality it is 50 for the cloud executor and 8 for the local one.
  */
 export const NODE_LAG = 1
-/** The same as `NODE_LAG` for a node without block times (assumption A8). In reality it is 150. */
+/** Largest number of blocks by which the height of a node without block times may be too old (assumption A8). In
+ *  reality it is 150. */
 export const UNDATED_LAG = 2
 /** Maximum number of blocks above the finalized one. In reality it is about 32. */
 export const MOST_UNFINALIZED = 2
@@ -65,8 +66,8 @@ export function transactionsIn(scenario: Scenario): number {
 }
 
 /**
- * Returns the tokens that the wallet has at the start. It has some if the first order is a sale, or a buy that adds to
- * a position before an exit.
+ * Returns the base units of the token that the wallet has at the start: 0 if all orders of the scenario are buys,
+ * otherwise `LOT`.
  */
 export function initialTokens({ orders }: Scenario): number {
   return orders.some((kind) => kind !== 'buy') ? LOT : 0

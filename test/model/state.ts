@@ -97,7 +97,7 @@ export interface Bracket {
   reads: number
   /** The attempts whose last valid block is not above the finalized height. */
   past: number
-  /** The transactions that the wallet had at the second read. */
+  /** The transactions that the list of signatures contained when the proof read it first. */
   rows: number
 }
 

@@ -7,7 +7,7 @@ import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support
 import { runs } from '../support/runs.ts'
 import { TokenChain } from '../support/token-chain.ts'
 
-/** The fates of an attempt by name, each with the outcomes that the executor reports. */
+/** What can happen to an attempt, by name: the outcomes that the executor reports, each with its time in ms. */
 const FATES = {
   fills: FILL,
   'fills at once': [[900, (attempt) => fillOf(attempt, true)]],
@@ -116,7 +116,7 @@ test('every order ends once and is never sent before it is durable; it executes 
     ),
     { numRuns: runs(500) },
   )
-  // Together, the runs must have contained every kind of end.
+  // Checks that the random runs covered every way in which an order can end.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {
     expect(seen.get(end), end).toBeGreaterThan(20)
   }
@@ -194,7 +194,7 @@ function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<s
   for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
 
-  /** Returns whether the attempt was sent while another attempt of its order was unproved. */
+  /** Returns whether the attempt was sent while the outcome of an earlier attempt of the same order was unproved. */
   function isBeside(id: string): boolean {
     const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
     return (working?.unproved ?? 0) > 1

@@ -17,7 +17,7 @@ function run(order: Order, ...scripts: Script[]): GatewayWorld {
   return world
 }
 
-/** Returns the times at which the attempts were recorded for sending, in ms after the first. */
+/** Returns the time at which each attempt was recorded for sending, in ms after the time of the first attempt. */
 function times(world: GatewayWorld): number[] {
   const first = world.executed[0]?.armedAt ?? 0
   return world.executed.map(({ armedAt }) => armedAt - first)

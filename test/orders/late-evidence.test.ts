@@ -109,7 +109,7 @@ describe('a late execution', () => {
 })
 
 describe('after an execution that contradicts the evidence', () => {
-  /** Returns a gateway with an order that has executed late or twice. */
+  /** Returns a gateway with an order that executed although it was refused or proved absent, or that executed twice. */
   const breached = (state: Attempt['state']): GatewayWorld => {
     const world = new GatewayWorld()
     const first = aBuy({ slippagePercents: [5] })

@@ -47,8 +47,8 @@ const step: fc.Arbitrary<{ afterMs: number; step: Step }> = fc.record({
 })
 
 /**
- * A request as the server counts it. `slots`: the number of requests that the plan allows at that time. `plan`: the
- * number of changes to a smaller plan before it.
+ * A request that the server counts. `slots`: the requests per minute that the plan allows when the server counts the
+ * request. `plan`: how many changes to a smaller plan came before the request.
  */
 interface Counted {
   readonly at: number
@@ -170,8 +170,8 @@ class World {
 }
 
 /**
- * Returns how many requests of the log may still count in the last minute of the log. A request without a recorded end
- * may have ended as late as its connection.
+ * Returns how many requests of the log may count in the minute before the log's latest time. A request without a
+ * recorded end may have ended up to a minute after its start.
  */
 function heldAtTheEnd(rows: readonly Slot[]): number {
   const latest = Math.max(...rows.map(({ takenAt, doneAt }) => Number(doneAt ?? takenAt) / 1e6))
@@ -181,7 +181,7 @@ function heldAtTheEnd(rows: readonly Slot[]): number {
   return ends.filter((end) => end > latest - MINUTE).length
 }
 
-/** Returns the problems of the minute that ends with this request at the server. */
+/** Returns texts about the limits that were exceeded in the minute that ends when the server counts this request. */
 function complaintsOf(world: World, { at: end }: Counted): string[] {
   const inWindow = world.counted.filter(({ at }) => at > end - MINUTE && at <= end)
   const last = inWindow.reduce((a, b) => (a.sent > b.sent ? a : b))

@@ -43,7 +43,8 @@ function fill(side: 'buy' | 'sell', time: number, tokens: number, sol: number): 
 
 const options = (place: EntryPlace = 'end') => ({ place, serviceFeePercent: 1, endsAt: 100_000 })
 /**
- * SOL that a buyer pays so that 10 SOL enter the pool. The venue takes 1.25 % on top, and the service 1 % of the whole.
+ * SOL that a buyer pays so that 10 SOL enter the pool. The venue takes 1.25 % of these 10 SOL in addition, and the
+ * service takes 1 % of the payment.
  */
 const SPENT = 10.125 / 0.99
 

@@ -18,8 +18,8 @@ const still = defineStrategy({
   ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
-/** Starts with an order that was refused for its slippage and has another slippage to try. Returns the sent
- *  attempts and the reports. */
+/** Starts a process whose journal has an order that was refused because of its slippage, and that may be sent with a
+ *  higher one. Returns the sent attempts and the reports. */
 function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []

@@ -42,7 +42,7 @@ async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT
   return (await ended)[0] as number | null
 }
 
-/** Repeats a request until it succeeds; the child process runs in real time. */
+/** Repeats a request until it succeeds, because the child process runs in real time and may not be ready. */
 async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -109,7 +109,7 @@ function fillComplaints(
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
-  // A trade of a second process may be booked as our own, because the chain does not distinguish the two.
+  // A trade of a second process may be booked as a trade of this process. On the chain, both look the same.
   for (const { signature } of accompanied) known.delete(signature)
   for (const signature of known.keys()) complaints.push(`${signature} is booked, but did not execute`)
   return complaints
@@ -268,7 +268,7 @@ function balanceComplaints(db: Database): string[] {
   ]
 }
 
-/** Returns the number of executions that are booked for another order, because the evidence fitted both orders. */
+/** Returns the number of executions that are booked for a wrong order, because the evidence also fitted this order. */
 export function misattributed(db: Database, truth: Truth): number {
   const rows = db.prepare('SELECT signature, order_id FROM fill WHERE reversed = 0').all() as FillRow[]
   return rows.filter((row) => truth.executions.get(row.signature)?.post.orderId !== row.order_id).length

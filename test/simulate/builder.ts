@@ -46,7 +46,7 @@ export interface BuilderParts {
   readonly acceptKey: () => void
 }
 
-/** The terms of a trade as the builder computes them. */
+/** The trade for which the builder makes a transaction, with the amounts that the builder has computed. */
 interface Draft {
   readonly side: 'buy' | 'sell'
   readonly mint: string
@@ -251,8 +251,8 @@ function priceOf(
 ): number {
   const price = Math[fees]((fee * 1e15) / units)
   if (overcharges && side === 'sell') return price + 50
-  // The mutant (a deliberate error) accepts only the exact fee. It is simulated by a price that is too high if
-  // the fee was rounded up.
+  // The mutant (a deliberate error) is a verifier that refuses a fee that was rounded up. To simulate it, the builder
+  // then uses a price that every verifier refuses.
   const isAbove = Math.ceil((price * units) / 1e6) > Math.round(fee * 1e9)
   return isAbove && mutant === 'feeHeldExactly' ? price + 50 : price
 }

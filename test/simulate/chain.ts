@@ -26,7 +26,7 @@ export interface ChainParts {
   readonly draws: Draws
   readonly scenario: Scenario
   readonly market: Market
-  /** Solana's runtime, which local signing needs; otherwise undefined. */
+  /** Solana's runtime; undefined in runs without local signing, which do not need it. */
   readonly native: Native | undefined
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
@@ -43,8 +43,8 @@ export class SimulatedChain {
   /** Signatures of the wallet's transactions that a person made without Sluice. */
   readonly byHand = new Set<string>()
   /**
-   * Signatures of the transactions of a second process. Each has the landed transaction and the time at which it
-   * landed; undefined if it has not landed.
+   * The transactions of a second process, by signature: the landed transaction and the time at which it landed;
+   * undefined if it has not landed.
    */
   readonly company = new Map<string, { landed: LandedTransaction; at: number } | undefined>()
   /** Times of forks. */
@@ -165,8 +165,8 @@ export class SimulatedChain {
   }
 
   /**
-   * For a mutant (a deliberate error): stops using a node for some time after an error about a slot, and longer after
-   * each consecutive one.
+   * For a mutant (a deliberate error): if a node answers with the error that a Solana slot is missing, stops using the
+   * node for some time. Each further such answer in a row doubles this time.
    */
   #tire(index: number, answer: RpcResult): void {
     const isTired = !answer.ok && answer.code === -32_004

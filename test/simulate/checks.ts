@@ -25,8 +25,8 @@ export interface CheckParts {
 }
 
 /**
- * Maximum time until a process notices a transaction of another process that has landed. The transaction is confirmed
- * within 1 s. The process searches for it until 5 s after its own transaction landed, which may be later. The remaining
+ * Maximum time from the landing of another process's transaction until this process notices it, ms. The transaction is
+ * confirmed within 1 s. This process searches for it until 5 s after a transaction of its own landed. The remaining
  * time is for a slow disk.
  */
 const SEEN_MS = 10_000
@@ -47,7 +47,8 @@ export class Checks {
     this.#parts = parts
   }
 
-  /** Checks an attempt just before its request leaves the process, or its signed bytes with this signature. */
+  /** Checks an attempt just before its request leaves the process. `signature`: with local signing, the signature of
+   *  the bytes that leave the process. */
   sends(attempt: Attempt, signature = ''): void {
     const { truth, complain, journal } = this.#parts
     const { id, orderId, account, mint, side } = attempt

@@ -4,16 +4,16 @@ import type { Database, Statement } from 'better-sqlite3'
 const ANY_PAGES = 4_294_967_294
 
 /**
- * A disk with the journal's database and with another program that fills it. SQLite refuses writes with which the
- * database would exceed the disk. The database is in memory and has no log; `test/journal/full-disk.test.ts` fills a
- * real file system.
+ * A disk with the journal's database, and with another program (the filler) that fills the disk. SQLite refuses writes
+ * with which the database would exceed the disk. The database is in memory and has no log;
+ * `test/journal/full-disk.test.ts` fills a real file system.
  */
 export class FilledDisk {
   readonly #db: Database
   readonly #pageBytes: number
   readonly #pages: Statement<[], number>
   #mostPages = ANY_PAGES
-  /** Bytes that the other program leaves free. */
+  /** Bytes that the filler leaves unused. */
   #leftBytes = Number.POSITIVE_INFINITY
 
   constructor(db: Database) {
@@ -26,19 +26,19 @@ export class FilledDisk {
     return (this.#mostPages - this.#usedPages) * this.#pageBytes
   }
 
-  /** The other program writes until only `leftBytes` bytes are free. */
+  /** Lets the filler write until only `leftBytes` bytes are unused. */
   fillTo(leftBytes: number): void {
     this.#leftBytes = leftBytes
     this.takeFreed()
   }
 
-  /** The other program also uses the space that the database has released. */
+  /** Lets the filler also use the space that the database has released. */
   takeFreed(): void {
     const mostPages = this.#usedPages + Math.floor(this.#leftBytes / this.#pageBytes)
     if (mostPages < this.#mostPages) this.#limit(mostPages)
   }
 
-  /** The other program removes its files. */
+  /** Removes the files of the filler. */
   empty(): void {
     this.#leftBytes = Number.POSITIVE_INFINITY
     this.#limit(ANY_PAGES)

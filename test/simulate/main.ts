@@ -6,7 +6,7 @@ import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 /** The number of failed seeds whose traces are printed. */
 const SHOWN = 5
 
-/** Block times and clocks that replace those of all seeds, so that the effect of each can be measured. */
+/** Values of `--times`. Each replaces the block times and clocks of all scenarios, to measure their effect. */
 const TIMES: Readonly<Record<string, Times>> = {
   good: GOOD_TIMES,
   newest: { ...GOOD_TIMES, untold: 60, hasClock: false },
@@ -65,7 +65,8 @@ async function main(): Promise<void> {
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
 }
 
-/** Formats how long it took, after the end of lost requests, to prove that they did not execute. */
+/** Formats the percentiles of `settledMs`: for each lost request, the time from its end to the proof that it did not
+ *  execute. */
 function percentiles(settledMs: readonly number[]): string {
   const sorted = settledMs.toSorted((one, other) => one - other)
   const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1_000).toFixed(1)

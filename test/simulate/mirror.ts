@@ -46,7 +46,7 @@ export class Mirror {
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
   }
 
-  /** Returns whether the process knows this number of wallets and may buy with each of them. */
+  /** Returns whether the process has the state of exactly `wallets` wallets, and may buy with each of them. */
   isOpenFor(wallets: number): boolean {
     return this.#gates.size === wallets && [...this.#gates.values()].every((isOpen) => isOpen)
   }

@@ -65,7 +65,7 @@ export function canShow(mutant: Mutant, scenario: Scenario): boolean {
 }
 
 /**
- * Replaces a method of a class by one with the deliberate error. This is for mutants that cannot be passed as an
+ * Replaces a method of a class by one with the deliberate error. Used for mutants that cannot be passed as an
  * argument. Returns a function that restores the method.
  */
 export function sabotage(mutant: Mutant | undefined): () => void {

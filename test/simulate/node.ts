@@ -18,7 +18,7 @@ import { sendMethods } from '../../src/sandbox/rpc/send.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 import type { Times } from './scenario.ts'
 
-/** The state of the chain at each past Solana slot, from which a node that is behind answers. */
+/** The state of the chain at each past Solana slot. A node that is behind the chain answers from a past state. */
 export class History {
   readonly #ledger: Ledger
   readonly #heights = new Map<number, number>()
@@ -207,7 +207,7 @@ class Behind implements Ledger {
   close(): void {}
 }
 
-/** Returns the function with which a node answers a call at once: with a value, or with an error code. */
+/** Returns the function with which a simulated node answers a call, without a delay: with a value or an error code. */
 export function nodeOf(parts: NodeParts): Answer {
   const { ledger, history, times, state, isFresh } = parts
   let lag = 0
@@ -252,7 +252,7 @@ export interface NodeParts {
   readonly history: History
   readonly times: Times
   readonly state: () => NodeState
-  /** Returns whether the machine that answers this call is not behind. */
+  /** A provider has several machines. Returns whether one that is not behind the chain answers this call. */
   readonly isFresh: () => boolean
 }
 

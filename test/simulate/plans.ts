@@ -36,7 +36,7 @@ export class Plans {
   readonly #past: { readonly until: number; readonly perMinute: number }[] = []
   readonly #starts: number[] = []
   /**
-   * For each attempt, the time from which it counts as a request. It also counts if the process ends before it is sent.
+   * For each attempt, the time from which it counts as a request, even if the process ends before it sends the request.
    */
   readonly #takenAt = new Map<string, number>()
   #strayUntil = 0

@@ -245,7 +245,7 @@ export class Process implements Caller {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
 
-  /** Ends the process at once, as kill -9 does. It has no further effects. */
+  /** Ends the process immediately, as kill -9 does. After that, the process has no effects. */
   die(): void {
     if (!this.#isAlive) return
     this.#isAlive = false

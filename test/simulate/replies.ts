@@ -12,7 +12,7 @@ const answer = (status: number, body: string, headers = {}): Answered => ({ kind
 const refusal = (status: number, code: string, headers = {}): Answered =>
   answer(status, JSON.stringify({ error: { code, message: 'no' } }), headers)
 
-/** Answers with refusals whose cause is not the order itself. */
+/** The service refuses the request because of the rate limit. The order itself is not the cause. */
 export const TOO_MANY = refusal(429, 'RATE_LIMIT')
 
 /** Answers with which the service refuses an order that it has not executed and will not execute. */

@@ -8,14 +8,14 @@ import { draws } from '../../src/sandbox/draws.ts'
 export type Kind = 'honest' | 'service' | 'rpc'
 
 /**
- * Timers that a bot sets. regular: a few timers; storm: more often than a bot is allowed; throws: the strategy throws
- * in one of them.
+ * Timers that a bot sets. regular: a few timers; storm: more timers than a bot is allowed; throws: the strategy throws
+ * when one of its timers fires.
  */
 export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
 
 /**
- * The parameters of a run, which are all determined by its seed. A share is a part of the requests, of the calls or of
- * the seconds, in which a fault happens.
+ * The parameters of a simulated run. The seed determines all of them. A share is a probability, 0 to 1: the part of the
+ * requests, calls or seconds in which a fault happens.
  */
 export interface Scenario {
   readonly seed: number
@@ -70,7 +70,7 @@ export interface NamedPlans {
   readonly changes: number
   readonly strays: number
   readonly failsFirst: boolean
-  /** The service chooses one of these names at each change of the plan. */
+  /** Names of plans. At each change of the plan, the service chooses one of them. */
   readonly names: readonly string[]
 }
 
@@ -123,7 +123,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
   const plans = orders === 'plain' ? undefined : plansOf(seed)
-  // A run that tests a plan has no second process, because that process would stop the trading.
+  // A run that tests a plan has no second process: trades of a second process would stop the entries of the first one.
   const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,
@@ -188,7 +188,8 @@ const NO_FAULTS = {
   chain: { forks: 0, strangers: 0, byHand: 0 },
 } as const
 
-// The following parameters come from separate random generators, so that the other parameters of a seed do not change.
+// Each group of parameters below has a random generator of its own. A new group therefore does not change the other
+// parameters of a seed.
 
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
@@ -230,8 +231,8 @@ function plansOf(seed: number): Scenario['plans'] {
 /** Names of plans. Sluice does not know two of them. */
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM ']
 /**
- * These names test that a process keeps the larger plan when the service names an unknown plan. There are no 429
- * answers without a reason, because they would hide an error.
+ * These names test that a process keeps a larger plan when the service names an unknown plan. In runs with these names,
+ * the service sends no 429 answers without a reason, because such answers would hide a wrong plan.
  */
 const UNKNOWN_AND_PREMIUM = ['premium', 'Platinum', 'ENTERPRISE']
 
@@ -269,8 +270,8 @@ function timersOf(seed: number): TimerUse {
 }
 
 /**
- * Free space that the other program leaves, in steps. Below 512 MiB the market is not recorded; below 128 MiB entries
- * stop.
+ * Free space, MiB, that the program that fills the disk leaves, in steps. Below 512 MiB the market is not recorded;
+ * below 128 MiB entries stop.
  */
 const STEPS_MIB = [400, 100, 12, 1, 0]
 

@@ -5,9 +5,9 @@ import type { Truth } from './truth.ts'
 
 /**
  * Maximum time from the end of a request to the proof that it did not execute, if the nodes are healthy. It is the sum
- * of the wait for a late execution, 200 blocks, the blocks that are not final, and the audit's interval, plus a margin
- * for an RPC without block times or with old ones, and for a wrong clock. Solana slots have 400 ms, and some have no
- * block.
+ * of the wait for a late execution, 200 blocks, the blocks that are not final, and the audit's interval. A margin is
+ * added, because block times may be missing or old, and the clock may be wrong. Solana slots have 400 ms, and some have
+ * no block.
  */
 const MOST_MS = LATE_MS + 110_000 + 60_000
 
@@ -19,7 +19,8 @@ export class Settling {
   readonly #lost = new Set<string>()
   readonly #truth: Truth
   readonly #complain: (what: string) => void
-  /** Time since which the present process has run and all nodes have been healthy. */
+  /** Time since which the same process has run and all nodes have been healthy; infinity if there is no process, or a
+   *  node is not healthy. */
   calmSince: Millis = Number.POSITIVE_INFINITY
   startedAt: Millis = 0
 

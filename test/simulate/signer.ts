@@ -31,7 +31,7 @@ export class SimulatedSigner {
     this.#parts = parts
   }
 
-  /** Called once per second. The signer may end, or start again. */
+  /** Called once per second. At random times, a running signer ends, and a signer that has ended starts again. */
   tick(): void {
     const { draws, scenario, note } = this.#parts
     const isDown = this.#isDown ? draws.chance(0.8) : draws.chance(scenario.local.signerDies)

@@ -13,7 +13,7 @@ export interface Leash {
   isCalm(): boolean
   /** Whether the strategy also requests conditional orders. */
   readonly waits: boolean
-  /** The `bot` objects of the running process. */
+  /** The `bot` objects that the simulated process passed to the strategy. */
   readonly bots: Bot<undefined>[]
 }
 

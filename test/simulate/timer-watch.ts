@@ -1,7 +1,8 @@
 import type { Input, Output } from '../../src/engine/messages.ts'
 import type { Timer } from '../../src/engine/recovered-money.ts'
 
-/** Limits of a bot's timers: how many may fire at once, and how many per second; see engine/bots/bot.ts. */
+/** Limits of a bot's timers (see engine/bots/bot.ts): how many may fire without a pause, and how many per second on
+ *  average. */
 const AT_ONCE = 2_000
 const PER_SECOND = 100
 

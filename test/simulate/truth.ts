@@ -13,7 +13,7 @@ export interface Post {
   readonly side: TradeSide
   readonly isFull: boolean
   readonly sentAt: number
-  /** Time from which no answer can arrive any more. */
+  /** Time from which no answer to this request can arrive any more; undefined before. */
   endedAt: number | undefined
   /** Number of executions that the service will still make, independently of its answer. */
   pending: number

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Share, simulateAll } from './batch.ts'
 
-// Runs a share of the seeds.
+// Simulates the seeds that the parent thread assigned to this worker.
 parentPort?.postMessage(await simulateAll(workerData as Share))

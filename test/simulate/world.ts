@@ -45,8 +45,8 @@ const LONGEST_CALM_MS = 3_600_000
 /** Time for which a run continues after every order was decided, ms. */
 const AFTERWARDS_MS = 40_000
 /**
- * Like `AFTERWARDS_MS`, for runs in which the service or a node lies. It is longer, because an exit that cannot be sold
- * is retried only every 192 s.
+ * Time for which a run in which the service or a node lies continues after every order was decided, ms. It is longer
+ * than `AFTERWARDS_MS`, because an exit that cannot be sold is retried only every 192 s.
  */
 const LATE_AFTERWARDS_MS = 150_000
 
@@ -57,7 +57,7 @@ export interface Result {
   readonly complaints: readonly string[]
   readonly tail: readonly string[]
   readonly figures: Readonly<Record<Figure, number>>
-  /** For each lost request that did not execute, the time from its end to the proof of this, ms. */
+  /** For each lost request that did not execute: the time from its end to the proof that it did not execute, ms. */
   readonly settledMs: readonly number[]
 }
 
@@ -157,11 +157,11 @@ class World implements Host {
   #firings = 0
   #sellsOnShortDisk = 0
   #buysAfterShortDisk = 0
-  /** Whether the other program has removed its files. */
+  /** Whether the program that fills the disk has removed its files. */
   #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
-  /** Number of effects (writes and sends) until the process is ended. */
+  /** Number of effects (writes and sends) after which the test ends the process. */
   #effectsLeft = Number.POSITIVE_INFINITY
 
   constructor(scenario: Scenario, journal: Journal, options: Options, native: Native | undefined) {
@@ -330,7 +330,8 @@ class World implements Host {
     if (process.disk.isShort || process.mirror.isDiskLow) return false
     const { audited } = process.mirror
     if (wallets.some((wallet) => audited.get(wallet) !== this.#chain.lamportsOf(wallet))) return false
-    // If the service or a second process has sold tokens, too few may be left to sell.
+    // Positions that an exit will sell must be sold first. In runs with a dishonest service or a second process, this
+    // is not checked, because too few tokens may be left to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
     if (isOurs && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
@@ -436,7 +437,7 @@ class World implements Host {
     this.trace.add(this.time.now(), 'process: a first start fails')
   }
 
-  /** Ends the process at once, as kill -9 or a failure of the machine does. A new process starts later. */
+  /** Ends the process immediately, as kill -9 or a failure of the machine does. A new process starts later. */
   #crash(): void {
     const process = this.#process
     if (process === undefined) return

@@ -103,7 +103,7 @@ test('if measured orders had competition, the calibration counts this competitio
   const mean = comparison.lossFactors.reduce((sum, one) => sum + one, 0) / 50
   const found = calibrated(model, usual, mean)
   expect(usual.landingFailurePercent).toBeCloseTo((3 / 51) * 100, 9)
-  // The calibrated model gives the measured loss rate for the same attempts.
+  // For the same attempts, the mean loss rate of the calibrated model must be the measured one.
   const again = comparison.lossFactors.reduce((sum, one) => sum + found.landingFailurePercent * one, 0) / 50
   expect(again).toBeCloseTo(usual.landingFailurePercent as number, 9)
   expect(calibrated(model, { ...usual, landingFailurePercent: 90 }, 0.5).landingFailurePercent).toBe(100)
@@ -160,7 +160,7 @@ function compare(
   return comparison.errorPercents
 }
 
-/** Returns the tokens for 0.1 SOL at the price after a print of 1 SOL. */
+/** Returns the tokens that the model predicts for 0.1 SOL if the last trade had 1 SOL at the price `print`. */
 const predicted = (print: number): number =>
   tokensFor(0.1 * 0.99, reservesAt(poolAround(print, 1, CURVE_PRODUCT).after), 0.0125)
 

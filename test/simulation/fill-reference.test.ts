@@ -13,8 +13,8 @@ import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { type Expected, FillReference, type Rules, type SentOrder } from '../support/fill-reference.ts'
 import { blockOf, type MarketRow } from '../support/market-rows.ts'
 
-/** Number of compared orders. `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts`
- *  compares 400,000 others. */
+/** Number of orders that are compared. To compare 400,000 orders of another seed:
+ *  `FILL_SEED=7 FILL_ATTEMPTS=400000 npx vitest run test/simulation/fill-reference.test.ts` */
 const ATTEMPTS = Number(process.env['FILL_ATTEMPTS'] ?? 20_000)
 const SEED = Number(process.env['FILL_SEED'] ?? 1)
 const START = 1_700_000_000_000
@@ -68,7 +68,7 @@ function compare(seed: number): Compared[] {
   const random = seededRandom(seed)
   const [clock, mints] = [new SimulatedClock(START), new Mints()]
   const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
-  // The reference receives the same events at the end, through the calls of `script`.
+  // The calls in `script` pass the same events to the reference after the fill model has handled all of them.
   const reference = new FillReference()
   const script: (() => void)[] = []
   const pools = Array.from({ length: 5 }, (_, n) => new Pool(`mint${n}`, random))
@@ -192,8 +192,8 @@ function drawOrder(random: Random, { pool, account, rules, id, seed, now }: Draw
 }
 
 /**
- * Returns the random number of an attempt. The executor draws it from a seed that consists of the attempt's content,
- * after the two numbers of the latency.
+ * Returns the random number that decides an attempt, 0 to 100. The executor derives a seed from the content of the
+ * attempt. With a latency, it draws two numbers for the latency first.
  */
 function luckOf(seed: number, name: string, { latencyMs }: Rules): number {
   const drawn = seededRandom(deriveSeed(seed, name))

@@ -272,7 +272,7 @@ test.each([
     const held = holding(1_000_000_000n)
     paper.executor.restore([held], [])
     const row = { time: START, mint: 'mint', price: PRICE }
-    // The market already has the first two of the sales.
+    // `Paper` begins with two sales, so only the other sales are added.
     paper.rows(sales.slice(2).map((sol) => ({ ...row, kind: 'sell', sol })))
     paper.print(...Array.from({ length: buys - 1 }, () => PRICE))
     expect(paper.executor.valueOf(held) > 0).toBe(sells)
@@ -307,7 +307,8 @@ test.each(['sell', 'buy'] as const)('a large %s changes the price of paper order
     const fill = paper.land(sellAttempt('mint', { slippagePercent: 100 }))
     return (fill?.tradeLamports ?? 0) / calm
   }
-  // The price changes with the square of the SOL in the pool. Earlier trades have moved the price by some percent.
+  // The proceeds change with the square of the SOL in the pool. They are not exact, because earlier trades have moved
+  // the price by some percent.
   const left = (share: number): number => (1 + (side === 'sell' ? -share : share)) ** 2
   for (const share of [0.1, 0.4, 0.8]) expect(Math.abs(after(share) / left(share) - 1)).toBeLessThan(0.1)
 })

@@ -13,7 +13,8 @@ import { blockOf } from '../support/market-rows.ts'
 const START = 1_700_000_000_000
 const ORDERS = 5
 
-/** Longer than any attempt can last, which is the lifetime of a blockhash plus the maximum latency. */
+/** A time in which every attempt ends, ms. An attempt lasts at most the lifetime of a blockhash plus the maximum
+ *  latency. */
 const LONGEST_MS = 600_000
 
 test('a paper attempt makes only allowed state changes, even if the event loop is late', () => {

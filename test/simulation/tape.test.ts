@@ -10,7 +10,8 @@ const rowsAt = (...times: number[]): TapeItem => {
   return { kind: 'rows', block, from: 0, to: times.length }
 }
 
-/** Returns a sink that records each row with its time. Rows at `stops` have outputs, which are carried out at once. */
+/** Returns a sink that logs the time of each row. Rows at the times `stops` have outputs: the sink then calls `act` and
+ *  accepts no further row of the block. */
 function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
   return {
     rows(block, from, to) {

@@ -17,7 +17,8 @@ const launch =
   (token: TestNewToken = {}) =>
   (rig: StrategyRig): void =>
     rig.newToken({ creator: `creator of ${token.mint ?? MINT}`, initialLiquidity: 31, ...token })
-/** Returns a step that trades after each of these pauses. From the third print on, the token has a robust price. */
+/** Returns a step that makes one trade after each of the pauses `afterSeconds`. From the third trade on, the token has
+ *  a robust price. */
 const prints =
   (...afterSeconds: number[]) =>
   (rig: StrategyRig): void => {
@@ -25,7 +26,8 @@ const prints =
   }
 const priced = prints(1, 1, 1)
 
-/** The result of the strategy: its buys, its notes by mint, and the mints that are still watched or held. */
+/** The result of the strategy: its buys, the reasons that it recorded with `bot.note`, and the mints that are still
+ *  watched or held. */
 interface Outcome {
   readonly bought?: readonly string[]
   readonly notes?: readonly [mint: string, why: string][]

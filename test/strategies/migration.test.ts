@@ -7,7 +7,7 @@ import { addBars, asked, bars, type ShortBar } from './bars.ts'
 // not the depth of an unknown pool.
 const params = { curveEndPrice: 100e-9, holdBars: 2, maxAbovePercent: 50, minVolumeSol: 5, sizeSol: 0.1 }
 const BELOW = bars(3, 80, 8)
-const BUY = 'buy 0.1: left its curve, 10 % above its end price'
+const BUY = "buy 0.1: left its curve, 10 % above the curve's end price"
 
 test.each<[string, ShortBar[], string[], string[]]>([
   ['bars below the end price of the curve', [...BELOW, ...bars(5, 99, 8)], [], []],
@@ -19,7 +19,7 @@ test.each<[string, ShortBar[], string[], string[]]>([
     [BUY],
     [],
   ],
-  ['bars far above the end price', [...BELOW, ...bars(4, 180, 8)], [], ['80 % above the end of the curve']],
+  ['bars far above the end price', [...BELOW, ...bars(4, 180, 8)], [], ["80 % above the curve's end price"]],
   ['bars with little volume', [...BELOW, ...bars(4, 110, 2)], [], ['too little volume']],
 ])('migration sends the expected orders after %s', (_what, rows, orders, notes) => {
   const rig = testStrategy(migration, { params })

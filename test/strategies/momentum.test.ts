@@ -8,8 +8,8 @@ const UNIT = 1e-9
 const GAP = 'gap'
 
 /**
- * Returns prints of 1 SOL at one price, one second apart. Each print makes a sample of the robust price, which has this
- * price from the third print on.
+ * Returns prints of 1 SOL at one price, one second apart. The robust price is sampled at each print, and equals `price`
+ * from the third print on.
  */
 const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
 /** A flat price with enough samples for the slow average. */

@@ -32,7 +32,7 @@ test.each(names)('the list of strategies shows the params of %s with their defau
   )
 })
 
-/** The strategies that an author of another framework could not write, each with its permitted number of lines. */
+/** Strategies whose whole code is on the page about strategies, each with its permitted number of lines. */
 const FIGURE: [string, number][] = [
   ['breakout', 40],
   ['mean-reversion', 40],

@@ -142,7 +142,8 @@ function packageImport(path: string, specifier: string): string | undefined {
 /** The page of the desk runs in a browser. The desk serves the modules that the page imports, and these libraries. */
 const PAGE = 'src/desk/page/'
 const PACKAGES_OF_PAGE = ['preact', 'preact/hooks', 'uplot', 'lightweight-charts']
-/** Pure modules that the page may load. From other folders it imports types. */
+/** Modules outside of src/desk/page whose code the page of the desk may load. They are pure: the same input gives the
+ *  same output. */
 const MODULES_OF_PAGE = [
   'src/base/text.ts',
   'src/market/bar-width.ts',

@@ -3,8 +3,8 @@ import { type Bar, type BarPlan, bollinger, defineStrategy, ema, rsi, vwap, type
 const keep = z.union([z.number(), z.object({ keep: z.number(), silent: z.enum(['fill', 'gap']) })])
 
 /**
- * A strategy for tests, with the bars that its params declare. It writes a note for each bar. At every few trades it
- * writes a note with its lists of bars and its indicators, and at timers a note with its lists of bars.
+ * A strategy for tests that records its data with `bot.note`: each bar, its lists of bars at every timer, and the lists
+ * of bars and the indicators at every n-th trade. Its params declare its bars.
  */
 export default defineStrategy({
   name: 'bar-teller',
@@ -12,7 +12,7 @@ export default defineStrategy({
   params: z.object({
     bars: z.record(z.string(), keep),
     window: z.number().default(3),
-    /** The strategy writes a note with its lists of bars and its indicators at every n-th trade. */
+    /** The strategy records its lists of bars and its indicators with `bot.note` at every n-th trade. */
     readsEvery: z.number().default(5),
     /** The strategy buys at every n-th bar; never if 0. */
     buysEvery: z.number().default(0),

@@ -70,7 +70,7 @@ export const conditionParams = fc
       window: fc.integer({ min: 2, max: 6 }),
       conditions: fc
         .array(conditionsOver(widths).filter(reads), { minLength: 3, maxLength: 6 })
-        // One condition is true at each bar, so that every run has notes.
+        // The last condition is true at each bar, so that the strategy of every run records something.
         .map((trees) => [...trees, ['above', ['figure', widths[0] as string, 'close'], 0] as const])
         .map((trees) => Object.fromEntries(trees.map((tree, index) => [`c${index}`, tree]))),
     }),

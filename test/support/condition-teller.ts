@@ -52,7 +52,7 @@ const rising = (width: Width): Indicator<number> => ({
 
 type Named = Readonly<Record<string, Operand & Readonly<Record<string, Operand>>>>
 
-/** Returns the tree in the form in which the author of a strategy writes it in `when`. */
+/** Builds a condition from its tree with the functions of the API, as an author of a strategy does in `when`. */
 function built(tree: Tree, named: Named): Operand | Condition | number {
   if (typeof tree === 'number') return tree
   const [kind, ...parts] = tree as [string, ...Tree[]]
@@ -66,13 +66,13 @@ function built(tree: Tree, named: Named): Operand | Condition | number {
 }
 
 /**
- * Tests a tree without the conditions of the API, as a strategy's author could do in `onBar`. Returns undefined if a
- * value is missing.
+ * Tests the conditions without the functions of the API, as an author of a strategy could do in `onBar`.
  */
 class ByHand {
   readonly #last = new Map<string, number | undefined>()
 
-  /** Tests a tree. `path` is the place of the tree in the conditions. */
+  /** Returns whether a condition is true; undefined if a value is missing. `tree`: the condition or a part of it.
+   *  `path`: the place of the part. */
   test(tree: Tree, token: Token<undefined, never>, path: string): boolean | undefined {
     const [kind, ...parts] = tree as [string, ...Tree[]]
     if (kind === 'all' || kind === 'any') {
@@ -121,8 +121,8 @@ function widthsIn(tree: Tree): string[] {
 }
 
 /**
- * A strategy for tests. It writes a note for each bar at which one of its conditions is true, and buys at some of them.
- * Its conditions are a param. With `byHand`, it tests them in `onBar`.
+ * A strategy for tests. The param `conditions` has its conditions. The strategy records with `bot.note` each bar at
+ * which a condition is true, and buys at some of these bars. With `byHand`, it tests the conditions itself in `onBar`.
  */
 export default defineStrategy({
   name: 'condition-teller',
@@ -134,7 +134,7 @@ export default defineStrategy({
     byHand: z.boolean().default(false),
     /** The strategy buys at every n-th true condition; never if 0. */
     buysEvery: z.number().default(0),
-    /** Whether the strategy writes notes. */
+    /** Whether the strategy calls `bot.note`. */
     notes: z.boolean().default(true),
     /** Whether the strategy has a handler of trades, which does nothing. */
     handlesTrades: z.boolean().default(false),

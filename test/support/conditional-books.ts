@@ -9,8 +9,8 @@ interface Story {
   readonly said: ConditionalOrder[]
   /** The ids of the orders that the conditional order caused. */
   readonly orders: Set<string>
-  /** Whether an operator's `flatten` ended the conditional order. A buy that it had already sent may still fill; then
-   *  its tokens are sold. */
+  /** Whether an operator's `flatten` ended the conditional order. If the order had sent a buy before, the buy may still
+   *  fill; its tokens are then sold. */
   isFlattened: boolean
 }
 
@@ -55,8 +55,8 @@ export function conditionalFigures(db: Database): ConditionalFigures {
 }
 
 /**
- * Returns violations of the rules of conditional orders. `executions` returns how often an order executed on the chain;
- * it is undefined if an order may execute more than once.
+ * Returns violations of the rules of conditional orders. `executions` returns how often an order executed on the chain.
+ * It is undefined in runs in which an order may execute more than once; the number of executions is then not checked.
  */
 export function conditionalComplaints(db: Database, executions: ((orderId: string) => number) | undefined): string[] {
   const stories = [...storiesIn(db)]

@@ -49,7 +49,7 @@ export class ConditionalReference {
     return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  /** Receives a print, or the start of a process. The time without prints is counted from then on. */
+  /** Called at a print, and at the start of a process. Restarts the count of the time without prints at `now`. */
   seen(now: number): void {
     if (this.#held !== undefined) this.#held.printedAt = now
   }

@@ -84,7 +84,7 @@ export class EngineRig {
   readonly mints = new Mints()
   readonly engine: Engine
   readonly outputs: Output[] = []
-  /** The bot that runs and the number of handler calls, as a watchdog reads them. */
+  /** Memory that the engine shares with a watchdog: the index of the bot that runs, and the number of handler calls. */
   readonly cells = new Int32Array(2)
   block: LiveBlock
   seq = 0

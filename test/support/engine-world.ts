@@ -162,8 +162,8 @@ export class EngineWorld {
   }
 
   /**
-   * Returns a report about the order that `which` (0 to 1) selects. Of the states that may follow the order's state,
-   * `choice` selects the reported one; undefined if none may follow.
+   * Returns a report about the order that `which` (0 to 1) selects. `choice` selects the reported state among those
+   * that may follow the order's present state. Returns undefined if no state may follow, or if there is no order.
    */
   report(which: number, choice: number, price: number): Input | undefined {
     const all = [...this.recorded.orders.values()]

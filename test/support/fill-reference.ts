@@ -310,7 +310,7 @@ interface Step {
   readonly doubts: readonly Range[]
 }
 
-/** Returns the possible prices of the pool after each change. */
+/** Returns, for each change of the pool, the range in which the pool's price then is. */
 function settled(changes: readonly Change[], depth: Depth): Step[] {
   const steps: Step[] = []
   for (const change of changes) {

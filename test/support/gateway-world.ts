@@ -88,13 +88,11 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
  */
 export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
-  /** The executed attempts, in order. */
+  /** The attempts that the gateway passed to the executor, in this order. */
   readonly executed: Attempt[] = []
   /** The attempts that have not ended. */
   readonly out = new Map<string, Attempt>()
-  /**
-   * The reports that the engine received, in order. After a crash, these are the reports that it had received before.
-   */
+  /** The reports that the engine received, in order. A crash removes those that the journal does not contain. */
   heard: ExecutionReport[] = []
   /** Returns the script of an attempt. `number` counts the attempts of its order from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []

@@ -3,8 +3,8 @@ import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-settings.t
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
 /**
- * Returns the timers and orders that a position's exits need and that do not exist. `open` has the open orders.
- * `hasTimer` returns whether a timer of this name is set for a bot.
+ * Returns texts about timers and orders that the exits of a position need and that are missing. `open` has the open
+ * orders. `hasTimer` returns whether a timer of this name is set for a bot.
  */
 export function exitComplaints(
   { account, bot, mint, tokens, exits, exiting, ...rest }: Position,

@@ -116,8 +116,8 @@ export class LedgerModel {
   }
 
   /**
-   * Finalizes every second provisional fill, or each of them with `all`. Some become final in another block with other
-   * amounts, and some fail and leave nothing in the wallet. After that, the engine receives the reports.
+   * Decides every second provisional fill, or each one if `all` is set: it becomes final, or becomes final in another
+   * block with other amounts, or fails and has no effect on the wallet. Then the engine receives the reports.
    */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
@@ -227,7 +227,8 @@ export class LedgerModel {
     const row = this.#land({ class: 'opaque', lamports: lamports(change), signature: `?${this.#slot}` })
     this.audit()
     if (!listed) return
-    // Now a node lists a part of the unknown change: an inflow of 7 lamports. Only the rest stays unknown.
+    // Later, a node lists an inflow of 7 lamports. It explains a part of the unexplained change of the balance, and the
+    // unexplained change becomes 7 lamports smaller.
     this.#land({ class: 'inflow', lamports: lamports(7) })
     const explained = { ...row, lamports: lamports(change - 7) }
     this.others.set(row.signature, explained)

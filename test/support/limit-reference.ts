@@ -14,7 +14,7 @@ interface Held {
   readonly cost: number
 }
 
-/** A reference model of a bot's limits. It computes them from orders, reports and positions. */
+/** A reference model of a bot's limits. It computes the use of the limits from orders, reports and positions. */
 export class LimitReference {
   readonly #limits: Limits
   readonly #asked: Asked[] = []

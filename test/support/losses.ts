@@ -50,8 +50,9 @@ function loss(second: number, mint: string): MarketRow[] {
 }
 
 /**
- * Rows of two losses and of further requests to buy. If the process is killed at any row from `BOUGHT` on, the second
- * loss either occurs later or is in the journal.
+ * Prints in which a bot makes two losses, and then requests more buys. At the row `BOUGHT`, the bot already holds the
+ * second token. If the process is killed at this row or later, the second loss is in the journal or occurs after the
+ * restart.
  */
 export const LOSSES: readonly MarketRow[] = [
   ...loss(0, FIRST),

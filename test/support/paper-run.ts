@@ -40,8 +40,9 @@ export interface WatchedRun {
 /**
  * Runs the bots of a configuration on paper, on simulated time and from the state of the journal, as one process does,
  * and records everything. The same arguments always give the same journal. The run can end in four ways. With `drain`,
- * it continues until open orders have ended. `stop` does the same, but then removes the recorded end of the process, as
- * if it had been killed. `cut` also removes it, and ends at once, with open orders. `kill -9` kills this process.
+ * it continues until open orders have ended. `stop` does the same and then removes the record of the process's end, as
+ * if the process had been killed. `cut` removes this record too, but does not wait for open orders. `kill -9` kills
+ * this process.
  * `watch` returns the journal to which the run writes.
  */
 export async function recordPaperRun(

@@ -20,7 +20,7 @@ export class RecordedMoney {
   readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
   readonly #tokenStates = new Map<string, TokenState>()
   readonly #marks = new Map<string, Mark>()
-  /** The number of attempts of each full exit that may still execute, by order id. */
+  /** For each full exit, by order id: the number of its attempts that may still execute. */
   readonly #unproved = new Map<string, number>()
   #nextOrder = 1
   #nextTimer = 1
@@ -84,8 +84,7 @@ export class RecordedMoney {
   }
 
   /**
-   * Returns whether an ended order may still execute, so that a report about it counts. Only a full exit with unproved
-   * attempts may.
+   * Returns whether an order that has ended may still get a fill. A full exit cannot if all of its attempts are proved.
    */
   mayExecute(order: Order): boolean {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0

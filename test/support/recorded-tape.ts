@@ -5,7 +5,7 @@ import { Mints } from '../../src/market/mints.ts'
 import { NO_LIMITS, start } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
 
-/** The items that one process records, in order of time. */
+/** The market rows and engine inputs that one process records, in order of time. */
 export interface Recording {
   /** The start of the process. The feed is live a moment later. */
   readonly time: number

@@ -8,7 +8,7 @@ const BUY_SOL = 0.1
 
 /**
  * Runs the reference model of conditional orders and the model of sales on the prints of one token. Every order is
- * answered at once.
+ * answered immediately.
  */
 export class ReferenceRun {
   readonly #rules: ConditionalReference

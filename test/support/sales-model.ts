@@ -4,7 +4,7 @@ export interface Sale {
   readonly slippage: number
 }
 
-/** The rules by which unsold amounts are tried again. */
+/** The rules for further attempts to sell an amount that an earlier attempt did not sell. */
 export interface SalesLadder {
   readonly slippageLadder: readonly number[]
   readonly retryMs: number
@@ -16,8 +16,8 @@ export type Answers = () => number
 export const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * A reference model of the sales of one position, written from docs/exits.md and not from the engine. It uses plain
- * numbers, with times in ms, and every sale is answered at once. It does not know why a sale is due.
+ * A reference model of the sales of one position, written from docs/exits.md and not from the engine. It uses
+ * floating-point numbers, with times in ms, and every sale is answered immediately. It does not know why a sale is due.
  */
 export class SalesModel {
   readonly #ladder: SalesLadder
@@ -85,7 +85,8 @@ export class SalesModel {
     return { sales, isSold: false }
   }
 
-  /** Sells the requested and unsold tokens, as a percentage of the held tokens with two decimals. */
+  /** Sells the tokens whose sale was requested and that are not sold yet. The order's size is a percentage of the held
+   *  tokens, rounded to two decimals. */
   #sellDue(): void {
     if (this.#isExiting) return
     this.#retryAt = NEVER
@@ -100,7 +101,7 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** Continues after an incomplete sale: at once if a partial sale had a fill, otherwise with growing delays. */
+  /** Continues after an incomplete sale: immediately if a partial sale had a fill, otherwise with growing delays. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())

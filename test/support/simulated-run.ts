@@ -41,8 +41,8 @@ export interface SimulatedRun extends Recording {
 }
 
 /**
- * Runs bots on paper on simulated time, and appends a journal like that of a real run. The run ends with its last item,
- * even if orders are open.
+ * Runs bots on paper on simulated time, and appends a journal like that of a real run. The run ends with its last
+ * row or input, even if orders are open.
  */
 export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
   const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run

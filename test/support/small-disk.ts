@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export interface SmallDisk {
   readonly folder: string
   freeBytes(): number
-  /** Lets the other program write until only this many bytes are free: at once, in blocks, to the last byte. */
+  /** Acts as another program that fills the disk: appends to a file until only `freeBytes` bytes are free. */
   fillTo(freeBytes: number): void
   /** Lets the other program remove its files. */
   empty(): void

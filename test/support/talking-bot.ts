@@ -69,7 +69,7 @@ export class TalkingBot {
     return answer as T
   }
 
-  /** Runs a callback at a trade that may throw. Returns the reason of the alarm, or '' if there was none. */
+  /** Runs a callback, which may throw, at the next trade. Returns the reason of the alarm; '' if there was none. */
   dare(act: Act): string {
     this.next = act
     const alarm = this.rig.trade(1e-6).find((output) => output.kind === 'alarm')

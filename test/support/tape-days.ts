@@ -166,8 +166,8 @@ export function readTape(path: string): unknown {
 }
 
 /**
- * Returns the first sequence number of the first range and the last one of the last range. All other limits of ranges
- * depend on how blocks were merged.
+ * Returns the first sequence number of the first range and the last sequence number of the last range. The limits
+ * between the ranges are left out, because they depend on how blocks were merged.
  */
 function seqsOf(ranges: readonly { readonly from: number; readonly to: number }[]): unknown {
   return [ranges[0]?.from, ranges.at(-1)?.to]

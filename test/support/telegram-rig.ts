@@ -31,12 +31,12 @@ export class TelegramRig {
   isRecorded: (update: number) => boolean = (update) => this.recorded.has(update)
   /** Answers a question about the journal. */
   run: (args: readonly string[]) => Promise<readonly string[]> = async (args) => [`lines of ${args.join(' ')}`]
-  /** Answers a poll with updates instead of the API; undefined if the API answers. */
+  /** Returns the updates with which a poll is answered. If undefined, the simulated API answers polls. */
   poll: ((offset: number) => readonly object[]) | undefined
-  /** Returns the answer that replaces the answer of the API; undefined if the API answers. */
+  /** Returns the result of a request to Telegram. If undefined, the simulated API answers the request. */
   instead: () => HttpResult | undefined = () => undefined
 
-  /** `beside` is the bot of another process with the same token. */
+  /** `beside`: the rig of another process that uses the same Telegram bot; both share the clock and the API. */
   constructor(
     events: Partial<TelegramConfig['events']> = {},
     { token = TOKEN, operators = [] as number[], beside = undefined as TelegramRig | undefined } = {},

@@ -18,8 +18,7 @@ export const KEYS = ['trades', 'newTokens']
 const folder = temporaryFolder()
 
 /**
- * Returns a market whose tokens are traded rarely or often, with pauses. It begins with a state of the feed, because a
- * warm-up knows the feed only from its first row on.
+ * Returns random trades with pauses of up to 40 seconds between some of them.
  */
 export function marketOf(seedOfIt: number, rows: number): MarketRow[] {
   const random = seededRandom(seedOfIt)

@@ -10,7 +10,8 @@ export interface Sums {
   readonly bot: string
   /** The result since the beginning of the journal, as the view shows it, lamports. */
   readonly header: number
-  /** The result since the last start, as the view shows it, if the journal has only this start; otherwise `header`. */
+  /** If the journal has only one start: the result since this start, as the view shows it. Otherwise the same as
+   *  `header`. */
   readonly start: number
   /** The result on the page Money. */
   readonly money: number

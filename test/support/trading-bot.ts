@@ -6,8 +6,8 @@ function barOf({ closeTime: t, open: o, high: h, low: l, close: c, volumeSol: v 
 }
 
 /**
- * A strategy that buys some of the new tokens of a market, sells them by exits or after some time, and writes a note
- * with the reason when it does not buy.
+ * A strategy that buys some of the new tokens of a market, and sells them by exits or after some time. If it does not
+ * buy, it records the reason with `bot.note`.
  */
 export const trader = defineStrategy({
   name: 'trader',

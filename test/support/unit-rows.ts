@@ -79,7 +79,7 @@ export const WRONG: [string, Change, RegExp][] = [
   ['tokens in base units, with matching prices', trades(1, 1e6, 1e-6), /base units/],
   ['tokens in base units, with matching prices and market caps', trades(1, 1e6, 1e-6, 1e-6), /base units/],
 ]
-/** Changes of rows that keep the amounts in SOL. Other numbers may be in dollars. */
+/** Rows that must be accepted: the amounts of trades are in SOL. Prices and market caps may be in dollars. */
 export const RIGHT: [string, Change][] = [
   ['all values in SOL', (row) => row],
   ['prices and market caps of trades in dollars', trades(1, 1, SOL_USD, SOL_USD)],

@@ -15,9 +15,10 @@ export function usedBytes(): number {
 const PASSES = 7
 
 /**
- * Returns the bytes that stay in use for each item that was added and removed. `pass` adds and removes items with the
- * numbers from `from` to `to`; the `first` passes only fill caches. Compares the lowest of the last three readings with
- * the lowest of the first three, because the memory of compiled code varies.
+ * Returns the memory that each thing leaves in use after it was added and removed, bytes. `pass` adds and removes the
+ * things with the numbers from `from` to `to`. The first `first` passes are not measured, because they fill caches. The
+ * memory of compiled code varies, so the lowest of the last three measurements is compared with the lowest of the first
+ * three.
  */
 export async function bytesLeftBehind(
   first: number,

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-/** A strategy that watches single tokens. It writes notes about gaps and, at timers, about the tokens with a price. */
+/** A strategy that watches single tokens. With `bot.note` it records gaps and, at each timer, the price of a token. */
 const WATCHER = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({ name: 'watcher', about: '', params: z.object({}), keys: ['trades', 'newTokens'],
   start: (_params, bot) => {

@@ -108,7 +108,7 @@ test.each([1, 2, 3])(
   },
 )
 
-/** A strategy that writes notes with its numbers of prints and of starts. */
+/** A strategy that counts its starts, and the prints since the last start. It records both counts with `bot.note`. */
 const counter = defineStrategy({
   name: 'counter',
   about: 'Counts its prints and its starts.',

@@ -36,8 +36,8 @@ function plain(chunks: Buffer[]): string[] {
 }
 
 /**
- * Returns the messages that the library reads behind the cutter. `cut` is the number of messages that the library did
- * not receive.
+ * Returns the messages that arrive if the frame cutter reads the bytes before the WebSocket library. `cut`: the number
+ * of messages that the cutter itself delivered, so that the library did not receive them.
  */
 function cutting(chunks: Buffer[]): { seen: string[]; cut: number } {
   const seen: string[] = []

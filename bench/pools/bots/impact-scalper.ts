@@ -2,7 +2,7 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'impact-scalper',
-  about: 'Buys enough to move the price and sells at once.',
+  about: 'Buys enough to move the price, and sells immediately after the fill.',
   params: z.object({ share: z.number().default(0.001), sizeSol: z.number().default(5) }),
   keys: ['trades'],
   start: ({ share, sizeSol }, bot) => ({

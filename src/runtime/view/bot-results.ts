@@ -29,8 +29,9 @@ type PastBot = PastResults['bots'][number]
 interface Day {
   /** Money of the bot, as the engine last emitted it. */
   readonly money: BotMoney
-  /** Fees from this start until the beginning of the day, lamports. `realizedBefore`: realized profit in the same time.
-   *  If the day began before this start, both count the time between the two with the opposite sign. */
+  /** Amount that is subtracted from the fees since the start of the process to get the fees of the day, lamports.
+   *  `realizedBefore`: the same for the realized profit. The amounts are negative sums if the day began before the
+   *  process started. */
   readonly feesBefore: number
   readonly realizedBefore: number
 }
@@ -47,14 +48,14 @@ export class BotResults {
   readonly #sums = new PositionSums()
   #past: PastResults = NO_PAST
   /** Results that the open positions already had at the start of this process. They are subtracted from the later
-   *  results of these positions. This map and the ones below are by `botKey`. */
+   *  results of these positions. The keys of this map and of the next three maps come from `botKey`. */
   readonly #before = new Map<string, Sums>()
   /** Fees since the start that belong to no position, lamports. */
   readonly #stray = new Map<string, number>()
   readonly #days = new Map<string, Day>()
   readonly #trades = new Map<string, Trades>()
-  /** Seq of the last input, the fee of the failed attempt that this input reported (0 without one, and once the fee is
-   *  counted), and the key of the bot that paid it; '' if that bot is unknown. */
+  /** `seq`: that of the last input. `fee`: fee of the failed attempt that this input reported; 0 if there is none,
+   *  or if the fee has been counted. `bot`: key of the bot that paid the fee; '' if unknown. */
   #late = { seq: 0, fee: 0, bot: '' }
 
   /** Positions that are not closed. */
@@ -79,7 +80,7 @@ export class BotResults {
     return sums
   }
 
-  /** Time of the first start that the journal recorded; null if this is the first one. */
+  /** Time of the first start that the journal recorded; null if the present start is the first one. */
   get since(): Millis | null {
     return this.#past.since
   }
@@ -132,7 +133,8 @@ export class BotResults {
   }
 
   take(seq: Seq, output: Output): void {
-    // `hear` is not called for market rows, so an output with another seq belongs to a market row after the last input.
+    // `hear` is called for inputs only. If the seq of this output is not that of the last input, the output belongs to
+    // a later market row.
     if (seq !== this.#late.seq) this.#settle()
     if (output.kind === 'bot') {
       this.#dayOf(output.money)
@@ -241,7 +243,7 @@ export function summedBots(bots: readonly BotStatus[]): SummedBots[] {
     .filter((one) => one.bots.length > 1)
 }
 
-/** The bots of each wallet with a name. */
+/** Groups the bots by wallet. Bots of a wallet without a name are left out. */
 export function botsByWallet(bots: readonly BotStatus[]): SummedBots[] {
   const named = Map.groupBy(bots, ({ wallet }) => wallet)
   return [...named].flatMap(([name, own]) => (name === undefined ? [] : [{ label: `wallet ${name}`, bots: own }]))

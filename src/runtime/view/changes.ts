@@ -1,7 +1,7 @@
 import type { Change, LogLine, View } from './view.ts'
 
-/** Fields of a view that are not compared as a whole. The lists are compared row by row. `id` and `time` are in every
- *  change, and a new time alone causes no update. */
+/** Fields of a view that are not compared as a whole. `positions`, `openOrders` and `bots` are compared row by row.
+ *  `id` and `time` are in every change. A new time alone is not a change. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   'id',
   'time',

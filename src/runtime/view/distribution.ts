@@ -6,7 +6,7 @@ export class TimeCounts {
   readonly #counts: Float64Array
   #sumSeconds = 0
 
-  /** `bounds`: upper limits of the classes, seconds, ascending. */
+  /** `bounds`: upper limits of the size classes into which durations are sorted, seconds, ascending. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = new Float64Array(bounds.length + 1)

@@ -55,12 +55,12 @@ export class OpenOrders {
     tracked.attempt = attempt
   }
 
-  /** Name of the bot of an open order. */
+  /** Name of the bot that requested an open order; undefined if no open order has this id. */
   botOf(orderId: string): string | undefined {
     return this.#open.get(orderId)?.order.bot
   }
 
-  /** An open order, or one of the last that ended, with its state. */
+  /** Returns an order and its state; undefined if the order is unknown, or ended so long ago that it was dropped. */
   find(orderId: string): { readonly order: Order; readonly state: OrderState } | undefined {
     return this.#open.get(orderId) ?? this.#ended.get(orderId)
   }

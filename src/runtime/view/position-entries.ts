@@ -59,9 +59,9 @@ export class PositionEntries {
     this.#byOrder.set(orderId, buy)
   }
 
-  /** Notes a new state of a position. If the mint's last position had closed and the state is `opening`, this is a new
-   *  position, so the buys of the closed one are dropped. A position that a fork reopened is not `opening`, because it
-   *  already holds tokens; it keeps its buys. */
+  /** Called with each new state of a position. If the last position in the mint had closed and the new state is
+   *  `opening`, a new position begins, and the buys of the closed position are dropped. A position that a fork reopened
+   *  keeps its buys: it holds tokens, so its state is not `opening`. */
   #note(key: string, state: PositionState): void {
     const buys = this.#byKey.get(key)
     const isClosed = state === 'closed'

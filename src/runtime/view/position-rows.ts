@@ -5,7 +5,8 @@ import type { PositionRow } from '../../journal/reader/reader.ts'
 import type { Entry } from './position-entries.ts'
 import type { ExitStatus, PositionStatus } from './view.ts'
 
-/** What a row of the view shows of a position, apart from its prices. The object is replaced when it changes. */
+/** Content of a position's row in the view, without the prices. If the content changes, a new object replaces this
+ *  one. */
 export interface HeldPosition {
   /** Id of the position's row in the view. */
   readonly id: string
@@ -25,8 +26,8 @@ export interface ReadPosition {
   readonly reading: PositionReading
 }
 
-/** Returns what a row of the view shows of a position, apart from its prices; the same object as before if nothing has
- *  changed. */
+/** Returns the content of a position's row in the view, without the prices. If nothing has changed, returns the same
+ *  object as before. */
 export function heldPosition(
   position: Position,
   wallet: string | undefined,

@@ -8,7 +8,7 @@ import type { PositionStatus } from './view.ts'
 // prices are sent as numbers, and the other thread makes the rows of the view from them. Making and copying the rows of
 // 1,000 positions in this thread would delay its orders by milliseconds.
 
-/** What another thread must know to make the view's rows of the positions. */
+/** Changes of the positions, with which another thread updates the view's rows of the positions. */
 export interface PositionNews {
   /** New and changed positions by the id of their row in the view; null for a closed position. */
   readonly held: ReadonlyMap<string, HeldPosition | null>

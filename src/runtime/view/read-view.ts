@@ -30,7 +30,8 @@ export interface ViewParts {
   readonly model: ViewModel
   readonly world: WatchedWorld
   readonly journalPath: string
-  /** What the engine has seen of a position's token; undefined if the engine does not know the position yet. */
+  /** Returns the value and the prices of a position, as the engine has computed them; undefined if the engine does not
+   *  know the position yet. */
   readonly readingOf: (position: Position) => PositionReading | undefined
   readonly startedAt: Millis
   /** State of the process; absent if no process runs the bots. */
@@ -86,7 +87,7 @@ function readPositions({ bots, model, readingOf }: ViewParts): ReadPosition[] {
   })
 }
 
-/** Reading of a position that the engine does not know yet. */
+/** Prices and times that the view shows for a new position until the engine has values for it. */
 function noReading({ highPrice, openedAt }: Position): PositionReading {
   return { lamports: undefined, price: undefined, highPrice, printedAt: openedAt, pricedAt: openedAt }
 }

@@ -57,7 +57,7 @@ export class RunTotals {
     this.#read = undefined
   }
 
-  /** Counts a fill. Must be called once for each. */
+  /** Counts a fill. Must be called once for each fill. */
   fill({ bot, side, tradeLamports, costs }: Fill): void {
     const key = `${bot}|${side}`
     const known = this.#fills.get(key) ?? { bot, side, count: 0, sums: { ...NO_SUMS } }

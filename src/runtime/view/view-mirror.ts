@@ -14,8 +14,8 @@ export interface MirrorParts {
   readonly now: () => Millis
 }
 
-/** A copy of the view of another thread, kept up to date by the changes that this thread receives. Makes the rows of
- *  the positions, and adds the symbols of tokens, which the other thread does not know. */
+/** A copy of the engine thread's view. Applies the changes that the engine thread sends, makes the rows of the
+ *  positions, and adds the symbols of tokens, which the engine thread does not know. */
 export class ViewMirror implements ViewSource {
   readonly #parts: MirrorParts
   readonly #symbols = new Map<string, string>()
@@ -42,8 +42,8 @@ export class ViewMirror implements ViewSource {
     return () => void this.#listeners.delete(run)
   }
 
-  /** Applies the next change. Throws RangeError if a change before it is missing. Reads only the changed rows, so that
-   *  the threads that trade soon get back the processor. */
+  /** Applies the next change. Throws RangeError if an earlier change was not applied. Reads only the changed rows, so
+   *  that this thread takes little processor time from the threads that trade. */
   take(update: Update): void {
     const change = this.#withRows(update)
     const found = this.#search(newMintsOf(change))
@@ -77,7 +77,8 @@ export class ViewMirror implements ViewSource {
     return new Set([...found].flatMap(([mint, symbol]) => (symbol === '' ? [] : [mint])))
   }
 
-  /** The mints of the view that the tape did not contain. Forgets the symbols of mints that are not shown any more. */
+  /** Forgets the symbols of mints that the view no longer shows. Returns the other mints whose symbol is unknown,
+   *  because the tape did not contain it. */
   #unknown(news: ReadonlySet<string>): string[] {
     const shown = mintsOf(this.#view)
     for (const mint of this.#symbols.keys()) if (!shown.has(mint) && !news.has(mint)) this.#symbols.delete(mint)

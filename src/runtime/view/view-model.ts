@@ -46,7 +46,7 @@ export interface ModelOptions {
   readonly now?: () => Millis
 }
 
-/** The state that earlier processes left, except the money. */
+/** What earlier processes recorded in the journal, without the balances. */
 export interface PastOfModel {
   readonly results?: PastResults
   readonly attempts?: readonly Attempt[]
@@ -98,7 +98,7 @@ export class ViewModel {
   #space: SpaceReport | undefined
   /** Callers that wait for the outputs of an input. */
   readonly #asked = new Map<Input, (outputs: readonly Output[]) => void>()
-  /** Outputs of the input that is handled in this turn, if a caller waits for them. */
+  /** Outputs so far of the input that the engine handles now; undefined if no caller waits for them. */
   #collected: Output[] | undefined
   /** Mints of the open live orders, by order id. */
   readonly #out = new Map<string, string>()
@@ -127,7 +127,7 @@ export class ViewModel {
     return () => void this.#logListeners.splice(this.#logListeners.indexOf(run), 1)
   }
 
-  /** Calls `run` after each write to the journal. Returns a function that stops this. */
+  /** Calls `run` after each write to the journal, until the returned function is called. */
   onMessage(run: () => void): () => void {
     this.#heard = run
     return () => {
@@ -293,8 +293,8 @@ export class ViewModel {
     this.#heard()
   }
 
-  /** Starts to collect the outputs of an input if a caller waits for them. The engine makes all of them in this turn of
-   *  the event loop. */
+  /** Starts to collect the outputs of an input if a caller waits for them. The engine emits all outputs of the input
+   *  before the next microtask. */
   #collect(input: Input): void {
     const answer = this.#asked.get(input)
     if (answer === undefined) return

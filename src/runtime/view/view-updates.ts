@@ -9,8 +9,8 @@ import type { Change, LogLine, View } from './view.ts'
 /** Shortest time between two readings of the view. A change must reach a browser within 250 ms; the rest of that time
  *  is for the transfer. */
 const BETWEEN_MS = 90
-/** Time from an event (a write to the journal) to the reading of the view that it causes, ms. An order that the event
- *  caused is sent first. */
+/** A write to the journal causes a reading of the view after this time, ms. If the write belongs to an order, the order
+ *  is sent before the reading. */
 const AFTER_MS = 20
 /** If an order waits for its commit when a reading of the view is due, the reading is postponed by this time, ms.
  *  This is repeated until the order is committed, but for at most `MOST_WAIT_MS` in all. */
@@ -38,8 +38,8 @@ export interface ViewFollower {
 
 /** The view of running bots. */
 export interface LiveView {
-  /** Sends the view and all later changes to a follower. There is one follower at a time. Returns a function that ends
-   *  this. */
+  /** Sends the view and all later changes to a follower, until the returned function is called. Only one follower at a
+   *  time is possible. */
   follow(follower: ViewFollower): () => void
   /** Sets whether a browser follows the changes. While none does, the view is read less often. */
   watched(isWatched: boolean): void
@@ -80,7 +80,7 @@ export class ViewUpdates implements LiveView {
   }
 
   follow(follower: ViewFollower): () => void {
-    assert(this.#follower === undefined, 'a view has one follower')
+    assert(this.#follower === undefined, 'a view can have only one follower, and it already has one')
     this.#follower = follower
     this.#start(follower)
     return () => {

@@ -14,9 +14,10 @@ import type { Budget } from '../../orders/budget-status.ts'
 
 /** State of bots at a moment. */
 export interface View extends Health, FeedStatus {
-  /** `SEGMENT-N`, where N counts the changes that this process has announced. */
+  /** `SEGMENT-N`: the number of the journal's segment (start of a process), and the number of changes that this process
+   *  has announced. */
   readonly id: string
-  /** Title of the run, which people read. */
+  /** Title of the run, a text for people. */
   readonly title: string
   /** `recorded`: the view of a journal that no process writes, so no command is possible. */
   readonly source: 'running' | 'recorded' | 'results'
@@ -123,7 +124,7 @@ export interface FillTotals {
 
 /** Counts of measured durations by size. */
 export interface Distribution {
-  /** Upper limits of the classes, seconds, ascending. */
+  /** Upper limits of the size classes into which the durations are sorted, seconds, ascending. */
   readonly bounds: readonly number[]
   /** For each class, the number of durations up to its limit and above the previous limit. The last entry is the number
    *  of durations above all limits. */
@@ -178,7 +179,7 @@ export interface EntryStop {
   readonly since: Millis | null
   /** Time at which the reason ends by itself; null if it does not. */
   readonly until: Millis | null
-  /** The reason, and the way to end it. */
+  /** Text about the reason, and about the way to end it. */
   readonly text: string
 }
 
@@ -190,7 +191,7 @@ export interface UndecidedStatus {
   readonly side: TradeSide
   /** Time at which the order was sent. */
   readonly since: Millis
-  /** The event for which the proof of its outcome waits. */
+  /** The event that is needed next to prove whether the order executed. */
   readonly text: string
 }
 
@@ -220,7 +221,7 @@ export interface BotStatus {
   readonly bars?: readonly string[]
   readonly positions: number
   readonly openOrders: number
-  /** The same numbers as in `sinceStart`. */
+  /** The same as `sinceStart.realizedSol`. `feesSol`: the same as `sinceStart.feesSol`. */
   readonly realizedSol: number
   readonly feesSol: number
   /** Results of the bot in its account. After a change of its wallet, a bot begins with results of 0. */
@@ -230,7 +231,8 @@ export interface BotStatus {
   readonly today: Result
   /** Number of positions that were closed since the first start of the journal. */
   readonly trades: number
-  /** Percentage of these positions that earned more than their network fees and rent; null if there are none. */
+  /** Percentage of the closed positions that earned more than their network fees and rent; null if no position was
+   *  closed. */
   readonly winPercent: number | null
   /** Number of refused requests since this start, by code. */
   readonly refusals: Readonly<Record<string, number>>
@@ -361,8 +363,8 @@ export interface Change {
   /** Id of the view before the change. */
   readonly from: string
   readonly set: Partial<Omit<View, Keyed | 'id'>>
-  /** Changed positions by their id. `openOrders`: changed orders by their id. The value is null for one that no longer
-   *  exists. Absent if nothing changed. */
+  /** Changed positions by their id; null for a position that no longer exists. `openOrders`: the same for open orders.
+   *  Each field is absent if it has no changes. */
   readonly positions?: Readonly<Record<string, PositionStatus | null>>
   readonly openOrders?: Readonly<Record<string, OrderStatus | null>>
   /** Changed bots by their name. */

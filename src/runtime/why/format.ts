@@ -33,8 +33,8 @@ export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
 }
 
-/** Returns `before` and the delay of a row in comparison with the fastest rows, such as `340 ms late`; '' if there is
- *  no delay. */
+/** Returns `before` and a text such as `340 ms late`; '' if the delay is 0. `eventAgeMs`: how much later the row
+ *  arrived than the fastest rows of the feed. */
 export function lateText(before: string, eventAgeMs = 0): string {
   return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} late`
 }

@@ -228,7 +228,8 @@ export function positionStep({ position, closed }: RecordedPosition): Step {
   return { at: null, what: 'position', text: held }
 }
 
-/** Text about the event that an open order waits for; '' if the order has ended and no attempt can still execute. */
+/** Text about the event that an order waits for; '' if the order has ended and none of its attempts can still
+ *  execute. */
 export function waitingText(
   { order, state, code }: RecordedOrder,
   attempts: readonly Attempt[],

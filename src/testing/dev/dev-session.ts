@@ -46,7 +46,7 @@ export interface DevOptions {
   readonly isSandbox: boolean
   /** Market seconds per second; Infinity plays the whole tape at once. */
   readonly speed: number
-  /** Length of the part of the market that a new version replays at its start, seconds. */
+  /** When a new version of the strategy starts, it replays the last `windowSeconds` seconds of the market. */
   readonly windowSeconds: number
   readonly changed: (change: DevChange, state: DevState) => void
 }
@@ -129,7 +129,7 @@ export class DevSession {
       this.#fail(number, host, (error as Error).message)
     }
     this.#candidate = undefined
-    // The thread for the next version starts only after this version was shown, because its start would delay this
+    // The thread for the next version starts only after this version was shown. The start of a thread would delay this
     // version.
     if (!this.#isStopped) this.#spare = new VersionHost()
     this.#isLoading = false
@@ -146,7 +146,7 @@ export class DevSession {
     const { part, from } = this.#stretch
     const beganBefore = isMoved ? before?.host.run(this.#tape, part, from, this.#head) : undefined
     const began = host.run(this.#tape, part, from, this.#head)
-    // Both reports are requested at the same end of the tape, so they cover the same rows.
+    // The reports of the new and the old version are requested at the same time, so they cover the same rows.
     const reports = [host.report(), before?.host.report()] as const
     this.#candidate = host
     await began
@@ -169,7 +169,7 @@ export class DevSession {
     this.#show('failed', { version, failed: { number, message, frame: codeFrame(message) } })
   }
 
-  /** Drops the beginning of the replayed part of the tape if that part has become too long. Returns whether it did. */
+  /** If the replayed part of the tape has become too long, drops its beginning and returns true. */
   #moveStretch(): boolean {
     if (!this.#isTooLong(this.#stretch.from)) return false
     const part = this.#tape.partAt(this.#head - this.#options.windowSeconds * 1000)

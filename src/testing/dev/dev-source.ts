@@ -62,7 +62,7 @@ export class JournalSource implements DevSource {
   readonly #close: () => void
   readonly #itemsOf: (tape: GrowingTape) => Iterator<MarketItem>
   #items: Iterator<MarketItem> | undefined
-  /** Rows of the current item that have not been written yet. */
+  /** Rows that were read from the journal, and that are later than the tape's present end. */
   #rest: Rows | undefined
   readonly #pauses = new Pauses()
   #head: Millis
@@ -96,7 +96,7 @@ export class JournalSource implements DevSource {
     this.#close()
   }
 
-  /** Writes the rows of an item up to the time `until`. Returns whether all of them were written. */
+  /** Appends the rows that are not later than `until` to the tape. Returns whether these were all rows. */
   #write(tape: GrowingTape, { kind, block, from, to }: Rows, until: Millis): boolean {
     let end = from
     while (end < to && (block.time[end] as number) <= until) end++

@@ -29,7 +29,7 @@ const BLOCK_ROWS = 4096
 /** Recorded or simulated rows in shared memory, which threads read while the tape grows. Old parts can be dropped. */
 export class GrowingTape {
   readonly mints = new Mints()
-  /** Number of rows on the tape, without dropped parts. */
+  /** Number of rows on the tape, not counting the rows of dropped parts. */
   rows = 0
   readonly #blocks = new Map<number, LiveBlock>()
   readonly #parts: TapePart[] = []

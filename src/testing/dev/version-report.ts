@@ -26,7 +26,7 @@ export interface VersionReport {
   readonly ended: string
 }
 
-/** Difference between two versions over the same rows. */
+/** Two versions of a strategy that ran over the same rows of the market, and the differences between their events. */
 export interface Comparison {
   readonly before: VersionReport
   readonly now: VersionReport

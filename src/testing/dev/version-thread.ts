@@ -23,7 +23,7 @@ export interface TapeNews {
   readonly mints: readonly string[]
   readonly blocks: readonly BlockMemory[]
   readonly parts: readonly TapePart[]
-  /** Time up to which the clock advances after the parts. */
+  /** Time to which the clock advances once the parts have been played. */
   readonly until: Millis
 }
 

@@ -193,13 +193,13 @@ class Heartbeat {
   #silent = 0
   #sincePing = 0
 
-  /** Starts counting again for a new connection. */
+  /** Called when a connection was opened. Resets both counters to 0. */
   start(): void {
     this.#silent = 0
     this.#sincePing = 0
   }
 
-  /** Notes that a frame arrived. Any frame proves that the connection is alive. */
+  /** Called when a frame arrives. Any frame proves that the connection is alive. */
   heard(): void {
     this.#silent = 0
   }
@@ -243,7 +243,8 @@ export class Redial {
     return START_MS + this.#random.next() * (cap - START_MS)
   }
 
-  /** Counts a second in which the feed was live. Returns true once earlier losses are forgotten. */
+  /** Called once a second while the feed is live. After `FORGIVEN_AFTER` such seconds, earlier losses of the connection
+   *  no longer increase the delay, and true is returned. */
   tick(): boolean {
     if (++this.#liveSeconds < FORGIVEN_AFTER) return false
     this.#losses = 0

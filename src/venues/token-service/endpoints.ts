@@ -30,7 +30,7 @@ export function urlOf(baseUrl: string, endpoint: Endpoint, key?: string): string
   return join(baseUrl, ENDPOINTS[endpoint], key)
 }
 
-/** Returns the URL of an endpoint, as `urlOf` does, for an entry of the table of endpoints. */
+/** Returns the URL of an endpoint with this path and version. `key`: public key that is appended to the path. */
 export function join(baseUrl: string, { path, version }: EndpointRow, key?: string): string {
   if (key !== undefined && !isPublicKey(key)) throw new RangeError(`not a public key: ${key}`)
   const prefix = version === 1 ? '' : `/v${version}`

@@ -180,7 +180,8 @@ class Coverage {
   #sink: Sink | undefined
   /** Start of the open gap; null while the feed is live. */
   #gapFrom: Millis | null = null
-  /** The last report, as text. Before the first report it is `down`, the state that an engine then assumes. */
+  /** Status and keys of the last report, as text. Before the first report it is `down`, which an engine assumes at
+   *  its start. */
   #posted = 'down'
 
   start(sink: Sink, now: Millis): void {

@@ -72,8 +72,8 @@ export class Intake {
   }
 
   /** Recycles the token numbers of mints that were not seen since the last call. Called between two blocks, because all
-   *  rows of a block use the same list of mints. The engine must have processed all rows from before the last call. The
-   *  mint of the row that did not fit into the full block counts as seen. */
+   *  rows of a block use the same list of mints. Does nothing while the engine still has to process rows from before
+   *  the last call. The row that did not fit into the full block counts as a row from before this call. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -175,8 +175,8 @@ export class Duplicates {
   }
 }
 
-/** Set of pairs of 32-bit hashes, with open addressing and at most half full. A first hash of 0 marks a free place, so
- *  a hash of 0 is stored as 1. */
+/** Set of pairs of 32-bit hashes, with open addressing and at most half full. A first hash of 0 marks an empty entry,
+ *  so a hash of 0 is stored as 1. */
 class HashSet {
   readonly #pairs: Int32Array
   readonly #mask: number
@@ -207,7 +207,8 @@ class HashSet {
     this.count = 0
   }
 
-  /** Returns the place of the pair in the table, or the free place where the pair belongs. */
+  /** Returns the index of the pair in the hash table. If the table does not contain the pair, returns the empty index
+   *  at which the pair must be inserted. */
   #place(first: number, second: number): number {
     const key = first | 0 || 1
     let slot = (first ^ (first >>> 16)) & this.#mask

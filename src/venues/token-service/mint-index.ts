@@ -94,7 +94,8 @@ export class MintIndex {
     }
   }
 
-  /** Returns the place of a key in the hash table, or the free place where the key belongs. */
+  /** Returns the index of a key in the hash table. If the table does not contain the key, returns the empty index at
+   *  which the key must be inserted. */
   #slotOf(source: Bytes, start: number, end: number): number {
     const mask = this.#table.length - 1
     let slot = hashOf(source.view, start) & mask

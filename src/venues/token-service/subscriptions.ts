@@ -28,7 +28,7 @@ export class Subscriber {
   /** Number of seconds since the open batch was sent. */
   #waited = 0
   #unanswered = 0
-  /** Delay between two batches in ms; 0 until the service complains that we send too many messages. */
+  /** Delay between two batches, ms; 0 until the service reports that Sluice sends too many messages. */
   #slowMs = 0
   #cancelAsk: Cancel | undefined
 
@@ -70,15 +70,15 @@ export class Subscriber {
     this.#askSoon()
   }
 
-  /** Handles the service's complaint that we send too many messages. Sends the open batch again after a delay, and
-   *  delays the following batches by the same time. */
+  /** Called when the service reports that Sluice sends too many messages. Sends the unconfirmed batch again after a
+   *  delay, and delays each following batch by the same time. */
   slowDown(): void {
     this.#slowMs = Math.min(LONGEST_REDIAL_MS, Math.max(FIRST_SLOW_MS, this.#slowMs * 2))
     this.keys.retry()
     this.#askSoon()
   }
 
-  /** Removes the delay after a long time without a complaint. */
+  /** Called after the connection has worked for a long time. Removes the delay between batches. */
   forgive(): void {
     this.#slowMs = 0
   }
@@ -189,7 +189,8 @@ export class Subscriptions {
     return this.#asked.length === 0
   }
 
-  /** Returns the keys of the open batch that are no longer wanted but that this answer confirms. */
+  /** Returns those of the confirmed keys that belong to the open batch and are no longer wanted. `keys`: the keys that
+   *  the service confirmed. */
   unwantedOf(keys: readonly string[]): string[] {
     return this.#asked.filter((key) => !this.#wanted.has(key) && keys.includes(key))
   }
@@ -213,12 +214,12 @@ export class Subscriptions {
     return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MAX_MISSES))
   }
 
-  /** Closes the open batch, but does not count a miss for its keys. They are requested again. */
+  /** Closes the open batch without counting its keys as missing. The keys are then requested again. */
   retry(): void {
     this.#asked = []
   }
 
-  /** Forgets all confirmations, but not which keys are suspected after a refusal. */
+  /** Called when the connection was lost. Forgets which keys were confirmed. The halves of refused batches are kept. */
   disconnect(): void {
     this.#confirmed.clear()
     this.#asked = []

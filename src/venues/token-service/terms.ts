@@ -1,7 +1,7 @@
 import type { VenueTerms } from '../venue.ts'
 import { firstPlan, PREMIUM, planOf, STANDARD } from './plans.ts'
 
-/** Returns the terms of the documented token service. `name`: its name in messages. */
+/** Returns the terms of the documented token service. `name`: name of the service in messages. */
 export function tokenServiceTerms(name: string): VenueTerms {
   return {
     name,

@@ -188,7 +188,7 @@ export default defineStrategy({ name: 'blind', about: '', params: z.object({}), 
   const { found } = await extrasFor(bots, BLIND_SEEDS, 1_000)
   const beaten = [...found.values()].map(({ random }) => random?.beatenPercent ?? Number.NaN)
   const middle = beaten.reduce((sum, one) => sum + one, 0) / beaten.length
-  // For bots that buy at random, this percentage is uniformly distributed, with a standard deviation of 100 / root(12).
+  // For bots that buy at random, `beatenPercent` is uniformly distributed, with a standard deviation of 100 / root(12).
   expect(Math.abs(middle - 50), beaten.join(' ')).toBeLessThan((1.96 * 100) / Math.sqrt(12 * BLIND_BOTS))
 })
 
@@ -295,6 +295,6 @@ test.each([
     ghosts.price(token, T0 + second * 1000, 5e-8 * factor, 5e-8 * factor)
   const dead = prices.find(([at = 0]) => at < 0)
   const net = ghosts.end(T0 + (dead === undefined ? 5 : 700) * 1000).get('b') as number
-  // A buy of 0.001 SOL moves the price of such a pool by about 0.001 %.
+  // The comparison is not exact, because a buy of 0.001 SOL moves the price of the pool by about 0.001 %.
   expect((net + 2_000) / 1_000_000).toBeCloseTo(share, 3)
 })

@@ -92,7 +92,7 @@ interface World {
   readonly run?: Partial<SimulatedRun>
   readonly items?: (rows: readonly MarketRow[]) => Recording['items']
   readonly params?: object
-  /** Settings of both the run and the backtest. */
+  /** Exits of the bot, the same in the run and in its backtest. */
   readonly exits?: object
 }
 
@@ -114,7 +114,8 @@ const WORLDS: [string, World][] = [
   ['plan delay', { run: { plan: { ...STANDARD, requestsPerMinute: 4 } } }],
   ['latency', { run: { model: (model) => ({ ...model, latencyMs: { p50: 6_000, p95: 9_000 } }) } }],
   ['landing', { run: { model: (model) => ({ ...model, landingFailurePercent: 50 }) } }],
-  // The price that was paid determines when a stop-loss is due. Without a stop-loss, both runs sell at the same time.
+  // There is no stop-loss, because its level would depend on the price paid. Without it, both runs sell at the same
+  // time.
   ['impact', { exits: { maxHoldSeconds: 30 }, run: { model: (model) => ({ ...model, venueFeePercent: 4 }) } }],
   ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
 ]
@@ -229,8 +230,8 @@ test('a run in which a process was started four times is replayed in four parts,
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
   const backtest = await backtestOf(whole, await configOf())
-  // The first process is killed while transactions are pending. The second process receives no data. The last process
-  // begins at the moment at which the one before it ends.
+  // Four processes. The first one is killed while transactions are pending. The second one receives no data. The fourth
+  // one begins when the third one ends.
   const parts = [
     { from: T0, to: T0 + 71_000, params: {} },
     { from: T0 + 75_000, to: T0 + 75_000, params: {} },

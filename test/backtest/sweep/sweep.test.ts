@@ -166,7 +166,7 @@ test.each([
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
       const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
       try {
-        // The next pass uses the same threads. They must not have state of the previous pass.
+        // The second pass uses the threads of the first pass. State of the first pass must not affect it.
         for (const pass of [parts, parts.toReversed()]) {
           const inThreads = await threads.run(pass, () => {})
           expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)

@@ -23,7 +23,8 @@ const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => 
 })
 const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
 
-/** Tokens, amount of the trade, fee, rent, change of the wallet's balance, and wrapped lamports. */
+/** The expected fill: base units of the token, then in lamports: amount of the trade, network fee, rent, change of the
+ *  wallet's balance, and wrapped SOL. */
 type Money = [bigint, number, number, number, number, number?]
 
 test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([

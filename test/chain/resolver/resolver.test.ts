@@ -122,7 +122,7 @@ describe('lost answers', () => {
     rig.trade('buy', { fails: true })
     await rig.slots(120)
     expect(rig.paid).toHaveLength(1)
-    // The process crashes before the classes of the transactions are on the disk.
+    // Simulates a crash before the records that classify the wallet's transactions are on the disk.
     for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
     await rig.crash({ ...one, state: 'unknown' })
     await rig.slots(PROOF_SLOTS)

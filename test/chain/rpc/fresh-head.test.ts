@@ -116,7 +116,8 @@ class Asked {
     return (this.told?.height ?? Number.NaN) + VALID_BLOCKS - (this.heightThen + LIFE)
   }
 
-  /** How much later the computed last valid block is reached than it would be with a current node, ms. */
+  /** How much later, ms, the chain reaches the computed last valid block than the one that a node without lag would
+   *  give. */
   get laterMs(): number {
     return (this.room - (VALID_BLOCKS - LIFE)) * this.#world.slotMs
   }
@@ -148,8 +149,8 @@ test.each([
   },
 )
 
-// A node that lacks data never makes the computed last valid block too early. The block is reached at most a minute
-// later than with a complete node.
+// If a node lacks data, the last valid block that is computed from it is never too early. The chain reaches the
+// computed block at most a minute later than the one that is computed from a complete node.
 test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
   ['a complete node', {}, {}],
   ['a node without block times of the newest 5 Solana slots', { untold: 5 }, {}],
@@ -182,7 +183,8 @@ test.each<[string, Node, { offsetMs?: number; slotMs?: number }]>([
     expect(asked.told).toBeDefined()
     expect(asked.room).toBeGreaterThanOrEqual(0)
     expect(asked.laterMs).toBeLessThanOrEqual(60_000)
-    // Waiting for the answer delays the proof by at most a minute, too.
+    // The computed block is known at most a minute after the request, so a proof that needs it is delayed by at most a
+    // minute.
     expect(asked.told?.afterMs).toBeLessThanOrEqual(60_000)
   },
 )

@@ -109,7 +109,7 @@ describe.each([
 test('if a signer is killed while requests are open, each request is either signed or fails, and the signer recovers', async () => {
   const { signer, kill } = await child()
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
-  // If this process was paused, all requests may be answered before the kill. The loop then kills the signer again.
+  // On a busy machine, the signer may answer all requests before it is killed. The loop then repeats the test.
   for (let isInTheMiddle = false; !isInTheMiddle; ) {
     const asked = buys.map(({ request }) => signer.sign(request))
     await asked[0]

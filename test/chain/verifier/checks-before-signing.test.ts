@@ -304,8 +304,8 @@ describe('lookup tables', () => {
   })
 })
 
-// A program can grant this right while the account is empty. The holder of the right could then take the proceeds of a
-// later sale.
+// While an account is empty, a program can make a thief its delegate or its close authority. The thief could then take
+// the proceeds of a later sale.
 test.each(['delegate', 'closeAuthority'] as const)(
   'a sale is refused if its wrapped SOL would remain in an account that has a %s',
   async (right) => {
@@ -421,8 +421,8 @@ describe('an opaque program, whose instructions Sluice cannot read', () => {
     expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
   })
 
-  // In the simulation, the program may leave these accounts unchanged and change them later on the chain. The
-  // simulation therefore proves nothing about them.
+  // A program can leave the accounts of a transaction unchanged in the simulation, and change them on the chain. So the
+  // simulation does not show whether such an account is at risk.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
     [

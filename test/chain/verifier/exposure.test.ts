@@ -26,7 +26,7 @@ async function look(draft: Hostile, baits: readonly Bait[]): Promise<{ examined:
   script.before.set(user.toBase58(), plainAccount(10n * SOL))
   script.before.set(mint.toBase58(), mintAccount())
   for (const one of baits) script.before.set(one.address.toBase58(), one.state)
-  // The program is honest in a simulation.
+  // The result of the simulation is that of an honest trade.
   script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000_000n))
   script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
   const room = { boundLamports: 130_000_000n, reservedLamports: 0n, headroomLamports: 0n }

@@ -98,7 +98,8 @@ describe('a journal with adopted tokens and a deficit', () => {
     trade(1, 'buy', 10, 1)
     trade(2, 'sell', 10, 3)
     trade(3, 'buy', 10, 2)
-    // Tokens worth 2 SOL are adopted (given to the bot). After that, a deficit leaves one token.
+    // The bot adopts tokens of the wallet, and its position then costs 2 SOL. Later, all of its tokens except one are
+    // missing.
     const given = position(1, { account: LIVE.id, mint: MINT, costLamports: lamports(2e9), tokens: 100n, decimals: 2 })
     journal.input(5, at(4), { kind: 'adopt', account: LIVE.id, bot: 'dips', mint: MINT, tokens: 400n, decimals: 2 })
     journal.output(5, at(4), 0, { kind: 'position', position: given })
@@ -110,7 +111,7 @@ describe('a journal with adopted tokens and a deficit', () => {
   test('in a report, adopted tokens count as bought at their value, lost tokens as sold for 0, and tokens without a price as worth 0', () => {
     const [dips, idle] = reported(path)
     // The first trade makes 3 - 1 - 0.002 SOL, the second one -2 - 2 - 0.001, because the token that is left has no
-    // price.
+    // price and counts as worth 0.
     expect(dips).toMatchObject({ mode: 'live', orders: 3, netSol: 3 - 1 - 2 - 2 - 0.003, feeSol: 0.003 })
     expect(dips?.held).toEqual({ count: 1, costSol: 2, valueSol: 0, unpriced: 1 })
     expect(dips?.byExit.map(({ name, trades, netSol }) => [name, trades, netSol])).toEqual([

@@ -8,7 +8,7 @@ process.env.TZ = 'Europe/Berlin'
 const FIRST = Date.parse('2026-11-20T09:30:00+01:00')
 const LAST = Date.parse('2026-11-22T13:00:00+01:00')
 const at = (text: string): number => Date.parse(text)
-/** True for times at which a process ran: from the 22nd on. */
+/** True for times at which a process ran: from 2026-11-22 on. */
 const ran = ({ from }: { from: number }): boolean => from >= at('2026-11-22T00:00:00+01:00')
 
 describe('a time', () => {

@@ -8,7 +8,7 @@ import { HOSTILE, tradedJournal } from '../../support/traded-journal.ts'
 
 const path = tradedJournal()
 const api = new ApiRig(path)
-/** A reader without an index of decisions, like the reader of `sluice why`. */
+/** Reads the journal without an index of decisions, as `sluice why` does. */
 const plain = openReader(path)
 const orders = plain.orders()
 

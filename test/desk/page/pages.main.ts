@@ -138,7 +138,7 @@ async function everyAction(trial: Trial): Promise<void> {
   }
 }
 
-/** Halt, Resume and Flatten for one wallet: each asks for a confirmation once, for this wallet. */
+/** Tests Halt, Resume and Flatten of a single wallet: each asks once for a confirmation that names this wallet. */
 async function everyWallet(trial: Trial, pictures: string | undefined): Promise<void> {
   const { desk } = trial
   for (const isHostile of [false, true])
@@ -370,7 +370,7 @@ async function followsChanges(trial: Trial): Promise<void> {
   await watched.close()
 }
 
-/** "Older" adds the next rows below those that are shown, until there are no more. Every row is shown once. */
+/** Tests the button "Older": it adds the next older rows at the end of a list, until all rows are shown, each once. */
 async function olderRows(trial: Trial): Promise<void> {
   const { desk } = trial
   desk.size = { ...SMALL, trades: 250 }

@@ -78,7 +78,7 @@ test.skipIf(CHROMIUM === undefined)(
       await page.keyboard.press('Escape')
 
       await watched.go('about')
-      // The end of the session ends the stream of the page.
+      // After the logout, the desk closes the page's event stream. The browser's error about it is expected.
       watched.expect(0)
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByText('This desk needs a login.').waitFor()

@@ -1,6 +1,6 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Writes a note for each answer of its source. */
+/** Records a note (`bot.note`) for each answer of its data source. */
 export default defineStrategy({
   name: 'attentive',
   about: 'Writes a note for each answer of its source.',

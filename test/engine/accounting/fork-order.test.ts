@@ -190,7 +190,7 @@ function inTheEnd(seed: number): number {
     }
     if (integer(8) === 0) books = restarted(books, position)
   }
-  // The chain refuses to sell tokens that the wallet does not hold, so only sales with enough tokens count.
+  // The chain refuses a sale of more tokens than the wallet holds, so such a sale is removed from the books.
   let standing = 0
   for (const [number, one] of [...heard].sort(([a], [b]) => (a % 2) - (b % 2))) {
     const isCovered = one.side === 'buy' || Number(one.tokens) <= standing

@@ -19,8 +19,8 @@ function opened(trip?: TripSums): Position {
 type Step = (position: Position) => number | undefined
 
 /**
- * Applies the steps to a position. At each price that a step returns, compares the marks (highest and lowest value of
- * the position), unless `isKnown` returns true.
+ * Applies the steps to a position. At each price that a step returns, updates the position's highest and lowest value,
+ * unless `isKnown` returns true. Returns both values and the number of updates.
  */
 function marksAfter(steps: readonly Step[], isKnown: (position: Position, price: number) => boolean) {
   const position = opened()

@@ -63,7 +63,7 @@ test('for a position that is sold completely, average cost and first in, first o
       }
       const money = foldMovements(moved(fills)).bots[0]
       const networkFees = sum(fills.map(({ feeLamports }) => feeLamports))
-      // The engine's profit does not include network fees, and the gain of a disposal does.
+      // The engine's profit does not include network fees, but the gain of a disposal does.
       expect(sum((money?.disposals ?? []).map(({ gainLamports }) => gainLamports))).toBe(
         position.realizedLamports - networkFees,
       )

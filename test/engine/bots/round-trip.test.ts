@@ -105,8 +105,8 @@ test('a strategy receives each closed position once, with all its figures, after
   expect(trip?.feesSol).toMatchObject({ failed: 0.0007, other: 0.000015, total: 0.000715 })
   expect(trip?.profitSol).toBeCloseTo(1.05 - 1 - 0.000715, 9)
   expect(trip?.profitPercent).toBeCloseTo((1.05 - 1 - 0.000715) * 100, 6)
-  // At a price of 1.2e-6, a sale of the position would have brought less than 1.2 SOL, because venue fee and price
-  // impact are deducted.
+  // The highest price was 1.2e-6. A sale at this price would have brought less than 1.2 SOL, because venue fee and
+  // price impact are deducted. The best profit was therefore between 0.1 and 0.2 SOL.
   expect(trip?.best.sol).toBeGreaterThan(0.1)
   expect(trip?.best.sol).toBeLessThan(0.2)
   expect(trip?.worst.percent).toBeLessThan(-50)

@@ -37,7 +37,7 @@ function tagged(acts: Readonly<Record<number, Act>>) {
 const BUY = { sol: 0.1, reason: 'told to', tag: 'dip' }
 const SELL = { all: true, reason: 'told to', tag: 'target' } as const
 
-/** Requests for a buy, made at a price of 1e-7. The second element is the price at which the buy executes. */
+/** Ways to request a buy while the price is 1e-7 SOL per token, each with the price at which the buy executes. */
 const BUYS: Readonly<Record<string, readonly [Act, number]>> = {
   buy: [(bot, token) => bot.buy(token, BUY), 1e-7],
   'limit buy': [(bot, token) => bot.limitBuy(token, { ...BUY, atPrice: 0.9e-7 }), 0.9e-7],

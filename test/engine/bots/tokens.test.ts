@@ -116,7 +116,7 @@ describe('bot.tokens', () => {
   it('a call of bot.tokens costs one request, and one more for each 100 tokens', () => {
     const { ask, prints } = counting()
     prints(Array.from({ length: 999 }, (_, index) => keyOf(index + 10)))
-    // With 1,000 tokens, a call costs 11 requests. A bot may make 10,000 requests at once.
+    // There are 1,000 tokens, so each call counts as 11 requests. The limit is 10,000 requests without a pause.
     const calls = ask((bot) => {
       let count = 0
       try {

@@ -58,7 +58,7 @@ function wishOf(random: Random, price: number): Wish {
   return { kind, atPrice, percent, forSeconds, group: ['', 'one', 'two'][Math.floor(random.next() * 3)] as string }
 }
 
-/** An engine, together with a chain that executes orders at once. */
+/** An engine, and a chain that executes its orders immediately. */
 class Played {
   readonly recorded = new RecordedMoney()
   readonly exits: ReferenceExits

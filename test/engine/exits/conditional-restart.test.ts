@@ -20,7 +20,7 @@ function settled(): TalkingBot {
   return talk
 }
 
-/** The journal of each process. `taken` is the number of outputs that it already contains. */
+/** For each process: `recorded`: what its journal contains. `taken`: the number of outputs in its journal. */
 const journals = new WeakMap<EngineRig, { recorded: RecordedMoney; taken: number }>()
 
 function journalOf(rig: EngineRig, recorded = new RecordedMoney()): RecordedMoney {
@@ -93,7 +93,7 @@ describe('1,000 conditional orders', () => {
     }
   }
 
-  /** Plays a market, with a chain that answers at once. Returns the outputs. */
+  /** Plays a random market with a chain that answers every order immediately. Returns the engine's outputs. */
   function live({ rig }: TalkingBot, random: () => number, rows: number): Output[] {
     const given: Output[] = []
     for (let row = 0; row < rows; row++) {

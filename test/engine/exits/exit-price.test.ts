@@ -103,7 +103,7 @@ describe('an exit', () => {
     talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
     return talk
   }
-  /** Returns the number of prints after which the exit is due. */
+  /** Makes prints at `price`, `ms` apart, until the exit is due. Returns the number of these prints. */
   function printsUntil(talk: TalkingBot, ms: number, price = 0.5e-6): number {
     for (let prints = 1; prints < 60; prints++) if (orders(talk.rig.trade(price, { ms })).length > 0) return prints
     return Number.POSITIVE_INFINITY

@@ -11,7 +11,7 @@ const BUY: BuyOptions = { sol: 0.1, reason: 'told to' }
 const HALF: SellOptions = { percent: 50, reason: 'half' }
 const ALL: SellOptions = { all: true, reason: 'all' }
 
-/** Returns a strategy that makes one of these requests after the other, at each print with a price. */
+/** Returns a strategy that makes the requests `wishes` in turn: one at each print with a price. */
 function puppet(wishes: Wish[]) {
   return defineStrategy({
     name: 'puppet',

@@ -80,7 +80,7 @@ class Quiet {
     })
   }
 
-  /** Requests and delivers a reading for each price. */
+  /** For each price: waits until the engine requests a reading of the pool, and delivers this price as the reading. */
   rounds(...prices: number[]): string[] {
     return prices.flatMap((price) => (this.ask() ? this.read(price) : ['did not ask']))
   }

@@ -4,7 +4,7 @@ import { IndicatorMemory, type StateInMemory } from '../../../src/engine/indicat
 import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
 
 const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
-/** More tokens than the memory processes in one step. */
+/** Number of tokens. It is larger than the number of tokens that the indicator memory updates in one step. */
 const tokens = 70
 
 /** Steps. A step adds a number of bars to one token or to all tokens, one bar after the other; 0 frees the token. */

@@ -28,7 +28,8 @@ const market = fc
   })
 
 /**
- * Lengths on both sides of 16 and of 64 bars. At these numbers of bars, the state of a token moves to a larger space.
+ * Lengths of indicators, in bars. The memory for a token's state grows at 16 and at 64 bars; the lengths are on both
+ * sides of these numbers.
  */
 const bars = fc.integer({ min: 1, max: 70 })
 
@@ -100,8 +101,8 @@ function naive<V>(compute: (all: readonly Bar[]) => V | undefined): sluice.Indic
 }
 
 /**
- * Returns an indicator of the package trading-signals. `least`: the number of bars from which on its value counts.
- * `named` converts its result to our field names.
+ * Returns an indicator of the package trading-signals. `least`: the indicator has no value before this number of bars.
+ * `named` converts a result of the package to Sluice's field names.
  */
 function theirs<V>(
   least: number,

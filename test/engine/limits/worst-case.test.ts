@@ -143,8 +143,8 @@ const within = (used: number, bound: number | null, what: string): void => {
 }
 
 /**
- * Compares the SOL of each order, of each hour, of each day, and of all open orders and positions together with the
- * worst case that `sluice check` prints.
+ * Checks that no amount of SOL exceeds the worst case that `sluice check` prints: neither that of one order, nor
+ * that of an hour or a day, nor the total of the open orders and positions.
  */
 function judge(wallet: Wallet, bot: string | null, worst: WorstCase, limits: readonly Limits[]): void {
   const all = wallet.buys(bot)

@@ -26,7 +26,8 @@ function recorded(): { entries: Entry[]; mints: Mints } {
     { kind: 'input', seq: 2, time: TIME, input: { kind: 'feed', status: 'live', confirmed: [] } },
     ...prices.map((_, at): Entry => ({ kind: 'rows', block, from: at, to: at + 1, firstSeq: 3 + at })),
   ]
-  // Verifies repeatedly. Each time, adds the output that is reported as missing, until none is missing.
+  // Adds the outputs to the entries: verifies the segment, adds the output that is missing, and verifies again, until
+  // no output is missing.
   const entries: Entry[] = [...given]
   for (;;) {
     const { divergence } = verifySegment(entries, mints, strategies)

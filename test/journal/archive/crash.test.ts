@@ -10,8 +10,8 @@ import { Transactions } from '../../../src/journal/writer/transactions.ts'
 import { runs } from '../../support/runs.ts'
 import { readAll, readTape, writeDays } from '../../support/tape-days.ts'
 
-/** For each step there is a copy of the files as a kill would leave them. The next command runs on every sixth copy, in
- *  CI on every copy. */
+/** The tests copy all files at each step of a command, because a kill at this step would leave these files. The next
+ *  command then runs on every sixth copy, and on every copy in CI. */
 const GO_ON_EVERY = runs(1) > 1 ? 1 : 6
 const OPERATIONS = ['renameSync', 'rmSync', 'fsyncSync', 'chmodSync', 'writeFileSync'] as const
 
@@ -31,7 +31,7 @@ async function killedAtEveryStep(path: string, run: () => unknown): Promise<stri
     if (isCopying) return
     isCopying = true
     const target = join(copies, String(found.length))
-    // The copy leaves out the lock files and SQLite's index of its log, which the next process does not use.
+    // The next process does not use the lock files and SQLite's shared-memory file (`-shm`), so they are not copied.
     cpSync(dirname(path), target, { recursive: true, filter: (file) => !/-shm$|\.lock/.test(file) })
     found.push(join(target, basename(path)))
     isCopying = false

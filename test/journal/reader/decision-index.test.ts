@@ -25,7 +25,7 @@ test('while a journal grows, a reader with an index of decisions finds the same 
   const [one, other] = [order(1), order(2)]
   const code = 'SLIPPAGE_EXCEEDED'
   const fails = (seq: number, { id }: Order): void => {
-    // The engine answers the report with outputs. The cancellation is not the first of them.
+    // The engine answers a report with two outputs. The cancellation is the second one.
     journal.input(seq, timeOf(seq), {
       kind: 'report',
       id: seq,

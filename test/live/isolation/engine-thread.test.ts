@@ -66,8 +66,8 @@ function world() {
 }
 
 /**
- * Plays a market of two tokens that falls and rises, among tokens that come and go. Every order is filled or refused at
- * once.
+ * Plays trades of two tokens with random prices, and single prints of other tokens. Every order is filled or refused
+ * immediately.
  */
 async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => Promise<void>): Promise<void> {
   const random = seededRandom(5)
@@ -83,8 +83,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // Every seventh step frees the numbers of all tokens; no other code of this test uses them. This step has no row of
-    // the second token, which therefore gets a reused number in a later step.
+    // Every seventh step frees the numbers of all tokens. Its block has no row of the second token, so that this token
+    // gets a reused number in a later step.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)

@@ -277,7 +277,7 @@ test('each update is answered once, even if the numbers of updates start again f
       chat: { id: VIEWER, type: 'private' },
     },
   })
-  // Telegram answers an offset above its own numbers with the oldest update.
+  // If a poll asks for an update number far above Telegram's own numbers, Telegram answers with the oldest update.
   let waiting = [update(900_000_000)]
   rig.poll = (offset) => {
     offsets.push(offset)

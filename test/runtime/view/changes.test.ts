@@ -22,7 +22,7 @@ const order = fc.record({
 })
 const bot = fc.record({ trades: fc.nat(2), refusals: fc.dictionary(fc.constantFrom('A', 'B'), fc.nat(2)) })
 
-/** Random views. They have one key, or a few keys, for each form that a change of a view can have. */
+/** Random views. They contain only some keys of a view: at least one for each way in which a change encodes keys. */
 const view: fc.Arbitrary<View> = fc
   .record({
     time: fc.nat(1_000),

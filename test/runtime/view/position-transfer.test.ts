@@ -27,7 +27,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('read' as const) }),
 )
 
-/** Open positions, as the model and the engine know them. */
+/** Open positions: `positions` and `sales` as the view model knows them, `readings` as the engine knows them. */
 class Scene {
   readonly positions = new Map<string, Position>()
   readonly readings = new Map<string, PositionReading>()
@@ -70,7 +70,7 @@ test('another thread computes the same position rows as this thread, and receive
         const changed = news === undefined ? new Map() : received.take(structuredClone(news), NOW)
         const after = byId(received.rows)
         expect(after).toEqual(byId(scene.read().map((one) => rowOf(one, NOW))))
-        // The changes lead from the rows before to the rows after, and contain no row that is equal to the one before.
+        // The changed rows turn the earlier rows into the later rows. No changed row is equal to the earlier one.
         const followed = [...new Map([...before, ...changed])].filter(([, row]) => row !== null)
         expect(new Map(followed)).toEqual(after)
         for (const [id, row] of changed) expect(row).not.toEqual(before.get(id))

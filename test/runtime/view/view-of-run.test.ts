@@ -125,7 +125,7 @@ class Observer {
       ...watched,
       input: (seq, time, input) => {
         watched.input(seq, time, input)
-        // The engine knows its positions only after the start.
+        // The updates begin with the first feed status, because the engine knows its positions only after the start.
         if (input.kind === 'feed') this.#listen()
         this.#wrote(seq)
       },
@@ -201,7 +201,7 @@ function addsUp({ realizedSol, feesSol, unrealizedSol, netSol }: Result): void {
   expect(lamportsOf(netSol)).toBe(lamportsOf(realizedSol) - lamportsOf(feesSol) + lamportsOf(unrealizedSol))
 }
 
-/** Checks that every number that a view shows twice is the same. */
+/** Checks that the numbers of a view do not contradict each other. */
 function isConsistent({ bots, positions, openOrders, wallets, beganAt, time }: View): void {
   for (const bot of bots) {
     for (const result of [bot.sinceStart, bot.sinceBeginning, bot.today]) addsUp(result)
@@ -308,6 +308,6 @@ test('changes lead to the present view within 110 ms, and a restart and the reco
     }),
     { numRuns: 4, seed: 17, endOnFailure: true },
   )
-  // The runs contain positions, trades, orders and fills to compare.
+  // Checks that the runs contained positions, trades, orders and fills, so that the test compared something.
   expect(Math.min(positions, trades, orders, fills)).toBeGreaterThan(0)
 }, 60_000)

@@ -35,7 +35,8 @@ class Scene {
     })
   }
 
-  /** Sends messages at these times from now. Returns the times at which the view was read within `ms`. */
+  /** Sends messages at the times `messages`, ms from now. Returns the times in the next `ms` ms at which the view was
+   *  read. */
   run(messages: readonly number[], ms: number): number[] {
     const from = this.clock.now()
     const before = this.readAt.length

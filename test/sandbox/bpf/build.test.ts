@@ -18,7 +18,7 @@ test("the sandbox's programs have the committed hashes", () => {
   expect(committed.trim().split('\n').sort()).toEqual(sums.sort())
 })
 
-/** The installed version of clang. Only the version below produces the committed bytes. */
+/** The installed version of clang. Only version 14.0.6 produces the committed bytes. */
 const compiler = /clang version (\S+)/.exec(spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
 const isOurs = compiler === '14.0.6'
 

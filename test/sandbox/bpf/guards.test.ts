@@ -101,7 +101,7 @@ class Ambushed extends Machine {
   }
 }
 
-/** The limits of the order: the least lamports and base units that the wallet must have after it. */
+/** The limits of the order: the least lamports and base units that the wallet must have after the order. */
 interface Allowed {
   floor: bigint
   tokens: bigint

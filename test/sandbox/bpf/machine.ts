@@ -36,7 +36,7 @@ export interface Landed {
   /** The index of the instruction that failed. */
   place: number | undefined
   units: number
-  /** The programs that each instruction called, in order. */
+  /** For each instruction: the programs that it called, in the order of the calls. */
   inner: string[][]
   logs: string[]
 }

@@ -200,7 +200,7 @@ test.each(Array.from({ length: seeds }, (_none, index) => index + 1))(
   },
 )
 
-/** Returns undefined if the bytes are not a transaction. */
+/** Calls `run` and returns its result; undefined if it throws because its bytes are not a transaction. */
 function attempt<T>(run: () => T): T | undefined {
   try {
     return run()

@@ -113,8 +113,8 @@ class Client {
   }
 
   /**
-   * Sends one order and returns its first outcome. The order is then too old for a retry. If the machine is so busy
-   * that an order became too old before its first request, another order is used.
+   * Sends an order once and returns its first outcome. The order expires so soon that it is never retried. If a busy
+   * machine lets it expire before its first request, the same is done with another order.
    */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     for (;;) {
@@ -188,8 +188,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     async (how) => {
       for (let after = 0; after < length; after++) {
         const sent = await client.order({ of: 'request', after, how }, side)
-        // The result `unsent` is allowed only if no byte had been sent: before the first byte, and only if the end
-        // arrived first.
+        // The result `unsent` is allowed only if the connection was cut before the client had sent a byte.
         expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
           after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
           0,

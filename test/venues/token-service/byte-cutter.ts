@@ -27,8 +27,8 @@ export async function openByteCutter(targetPort: number): Promise<ByteCutter> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     const end = (how: Cut['how']): void => {
-      // The forwarded bytes arrive before the connection ends. Only a reset may overtake them, and counts as an earlier
-      // cut then.
+      // If the cut is an `end`, the forwarded bytes arrive before the end. A reset may arrive before the forwarded
+      // bytes; it then has the effect of a cut at an earlier byte.
       upstream.end()
       if (how === 'end') client.destroy()
       else client.resetAndDestroy()

@@ -295,7 +295,7 @@ describe('staying connected', () => {
 
   test('for the feed, a late timer counts as one second, so that messages waiting in the socket are read first', () => {
     goLive('trades')
-    // The machine was suspended: the clock jumps, and of the missed timers only the next one runs.
+    // Simulates a suspended machine: the clock jumps by two minutes, and only one of the missed timer ticks runs.
     const before = clock.now()
     clock.now = () => before + 120_000
     clock.advanceTo(before + 1_000)

@@ -86,7 +86,7 @@ test('the intake of rows does not reuse numbers of mints while older rows wait',
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints
-  // All rows from before the last reuse are handled, except the last one, which did not fit into the second block.
+  // Of the rows that came before the last reuse of numbers, all are handled except the last one.
   door.rowsHandled = 2 * 8_192
   door.launch(2 * 8_192)
   expect(door.mints.list).toBe(list)

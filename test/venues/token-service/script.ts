@@ -27,7 +27,7 @@ export class ScriptedConnection {
     this.settle()
   }
 
-  /** Sends a part of a chunk. The chunk ends with `settle`. */
+  /** Sends the bytes `start` to `end` of `chunk` as one message. Call `settle` after the last message of the chunk. */
   sayRange(chunk: Uint8Array, start: number, end: number): void {
     this.#on.message(chunk, false, start, end)
   }

@@ -16,7 +16,7 @@ export interface Answer {
   readonly isJson: boolean
 }
 
-/** Field names that may hold a signature. They are compared without case and underscores. */
+/** Field names that may hold a signature. They are compared regardless of case and underscores. */
 const SIGNATURE_NAMES = new Set([
   'signature',
   'signatures',

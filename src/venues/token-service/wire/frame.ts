@@ -34,8 +34,8 @@ export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, i
 
 /** One market record: its numbers, and the positions of its texts. One object is reused for every frame. */
 export class Frame {
-  /** Buffer to which the positions in `starts` and `ends` refer. It contains either the frame itself, or texts that
-   *  were encoded again. */
+  /** Buffer to which the positions in `starts` and `ends` refer. It contains the frame, or, if JSON.parse read the
+   *  record, the texts encoded as UTF-8. */
   source: Bytes = bytesOf(new ArrayBuffer(0))
   /** Number fields, by index in NUMBER_FIELDS; NaN if the field is missing. */
   readonly numbers = new Float64Array(NUMBER_FIELDS.length)
@@ -66,7 +66,7 @@ export class Frame {
   }
 }
 
-/** Maximum length of each kind of text in a new token's details, in UTF-16 units. The rest of a text is cut off. */
+/** Maximum length of each kind of text in a new token's details, in UTF-16 units. Longer texts are cut off there. */
 const LONGEST = { symbol: 32, name: 128, description: 1000, url: 500 } as const
 /** Maximum length of a text field. The longest valid text is a signature with 88 characters. A frame with a longer text
  *  is rejected. */

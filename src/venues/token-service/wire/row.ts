@@ -108,7 +108,7 @@ export class Row {
   }
 }
 
-/** Maps an infinity to NaN. A record may contain one, because JSON can express 1e999. */
+/** Maps infinity to NaN. JSON.parse returns infinity for a number such as 1e999. */
 function finite(value: number): number {
   return value - value === 0 ? value : Number.NaN
 }

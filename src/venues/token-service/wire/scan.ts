@@ -66,7 +66,7 @@ export class Scanner {
     }
   }
 
-  /** Prepares to read another chunk. Several small chunks are in one buffer, whose view is then reused. */
+  /** Prepares to read another chunk. Node puts several small chunks into one buffer; the view of a buffer is reused. */
   #open(data: Uint8Array): void {
     this.#data = data
     if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
@@ -194,8 +194,8 @@ export class Scanner {
     return at
   }
 
-  /** Reads the exponent after its letter into `#value`. Returns the position after it, or -1 if it is missing or has
-   *  four digits. */
+  /** Reads the exponent of a number into `#value`. `start`: position after the letter `e`. Returns the position after
+   *  the exponent, or -1 if the exponent is missing or has more than three digits. */
   #exponent(start: number): number {
     const { bytes } = this.#source
     const sign = bytes[start]
@@ -227,7 +227,7 @@ function latin(bytes: Uint8Array, start: number, end: number): string {
 /** Powers of ten that are exact doubles. A decimal computed with them is rounded exactly as JSON.parse rounds it. */
 const EXACT_POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
-/** Powers of ten, each as the sum of the nearest double and the rest. */
+/** Powers of ten, each as the sum of two doubles: the nearest double, and the remaining error. */
 const POWERS = Array.from({ length: 41 }, (_, exponent) => {
   const high = Number(`1e${exponent}`)
   return { high, low: Number(10n ** BigInt(exponent) - BigInt(high)) }
