@@ -42,7 +42,7 @@ export interface FillMark {
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
-  /** Times of the requests, ascending. */
+  /** Times at which the bot sent requests to the service, ascending. */
   readonly requestTimes: Millis[] = []
   /** Exit rules of the last position in each mint. */
   readonly exits = new Map<string, ExitRules>()

@@ -32,7 +32,8 @@ export class BotResult {
   #slippage = 0
   readonly #open = new Map<string, Position>()
   #realized = 0
-  /** The keys of `ended`, by state and code. They are cached to avoid building and hashing a string for each order. */
+  /** The keys of the counts in `ended`, by state and code. They are cached to avoid building and hashing a string for
+   *  each order. */
   readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
 
   constructor(name: string, log?: BotLog) {
@@ -110,7 +111,7 @@ export class BotResult {
   }
 }
 
-/** Lamports that the trade cost more, or yielded less, than at `price`. */
+/** Slippage of a fill against `price`, lamports: how much more a buy cost, or how much less a sale yielded. */
 function slippageOf({ side, tokens, decimals, costs }: Fill, price: number): number {
   const decided = price * wholeTokens(tokens, decimals) * LAMPORTS_PER_SOL
   return Math.round(side === 'buy' ? costs.tradeLamports - decided : decided - costs.tradeLamports)
@@ -139,8 +140,8 @@ const LABELS: Readonly<Record<keyof Fees, string>> = {
   rent: 'rent not returned',
 }
 
-/** Costs between the result at the prices of the decisions (gross) and the real result (net). Gross minus all costs is
- *  net. */
+/** Costs of a bot's trades. Gross: the result if every order had filled at the robust price at its decision. Net: the
+ *  real result. Gross minus all costs is net. */
 export interface CostTable {
   readonly grossSol: number
   readonly netSol: number

@@ -50,7 +50,8 @@ export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>)
   return watches
 }
 
-/** Whether these keys cover `key`. The key for trades of all tokens covers the key of each token. */
+/** Whether a subscription to `keys` delivers the data of `key`. The key for the trades of all tokens includes the
+ *  trades of each token. */
 function bring(keys: readonly string[], key: string): boolean {
   return keys.includes(key) || (!FIREHOSES.includes(key) && keys.includes('trades'))
 }
@@ -83,7 +84,7 @@ function nameOf(segment: number): string {
   return segment === 0 ? 'the import' : `segment ${segment}`
 }
 
-/** Follows the coverage of one key through a recording. */
+/** Computes when a recording covers one subscription key of the feed. */
 class KeyWatch implements KeyCoverage {
   readonly key: string
   readonly segments: SegmentCoverage[] = []
@@ -132,8 +133,8 @@ class KeyWatch implements KeyCoverage {
     }
   }
 
-  /** Subtracts a gap from the coverage. The gap is recorded at its end. It begins when the feed was last live, which is
-   *  before the loss was detected. */
+  /** Subtracts a gap from the coverage. A gap is recorded when it ends. It begins at the last time at which the feed
+   *  was certainly live, which is before Sluice detected the loss. */
   #cut(from: Millis, to: Millis): void {
     if (to - from >= PAUSE_MS && this.#liveAt !== undefined) this.#pausedMs += to - Math.max(from, this.#liveAt)
     const since = this.#since
@@ -208,24 +209,24 @@ function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
 /** Delay in ms within which a live subscription is confirmed. */
 const GRACE_MS = 10000
 
-/** Compares the mints that the bots want with the mints recorded at that time. A tape of single tokens contains only
- *  the tokens that the recording bot watched. */
+/** Compares the mints that the bots watch or hold with the mints that were recorded at the same time. A recording of
+ *  single tokens contains only the tokens that the recording bot watched. */
 export class WatchedMints {
-  /** Mints that a bot wanted at any time. */
+  /** Mints that a bot watched or held at any time. */
   readonly wanted = new Set<string>()
-  /** Mints that a bot wanted while they were not recorded. */
+  /** Mints that a bot watched or held while they were not recorded. */
   readonly absent = new Set<string>()
   readonly #missingSince = new Map<string, Millis>()
   #wants: readonly string[] = []
   #recorded: readonly string[] | undefined
 
-  /** Mints that the bots want now. */
+  /** Mints that the bots watch or hold now. */
   get now(): string[] {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** Replaces the wanted keys. A new order usually adds or removes only one or two keys, and the sequence of the other
-   *  keys stays the same, so one pass finds the changes. */
+  /** Replaces the list of subscription keys that the bots need. A new order usually adds or removes only one or two
+   *  keys, and the sequence of the other keys stays the same, so one pass finds the changes. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys
@@ -242,8 +243,8 @@ export class WatchedMints {
     }
   }
 
-  /** Replaces the recorded keys. `keys`: undefined while nothing is recorded. Such a time is reported as a gap, so no
-   *  mint counts as absent in it. */
+  /** Replaces the list of recorded keys; `keys` is undefined while nothing is recorded. Times at which nothing is
+   *  recorded are reported as gaps, so no mint counts as absent then. */
   record(time: Millis, keys: readonly string[] | undefined): void {
     this.#recorded = keys
     for (const mint of this.#missingSince.keys()) if (this.#isRecorded(mint)) this.#found(mint, time)

@@ -8,7 +8,7 @@ import { type Drawdown, Falls, type Level } from './falls.ts'
 /** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000
 
-/** Equity of a bot over time: its balance plus the value of its positions. The figures use all samples. The curve keeps
+/** Equity of a bot over time: its balance plus the value of its positions. Its results use all samples. The curve keeps
  *  only extreme samples, so its memory does not grow with the tape. */
 export class Equity {
   readonly #falls = new Falls()
@@ -91,7 +91,8 @@ const SAMPLES = 2_000
 const LONGEST_STEP_MS: Millis = 10_000
 
 /** Samples the equity of every bot in equal steps of the tape's time, and the equity of a bot after each of its fills.
- *  Sampling has no side effects. Fills of orders that are open when the tape ends count at the end of the tape. */
+ *  Sampling has no side effects. If an order is open when the tape ends and fills later, the fill counts at the end of
+ *  the tape. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock

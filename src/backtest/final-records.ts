@@ -10,7 +10,7 @@ export class FinalRecords implements Journal {
   readonly #journal: Journal
   readonly #attempts = new Map<string, Attempt>()
   readonly #reports = new Map<number, JournalRecord>()
-  /** Fills that the engine has not received, by signature. */
+  /** Fills on the simulated chain whose report the engine has not received yet, by signature. */
   readonly #fills = new Map<string, JournalRecord>()
 
   constructor(journal: Journal) {
@@ -34,7 +34,7 @@ export class FinalRecords implements Journal {
       const { attemptId, fill, feeLamports } = input.report
       this.#reports.delete(input.id)
       if (fill !== undefined) this.#fills.delete(fill.signature)
-      // To book the fee of an attempt, the journal reads the attempt, so the attempt must be written first.
+      // The journal books the fee of an attempt from the attempt's row, so this row must be written first.
       if (feeLamports !== undefined) this.#writeAttempt(attemptId)
     }
     this.#journal.input(seq, time, input)
@@ -50,7 +50,7 @@ export class FinalRecords implements Journal {
     }
   }
 
-  /** Writes the states at the end of the run. */
+  /** Writes, at the end of the run, the last states that were left out before. */
   end(): void {
     for (const id of [...this.#attempts.keys()]) this.#writeAttempt(id)
     for (const record of [...this.#fills.values(), ...this.#reports.values()]) this.#journal.write(record)

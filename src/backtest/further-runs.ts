@@ -29,22 +29,21 @@ const SIZES = [0.5, 2, 5]
 const SEEDS_A_RUN = 5
 
 export interface ExtraOptions {
-  /** Called with the number of rows that the further runs have played so far. `extraRows` returns the number of all
-   *  their rows. */
+  /** Called with the number of rows that the runs of `extrasOf` have played so far. `extraRows` returns their total. */
   readonly progress: (rows: number) => void
-  /** The fill model of the backtest, which these runs vary. */
+  /** The fill model of the backtest, which the runs of `extrasOf` vary. */
   readonly model: (assumed: FillModel) => FillModel
   /** Number of bots with random entries for each bot, at least 1. */
   readonly seeds: number
 }
 
-/** Number of rows that the further runs will play. */
+/** Total number of rows that the runs of `extrasOf` will play. */
 export function extraRows(config: Config, market: Market, seeds: number): number {
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * Math.ceil(seeds / SEEDS_A_RUN))
 }
 
-/** Makes the further runs of a backtest that was run with `logged`. Returns their results by bot: runs with other
- *  costs, with other sizes, without delay or limits, and with random entries. */
+/** Repeats a backtest with other assumptions: with other costs, with other sizes, without delay or limits, and with
+ *  random entries. The backtest must have been run with `logged`. Returns the results by bot. */
 export function extrasOf(
   config: Config,
   market: Market,
@@ -64,7 +63,7 @@ export function extrasOf(
     done += market.rows
     return found
   }
-  // The runs are made one at a time, and only these figures are kept, because engines and logs need much memory.
+  // The runs are made one at a time, and only their results are kept, because engines and logs need much memory.
   const stress = STRESS.map((factor) =>
     variedRuns(factor, run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) })),
   )

@@ -17,9 +17,9 @@ export interface BacktestOptions {
   readonly progress?: (rows: number) => void
   /** Receives the log lines and messages of the strategies. */
   readonly said?: RunnerOptions['said']
-  /** Journal that receives all records except the market rows. */
+  /** Receives every record of the run except the market rows. */
   readonly journal?: Journal | undefined
-  /** Number of market rows after which the result of each bot is noted. */
+  /** Number of market rows after which the interim result of each bot is taken. */
   readonly splitRow?: number | undefined
   /** Whether a strategy that throws ends only its own bot instead of the run. */
   readonly tolerant?: boolean
@@ -31,12 +31,13 @@ export interface BacktestOptions {
   readonly oneWallet?: OneWallet
   /** Returns the fill model to use in place of the configured one. */
   readonly model?: (model: FillModel) => FillModel
-  /** Outcomes that the same attempts had in another run. */
+  /** Outcomes of attempts in another run, such as a recorded live run. They replace outcomes of the fill model. */
   readonly measured?: Measurements
-  /** Recorded start of a process. The backtest begins with its state and receives its inputs. */
+  /** Recorded start of a process. The backtest begins with the state at this start, and receives the inputs that the
+   *  process received. */
   readonly replayed?: ReplayedStart | undefined
-  /** Time at which the results are noted, in place of `splitRow`. `foreign`: positions of another run, which are valued
-   *  at `at`. */
+  /** `at`: time at which the interim result of each bot is taken, in place of `splitRow`. `foreign`: positions of
+   *  another run, which are valued then too. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
 
@@ -54,10 +55,11 @@ export interface BotOutcome {
   readonly startLamports: number
   /** Liquidation value of the bot's open positions at the end. */
   readonly valueLamports: number
-  /** Net result at `splitRow` or at the time of `note`, including the liquidation value of the positions that were open
-   *  at that time. */
+  /** Net result after the row `splitRow` or at the time `note.at`, including the liquidation value of the positions
+   *  that were open then. */
   readonly splitLamports: number | undefined
-  /** Liquidation value, at the time of `note`, of the bot's positions in `foreign`. */
+  /** Liquidation value, at the time `note.at`, of those positions in `note.foreign` that belong to this bot; 0 without
+   *  `note`. */
   readonly foreignLamports: number
   /** Error that the bot's strategy threw; '' if it threw none. */
   readonly threw: string

@@ -22,15 +22,15 @@ export interface PlanRun {
 export interface PlanAdvice {
   /** Results by plan, cheapest plan first, including the configured plan. */
   readonly runs: readonly PlanRun[]
-  /** The cheapest plan under which no exit waits; undefined if there is none. */
+  /** The cheapest plan under which no exit waits; undefined if exits wait under every plan. */
   readonly advised: PlanRun | undefined
-  /** Largest number of requests in any minute of the run without a limit. */
+  /** Largest number of requests in any minute of the run without a request limit. */
   readonly peakPerMinute: number
 }
 
-/** Plays a tape under each plan. All bots of the configuration share one budget, as in live trading. The result shows
- *  how many orders wait or are refused under each plan, and how much profit this costs. `partial` and errors are as in
- *  a backtest. */
+/** Plays a tape under each request plan. As in live trading, all bots of the configuration share the requests of the
+ *  plan. The result shows how many orders wait or are refused under each plan, and how much profit this costs.
+ *  `partial` and the errors are those of `runBacktest`. */
 export function advisePlan(config: Config, market: Market, partial: boolean, progress?: RowsReport): PlanAdvice {
   const { plan: configured } = config.service
   const { published } = termsOf(config.service).plans

@@ -33,7 +33,7 @@ export class BacktestResults implements Journal {
   /** Number of orders, refusals, cancellations, alarms and notes. */
   decisions = 0
   readonly #alarms: string[] = []
-  /** The last output about each bot. */
+  /** The last output of kind `bot` for each bot. */
   readonly #lastOf = new Map<string, { seq: Seq; time: Millis; index: number; output: Output }>()
 
   constructor(bots: readonly string[], { logged, journal, filled }: ResultsOptions) {
@@ -43,7 +43,8 @@ export class BacktestResults implements Journal {
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
 
-  /** Restores the state of a start. Results from before the start are not counted. */
+  /** Restores the open positions, the orders and the provisional fills of a recorded start. Results from before the
+   *  start are not counted. */
   restore({ positions, orders, fills }: Pick<RecoveredMoney, 'positions' | 'orders' | 'fills'>): void {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
@@ -111,7 +112,7 @@ export class BacktestResults implements Journal {
     }
   }
 
-  /** Records the last state of each bot, from which the result of the last day follows. */
+  /** Writes the last state of each bot to the journal, because the result of the last day is computed from it. */
   end(): void {
     for (const { seq, time, index, output } of this.#lastOf.values()) this.#journal?.output(seq, time, index, output)
   }

@@ -33,7 +33,7 @@ export class RowsRead {
     this.#report(this.#rows, this.#of)
   }
 
-  /** Yields the same items, and counts their rows as read. */
+  /** Yields all items unchanged, and counts the rows in them as read. */
   *items<Item extends MarketItem | Entry>(items: Iterable<Item>): Generator<Item, void, undefined> {
     for (const item of items) {
       yield item

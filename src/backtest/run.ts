@@ -52,7 +52,8 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   return run.report(coverage, [...lacks, ...run.lacks])
 }
 
-/** Puts the bots named in `some` into one wallet, with `lamports` or the money of the first of them. */
+/** Gives the bots named in `some` one common wallet. Its balance is `lamports`; if this is null, the paper balance of
+ *  the first of these bots. */
 function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
   const first = bots.find(({ name }) => some.includes(name))
   return bots.map((bot) =>
@@ -187,7 +188,7 @@ class Run {
     return (this.#bots[index] as BotSettings).paperLamports
   }
 
-  /** Notes the results so far. Has no side effects on the run. */
+  /** Stores the interim results, for `splitRow` or `note`. Does not change the run. */
   #note(foreign: readonly Position[]): void {
     this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
     for (const { name, account } of this.#bots) {
@@ -299,8 +300,8 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the rows of a recorded run and, between them, the recorded inputs that the replay receives. At the point of
-   *  each recorded input, `moments` also runs the functions that the replay has scheduled for this point. */
+  /** Yields the rows of a recorded run and, between them, the recorded inputs that the replay receives. At the position
+   *  of each recorded input, `moments` also runs the functions that the replay has scheduled for this position. */
   *#recordedItems({ items, told, moments }: ReplayedStart): Generator<TapeItem, void, undefined> {
     for (const item of items(this.#mints)) {
       if (item.kind === 'rows') yield item
@@ -313,15 +314,15 @@ class Run {
     yield* this.#end()
   }
 
-  /** Yields the input that ends the run. After it the bots make no decisions, because there is no market any more; open
-   *  orders still end. */
+  /** Yields the stop command that ends the run. After the command the bots make no decisions, because the market data
+   *  has ended; orders that are still open can reach their outcomes. */
   *#end(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()
   }
 
-  /** Yields market rows. If `splitRow` is among them, cuts them there and notes the results. `before`: number of
-   *  earlier rows. */
+  /** Yields market rows. If the row number `splitRow` of the tape is among them, divides them after it and stores the
+   *  results at that position. `before`: number of earlier rows of the tape. */
   *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
     const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
     const isHere = split > item.from && split <= item.to

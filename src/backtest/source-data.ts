@@ -8,14 +8,14 @@ import { firstFrom, type Market, type MarketItem, type SourceNews } from '../jou
 
 type Bots = readonly Pick<BotConfig, 'name' | 'strategy' | 'sources'>[]
 
-/** A source of a bot, and the origin of its data in a backtest. */
+/** A data source that a bot uses, and the origin of its data in a backtest. */
 interface Supply {
   readonly bot: string
   readonly name: string
   readonly schema: Sources[string]['schema']
-  /** Settings with a file; undefined if recorded answers are used. */
+  /** Settings of the source, if they name a data file; undefined if the backtest uses recorded answers. */
   readonly file: (SourceConfig & { readonly file: string }) | undefined
-  /** Bot whose recorded answers are used; undefined if there are none. */
+  /** Bot whose recorded answers are used; undefined if no answer of this source is recorded. */
   readonly recordedBy: string | undefined
 }
 
@@ -24,7 +24,7 @@ interface FileAnswer extends TimedValue {
   readonly name: string
 }
 
-/** Values of the data files that were read, by source. */
+/** Values of each source's data file, once the file was read. */
 const read = new WeakMap<SourceConfig, readonly TimedValue[]>()
 
 /** Data of the sources of bots in a backtest: from their files, else from the answers on the tape. */
@@ -51,7 +51,7 @@ export class SourceData {
   }
 
   /** Yields the items of a market, and between the items the values from files. A value comes before the rows with the
-   *  same time. Of the values from before the market's beginning, only the last value of each source is yielded. */
+   *  same time. Of the values from before the market's first item, only the last value of each source is yielded. */
   *items(items: Iterable<MarketItem>): Generator<MarketItem, void, undefined> {
     const answers = this.#fromFiles()
     let next = 0
@@ -76,7 +76,7 @@ export class SourceData {
     }
   }
 
-  /** Inputs for the bots that an answer concerns. */
+  /** Returns the inputs that deliver an answer of a source to the bots that use the source. */
   inputsOf(news: SourceNews): SourceNews[] {
     const { bot: by, name, data } = news
     const isFromFile = this.#fromFile.has(news)

@@ -104,7 +104,8 @@ export class TapeIdentity {
     this.#told.update(`token ${at} ${JSON.stringify([symbol, name, description, image, website, twitter])}\n`)
   }
 
-  /** Adds a gap. A gap that a recording repeats counts once, as in an import. */
+  /** Adds a gap of the feed. If a recording contains the same gap twice, the gap counts once, as in an imported
+   *  tape. */
   #gap({ from, to, keys }: Gap): void {
     const gap = `${from} ${to} ${[...keys].sort().join(' ')}`
     if (this.#gaps.has(gap)) return
@@ -158,7 +159,7 @@ class TextColumn {
     return this.#odd.update(`${this.#sum}`)
   }
 
-  /** Copies the packed texts of rows in their order. */
+  /** Copies the packed texts of the rows `from` to `to` into `packed`, one after the other. */
   #copy({ entries, index, firstRow, odd }: PackedTexts, from: number, to: number, packed: Uint8Array): void {
     const width = this.#width
     const first = firstRow + from
@@ -188,8 +189,7 @@ class TextColumn {
     }
   }
 
-  /** Adds a text that cannot be packed. `at`: number of its row, counted from the first of the rows that are being
-   *  added. */
+  /** Adds a text that cannot be packed. `at`: index of its row among the rows that are being added. */
   #unpacked(at: number, text: string, packed: Uint8Array): void {
     packed.fill(0, at * this.#width, (at + 1) * this.#width)
     this.#odd.update(`${this.#rows + at} ${JSON.stringify(text)}\n`)

@@ -14,7 +14,7 @@ const REPORT_BYTES = 1e6
 export interface ImportOptions {
   /** Whether the first bad line ends the import. */
   readonly strict: boolean
-  /** Called with a complaint for each bad line. */
+  /** Called with a message about each bad line. */
   readonly complain: (complaint: string) => void
   /** Called with the number of bytes that both passes have read so far. */
   readonly progress?: (bytes: number) => void

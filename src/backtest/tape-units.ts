@@ -4,7 +4,7 @@ import type { Mints } from '../market/mints.ts'
 import { type UnitVerdict, UnitWitness } from '../runtime/unit-witness.ts'
 import { termsOf } from '../venues/terms.ts'
 
-/** Number of rows of a tape that suffice to find its unit. */
+/** Number of rows of a tape that suffice to find the unit of its amounts. */
 const ROWS = 200_000
 
 /** Finds the unit of a tape's amounts from evidence that is independent of the tape's prices. Uses the beginning of the

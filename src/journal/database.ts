@@ -226,7 +226,8 @@ export function noJournalAt(path: string): SluiceError {
   return new SluiceError(`no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
 
-/** Returns an addition to a message: `; the newest journal in this folder: ...`, or '' if there is none. */
+/** Returns an addition to a message: `; the newest journal in this folder: ...`, or '' if the folder contains no
+ *  journal. */
 export function neighbourHint(path: string): string {
   const newest = newestBeside(path)
   return newest === undefined ? '' : `; the newest journal in this folder: --journal ${newest}`
@@ -283,7 +284,7 @@ const TABLES = [
   ...['wallet', 'wallet_transaction', 'watch', 'learned', 'conditional_order'],
 ]
 
-/** Describes the damage that SQLite finds in the tables that a restart reads; '' if there is none. */
+/** Describes the damage that SQLite finds in the tables that a restart reads; '' if SQLite finds no damage. */
 export function damageOf(db: Database.Database): string {
   for (const table of TABLES) {
     const [finding] = db.pragma(`quick_check("${table}")`) as { quick_check: string }[]

@@ -38,7 +38,7 @@ export interface Lock {
 
 /** A lock that stores whether its resource, such as a wallet, was ever used. */
 export interface MarkedLock extends Lock {
-  /** Whether no process has ever called `markUsed`. */
+  /** Whether no process has ever called `markUsed` for this resource. */
   readonly isUnused: boolean
   /** Marks the resource as used. The mark is durable when the call returns. */
   markUsed(): void

@@ -27,8 +27,8 @@ import { COMES_BACK_ABOVE, freeBytesOf, SPACE_LIMITS, usageOf } from './writer/s
 /** Number of pages that one step of the copy copies, 16 MiB. */
 const PAGES = 2048
 
-/** Facts about a copy: how far it goes, the numbers of open positions and orders that a start on it would restore, and
- *  the number of damaged rows. */
+/** Facts about a copy of a journal: up to which row it goes, how many open positions and orders a process that starts
+ *  with this copy restores, and how many of its rows are damaged. */
 export interface CopiedState {
   /** Last row of the copy; rows that the process writes during the copy are not in it. */
   readonly lastSeq: Seq
@@ -91,7 +91,7 @@ export async function backUpOnline(from: string, to: string, options: OnlineBack
         state: schema === SCHEMA_VERSION ? stateOf(partial, to) : null,
       }
       flush(partial)
-      // A process may have created a journal there since the check at the beginning.
+      // Since the check at the beginning, a process may have created a journal at the target path.
       if (options.replace !== true && existsSync(to)) throw existing(to)
       refuseWorse(from, to, result)
       renameSync(partial, to)
@@ -176,7 +176,7 @@ function refuseWithoutSpace(from: string, to: string, dayBytes: number, freeByte
 }
 
 async function copy(db: Database.Database, partial: string, { copied }: OnlineBackupOptions): Promise<void> {
-  // The file exists beforehand, because SQLite would create it with a mode that others can read.
+  // Creates the file before SQLite does, because SQLite would create it with a mode that others can read.
   closeSync(openSync(partial, 'wx', 0o600))
   const pageBytes = db.pragma('page_size', { simple: true }) as number
   try {

@@ -9,7 +9,7 @@ import { type News, UnitedFeed } from './united-feed.ts'
 
 export interface OpenTape {
   readonly market: Market
-  /** Returns the attempts of live trading in the recorded time. */
+  /** Returns the attempts of live trading that these journals record. */
   executions(): ReturnType<JournalReader['executions']>
   close(): void
 }
@@ -44,7 +44,7 @@ type Told = Exclude<MarketItem, { kind: 'rows' }>
 /** A part of the joined tape: either a single recording, or recordings of several journals that overlap in time. */
 interface Group {
   readonly stretch: Stretch
-  /** Number of stretches of each journal. */
+  /** For each journal, the number of its recordings in this group. */
   readonly counts: readonly number[]
 }
 
@@ -90,8 +90,8 @@ class JoinedMarket implements Market {
     }
   }
 
-  /** Yields the feed events of each group. A group with a single stretch keeps its own events; the events of
-   *  overlapping stretches are merged. */
+  /** Yields the feed events of each group of overlapping recordings. If a group has several recordings, their events
+   *  are merged. */
   *#told(): Generator<{ group: Group; news: readonly News[] | undefined; own: readonly Told[] }, void, undefined> {
     const histories = this.#markets.map((market) => market.history()[Symbol.iterator]())
     for (const group of this.#groups) {
@@ -113,7 +113,7 @@ class JoinedMarket implements Market {
   }
 }
 
-/** Groups the stretches of all journals in the order of time, with new seqs. */
+/** Puts the recordings of all journals in the order of time. Recordings that overlap form one group. */
 function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   const all = journals.flatMap((stretches, journal) => stretches.map((stretch) => ({ journal, stretch })))
   all.sort((one, other) => one.stretch.from - other.stretch.from || one.journal - other.journal)
@@ -124,7 +124,7 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
       group = { stretch: { ...stretch, segment: groups.length + 1 }, counts: journals.map(() => 0) }
       groups.push(group)
     } else {
-      // The merged recording ends when all of its stretches have ended.
+      // The merged recording ends with the last of its recordings, so the stop of a single one does not apply to it.
       const { stoppedAt: _one, ...whole } = group.stretch
       group.stretch = { ...whole, to: Math.max(whole.to, stretch.to) }
     }
@@ -139,13 +139,13 @@ function loneOf({ counts }: Group): number {
   return counts.reduce((sum, count) => sum + count, 0) === 1 ? counts.indexOf(1) : -1
 }
 
-/** Yields the items of the next stretch of a tape, up to its end. */
+/** Yields the items of the next recording on a tape, until the recording ends. */
 function* ownItems<T extends MarketItem>(tape: Iterator<T>): Generator<T, void, undefined> {
   for (let next = tape.next(); next.done !== true && next.value.kind !== 'ended'; next = tape.next())
     if (next.value.kind !== 'began') yield next.value
 }
 
-/** Reads the rows of one journal within a group, in order. */
+/** Reads the market rows of one journal, in order, for one group of overlapping recordings. */
 class Head {
   rows: Rows | undefined
   readonly #tape: Iterator<MarketItem>

@@ -4,7 +4,7 @@ import type { MarketItem, SourceNews } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 
-/** A feed event. It precedes the rows that have its time. */
+/** A feed event. It comes before the market rows with the same time. */
 export interface News {
   readonly at: number
   readonly told: Told
@@ -19,12 +19,12 @@ export class UnitedFeed {
   readonly #heard = new Map<string, Interval[]>()
   /** For each key, the time since which the recorder whose history is being added receives the key. */
   #since = new Map<string, Millis>()
-  /** Intervals in which the recorder whose history is being added received each key (`#live`), and intervals in which
-   *  it missed the key (`#gaps`). */
+  /** Each recorder's history is added in turn. Intervals in which the present recorder received each key (`#live`), and
+   *  intervals in which it missed the key (`#gaps`). */
   #live = new Map<string, Interval[]>()
   #gaps = new Map<string, Interval[]>()
   readonly #answers: News[] = []
-  /** Time of the last answer of each source, and the last data. */
+  /** For each source: the time of its last answer (`#answeredUntil`) and its last data (`#data`). */
   readonly #answeredUntil = new Map<string, Millis>()
   readonly #data = new Map<string, Json>()
 
@@ -74,7 +74,8 @@ export class UnitedFeed {
     return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
   }
 
-  /** Adds an answer of a source, unless the recorders that were added earlier have answers up to this time. */
+  /** Adds an answer of a source, unless an earlier recorder has an answer of this source from the same time or
+   *  later. */
   #answer(time: Millis, news: SourceNews): void {
     const key = `${news.bot} ${news.name}`
     const data = news.data ?? this.#data.get(key)
@@ -111,7 +112,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value)
 }
 
-/** Returns the intervals without the gaps. Intervals of length 0 are dropped. */
+/** Cuts the gaps out of the intervals, and drops intervals of length 0. */
 function without(intervals: readonly Interval[], gaps: readonly Interval[]): Interval[] {
   let left = [...intervals]
   for (const [from, to] of gaps) {

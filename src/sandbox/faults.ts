@@ -41,8 +41,9 @@ export const FAULT_KINDS = {
   builtHeight: 'request',
   /** Builder: the answer contains no transaction. */
   builtGarbage: 'request',
-  /** Builder: the transaction is malicious. `attack` is one of BUILD_ATTACKS (hostile-build.ts). `theft` is one of
-   *  ATTACKS (hostile-program.ts): the action of the transaction's opaque program from the next block on. */
+  /** Builder: the transaction is malicious. `attack` is one of BUILD_ATTACKS (hostile-build.ts). With the attack
+   *  `opaque program`, `theft` is one of ATTACKS (hostile-program.ts), which the program executes from the next block
+   *  on. */
   builtHostile: 'request',
   /** RPC: the genesis hash is that of mainnet. */
   otherCluster: 'request',
@@ -92,7 +93,7 @@ export class Faults {
     this.#draws = draws(seed, 'faults')
   }
 
-  /** Adds a fault. Faults of kind `now` strike at once, the others at their next matching event. */
+  /** Adds a fault. Faults of kind `now` strike immediately, the others at their next matching event. */
   set(fault: Fault): void {
     if (FAULT_KINDS[fault.kind] === 'now') for (const listener of this.#listeners) listener(fault)
     else this.#set.push({ count: 1, probability: 1, ...fault })

@@ -10,8 +10,8 @@ export interface Change {
   body: unknown
 }
 
-/** Kinds of records. `chain`: position of the chain; `pending`: sent transactions that have not landed; `pool`: curves
- *  of tokens that our wallets have traded; `secret`: keys. */
+/** Kinds of records. `chain`: identity and newest slot of the chain; `pending`: sent transactions that have not landed;
+ *  `pool`: curves of tokens that our wallets have traded; `secret`: keys. */
 export type RecordKind = 'chain' | 'account' | 'transaction' | 'pending' | 'pool' | 'secret'
 
 /** State that outlives the process of the sandbox. `write` is atomic, and its changes are durable when it returns. */

@@ -35,8 +35,8 @@ export interface SandboxOptions {
   dialect?: number | Partial<Dialect>
   /** Speed of the market as a multiple of real time; default 1. The duration of a Solana slot does not depend on it. */
   speed?: number
-  /** Path of a recording (NDJSON of service messages) that replaces the generated market. With `repeat`, it starts
-   *  again at its end. */
+  /** Path of a recording (NDJSON of service messages) that replaces the generated market. With `repeat`, the recording
+   *  starts again when it has ended. */
   marketFile?: string
   repeat?: boolean
   /** Creates the market that replaces the generated one. */

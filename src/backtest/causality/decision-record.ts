@@ -16,7 +16,8 @@ export interface Entry {
 /** The first entry in which a run differs from the expected run. */
 export interface Departure {
   readonly index: number
-  /** The entry in this run; undefined if this run has no entry at `index`, but the expected run has one. */
+  /** The record entry (a decision or a report) of this run; undefined if this run has no entry at `index`, but the
+   *  expected run has one. */
   readonly entry: Entry | undefined
 }
 
@@ -26,8 +27,8 @@ export class DecisionRecord implements Journal {
   /** Numbers of the rows that caused an entry, counted from 1. */
   readonly decidingRows: number[] = []
   readonly #hashes: number[] = []
-  /** For each row that added entries: the number of rows up to and including this row, and the number of entries after
-   *  it. */
+  /** For each row that added entries: the number of rows of the tape up to and including it, and the length of the
+   *  record after it. */
   readonly #passed: { readonly rows: number; readonly length: number }[] = []
   readonly #expected: DecisionRecord | undefined
   readonly #wanted: number
@@ -47,19 +48,19 @@ export class DecisionRecord implements Journal {
     return this.#hashes.length
   }
 
-  /** Called after each row, before any later event. `rows`: number of rows that the run has handled so far. */
+  /** Called after each row, before any later event. `rows`: number of rows that the run has processed so far. */
   passed(rows: number): void {
     if (this.#isDeciding) this.decidingRows.push(rows)
     this.#isDeciding = false
     if (this.length > (this.#passed.at(-1)?.length ?? 0)) this.#passed.push({ rows, length: this.length })
   }
 
-  /** Number of entries after `rows` rows. */
+  /** Length of this record after the first `rows` rows of the tape. */
   lengthAt(rows: number): number {
     return this.#passed.findLast((one) => one.rows <= rows)?.length ?? 0
   }
 
-  /** Number of rows that the run had handled when the entry `index` was complete. */
+  /** Number of rows that the run had processed when the entry with this index was in the record. */
   rowsAt(index: number): number {
     return this.#passed.find(({ length }) => length > index)?.rows ?? this.#passed.at(-1)?.rows ?? 0
   }

@@ -3,8 +3,8 @@ import { type Block, NO_DETAILS, type Texts } from '../../market/block.ts'
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** What a strategy reads in place of the rows after the current row. `nothing`: no row. A number: another row of the
- *  same block, and the number is the distance to that row as a share of the block's length. */
+/** What a strategy reads in place of a row after the current row. `nothing`: no row. A number: another row of the same
+ *  block, at this distance from the requested row, as a share of the block's length. */
 export type Veil = 'nothing' | number
 
 /** A copy of rows of a block that shows one row after the other. Code that reads beyond the current row finds no row,
@@ -60,7 +60,7 @@ export class VeiledBlock implements Block {
     }
   }
 
-  /** Shows the next row. Returns its index in this block. */
+  /** Makes the next row visible. Returns its index in this block. */
   show(): number {
     const row = this.#shown++
     this.#copy(this.#from + row, row)
@@ -85,7 +85,7 @@ export class VeiledBlock implements Block {
   }
 }
 
-/** Yields the same items, with one row in each item. `veil`: what a reader finds in place of the later rows of the
+/** Yields the items, with the market rows one at a time. `veil`: what a reader finds in place of the later rows of the
  *  block. */
 export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<MarketItem, void, undefined> {
   for (const item of items) {

@@ -8,9 +8,10 @@ import { DecisionRecord, type Departure, type Entry } from './decision-record.ts
 import { OutsideWatch } from './outside-watch.ts'
 import { upTo, type Veil, veiled } from './veiled-block.ts'
 
-/** Number of further runs whose tape is cut. In each of these runs, the tape ends after a different row. */
+/** Number of check runs with a cut tape. In each of these runs, the tape ends after a different row. */
 const CUTS = 100
-/** At most `LATE_CUTS` of these runs end after this number of rows, because a run that ends late takes long. */
+/** At most `LATE_CUTS` of the check runs with a cut tape end after this number of rows, because a run that ends late
+ *  takes long. */
 const CUT_ROWS = 80_000
 const LATE_CUTS = 4
 /** Number of rows after which the progress is reported again. */
@@ -24,7 +25,7 @@ export interface Causality {
   readonly cuts: readonly number[]
   /** Number of decisions and reports that were compared, over all runs. */
   readonly compared: number
-  /** First difference; null if there is none. */
+  /** First difference between the run over the whole tape and a check run; null if all runs agree. */
   readonly divergence: Divergence | null
   /** What the strategies read from outside of the tape, with the place in the code. */
   readonly outside: readonly string[]
@@ -36,14 +37,14 @@ export interface Divergence {
   readonly cause: 'memory' | 'future'
   /** Number of rows before the difference, or before the end of the cut tape. */
   readonly cut: number
-  /** The entry at this index in the run over the whole tape; null if that run has no such entry. */
+  /** The record entry at this index in the run over the whole tape; null if that run has no such entry. */
   readonly whole: Entry | null
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of further runs.
- *  The first further run repeats the run in the same modules: a difference reveals data that a strategy kept from the
- *  earlier run. In some runs, the strategies cannot see any row after the current one. In the others, the tape ends
+/** Plays a tape in new instances of the strategies, and compares all decisions and fills with those of check runs. The
+ *  first check run uses the same modules as the first run: a difference reveals data that a strategy kept from the
+ *  first run. In some check runs, the strategies cannot see any row after the current one. In the others, the tape ends
  *  right after a row that caused a decision. Also reports what the strategies can read from outside of the tape,
  *  because a comparison of runs cannot reveal that. */
 export async function verifyCausality(
@@ -91,7 +92,7 @@ class Proof {
     this.#seed = seed
   }
 
-  /** Returns the first difference; null if there is none. */
+  /** Returns the first difference between the run over the whole tape and a check run; null if all runs agree. */
   run(): Found | null {
     const { rows } = this.#market
     const { items } = itemsOf(this.#market)
@@ -107,7 +108,7 @@ class Proof {
     )
   }
 
-  /** Repeats the first run in new instances, to get the text of the entry that differs. */
+  /** Repeats the first run in new instances, to get the text of the record entry that differs. */
   wholeEntry(config: Config, { index }: Found): Entry | undefined {
     const record = new DecisionRecord({ wanted: index })
     this.#read.expect(this.#market.rows)
@@ -134,8 +135,8 @@ class Proof {
     return null
   }
 
-  /** Draws the rows after which the tapes of the further runs end: rows that caused a decision, and other rows if there
-   *  are too few of these. */
+  /** Each check run uses a tape that is cut off after a certain row. Draws these rows: first rows that caused a
+   *  decision, and if there are too few, also other rows. */
   #drawCuts(): number[] {
     const random = seededRandom(this.#seed)
     const { rows } = this.#market
@@ -176,7 +177,7 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Number of rows in all runs with a cut tape together, as the mean over the random choices of the cuts. */
+/** Expected number of rows in all runs with a cut tape together. The lengths of the cut tapes are random. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

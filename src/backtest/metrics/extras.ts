@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts'
 import type { ExitRules } from '../../engine/exits/exit-settings.ts'
 import type { Bot, OrderView, Strategy } from '../../engine/strategy.ts'
 
-/** Figures of further runs of a bot over the same tape, in SOL. */
+/** Results of repeated backtests of a bot over the same tape, each with other assumptions. Amounts are in SOL. */
 export interface BotExtras {
   /** Runs with all fees and the latency multiplied by a factor. */
   readonly stress: readonly VariedRun[]
@@ -108,13 +108,13 @@ export interface ChanceOptions {
   readonly entries: number
   /** Number of trades on the tape. */
   readonly trades: number
-  /** Exit rules of the replaced bot's positions; each buy draws one. */
+  /** Exit rules of the positions of the bot that is compared. Each random buy draws the rules of one position. */
   readonly exits: readonly ExitRules[]
 }
 
 const MISSED: ReadonlySet<OrderView['state']> = new Set(['failed', 'refused', 'expired', 'cancelled', 'not_executed'])
 
-/** Longest pause after a refused entry, as a share of the mean number of trades between two entries. */
+/** Longest wait of the strategy after a refused entry, as a share of the mean number of trades between two entries. */
 const PAUSE = 0.2
 
 /** A strategy that buys for `sol` at random prints, about `entries` times in `trades` trades. If an entry is refused or

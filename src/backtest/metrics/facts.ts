@@ -15,7 +15,7 @@ export interface MetricsInput {
 const LEAST_DAYS = 30
 const LEAST_TRADES = 100
 
-/** Figures of some trades: net results (lamports), returns (shares) and holding times (seconds). */
+/** Numbers about a set of trades: net results (lamports), returns (shares) and holding times (seconds). */
 export interface Trades {
   readonly nets: readonly number[]
   readonly returns: readonly number[]
@@ -87,7 +87,7 @@ export class Facts {
     return this.days >= days ? value : undefined
   }
 
-  /** Returns `value` if the tape has at least 30 days and 100 trades; else undefined, because a yearly figure would be
+  /** Returns `value` if the tape has at least 30 days and 100 trades; else undefined, because a yearly value would be
    *  meaningless with less data. */
   yearly(value: number | undefined): number | undefined {
     return this.days >= LEAST_DAYS && this.trips.length >= LEAST_TRADES ? value : undefined

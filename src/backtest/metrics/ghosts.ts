@@ -27,7 +27,7 @@ export interface GhostCosts {
 
 interface Ghost {
   readonly entry: MissedEntry
-  /** Tokens that are still held; 0 until the first price at or after the entry's time. */
+  /** Tokens that are still held; 0 before the buy, which happens at the first price at or after the entry's time. */
   tokens: number
   bought: number
   stepsTaken: number
@@ -45,7 +45,7 @@ const NONE: Ghost[] = []
 
 /** Computes the results that missed entries would have had. A missed entry is bought at the robust price at the time at
  *  which it would have landed, and sold at the robust price at which its exit rules fire, without delay and without a
- *  slippage limit. Real fills are less favourable, so the missed profit is a maximum. */
+ *  slippage limit. Real fills are less favourable, so the real result would have been lower. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
@@ -80,7 +80,8 @@ export class Ghosts {
     }
   }
 
-  /** Whether a missed entry of this token is not sold yet. If not, the prices of the token need not be added. */
+  /** Whether a missed entry of this token has not been sold yet. If there is no such entry, the caller need not add
+   *  prices of the token. */
   follows(token: TokenId): boolean {
     return this.#waiting.size > 0 && this.#ghostsOf(token).length > 0
   }
@@ -94,7 +95,7 @@ export class Ghosts {
   }
 
   /** Sells the remaining tokens at their last prices (a dead token yields nothing), and returns the results, lamports
-   *  by bot. An entry that got no price counts as 0. */
+   *  by bot. An entry whose token never had a price counts as 0. */
   end(to: Millis): ReadonlyMap<string, number> {
     for (const ghosts of this.#byToken)
       for (const ghost of ghosts ?? []) {

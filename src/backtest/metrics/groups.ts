@@ -67,7 +67,7 @@ export function tagGroupsOf(trips: readonly RoundTrip[]): TagGroups {
 
 /** A standalone number with sign and exponent; digits within a name such as `ema20` do not count. */
 const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
-/** Prefix that a conditional order adds to the reason of its strategy. */
+/** Text that a conditional order puts before the reason that its strategy gave. */
 const TRIGGER = /^[a-z]\d+ at \S+: /
 
 /** Replaces each number of a reason by `n`, and removes the details after a colon, so that reasons of the same kind
@@ -76,8 +76,8 @@ export function kindOf(reason: string): string {
   return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }
 
-/** Net result without the `count` tokens that earned most. A token with a loss is always included, so the result cannot
- *  improve. */
+/** Net result without the gains of the `count` tokens that earned most. Losses are never left out, so the result is at
+ *  most the result of all tokens. */
 export function withoutBest(trips: readonly RoundTrip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
   return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))

@@ -7,8 +7,8 @@ import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, sk
 
 export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
 
-/** A figure of a report. The key is its name in report.json and docs/metrics.md. The value is null if it is undefined,
- *  or if there are too few trades or days. */
+/** A metric of a report. The key is its name in report.json and docs/metrics.md. The value is null if the formula has
+ *  no result, or if there are too few trades or days. */
 export interface Metric {
   readonly key: string
   readonly label: string
@@ -18,11 +18,11 @@ export interface Metric {
 
 interface MetricSpec {
   readonly unit: Unit
-  /** Name of the figure in the report. */
+  /** Name of the metric in the report. */
   readonly label: string
-  /** The formula as docs/metrics.md states it, in the table row of this figure. */
+  /** The formula as docs/metrics.md states it, in the table row of this metric. */
   readonly formula: string
-  /** Computes the figure, in lamports if the unit is SOL, and as a share of 1 if the unit is %. */
+  /** Computes the metric, in lamports if the unit is SOL, and as a share of 1 if the unit is %. */
   readonly of: (facts: Facts) => number | string | undefined
 }
 
@@ -86,7 +86,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => f.from(30, (f.trips.length / f.days) * 30),
   },
   mostOpenTrades: {
-    ...{ unit: 'count', label: 'Most trades open at once', formula: 'highest number of trades open at the same time' },
+    ...{
+      unit: 'count',
+      label: 'Most trades open at the same time',
+      formula: 'highest number of trades open at the same time',
+    },
     of: (f) => f.mostOpen,
   },
   openTrades: {
@@ -280,7 +284,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     ...{
       unit: '%',
       label: 'Average profit given back',
-      formula: 'mean over the trades of *best* less `return`, or 0 where that is negative',
+      formula: 'mean over the trades of max(0, *best* - `return`)',
     },
     of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
   },

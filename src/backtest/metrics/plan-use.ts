@@ -8,7 +8,8 @@ export interface PlanUse {
   /** Largest number of requests within any minute. `peakPercent`: this number as a percentage of the plan. */
   readonly peakPerMinute: number
   readonly peakPercent: number
-  /** Number of orders that waited for a free request; the next two fields are their waiting times. */
+  /** Number of orders that waited because the plan allowed no further request; the next two fields are their waiting
+   *  times. */
   readonly delayed: number
   readonly medianDelayMs: number | null
   readonly longestDelayMs: number | null
@@ -44,7 +45,7 @@ function delayOf({ time, sentAt }: OrderRecord): Millis {
   return sentAt === null ? 0 : sentAt - time
 }
 
-/** Largest number of these ascending times that lie within one window. */
+/** Returns the largest number of `times` (ascending) that lie within any window of `windowMs`. */
 function mostWithin(times: readonly Millis[], windowMs: Millis): number {
   let most = 0
   let first = 0

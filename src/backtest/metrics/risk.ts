@@ -28,7 +28,8 @@ export function calmar(facts: Pick<Facts, 'start' | 'end' | 'days' | 'underwater
   return ratio(growthPerYear(facts), facts.underwaterShare)
 }
 
-/** Share of the days that form the tail of the falls. */
+/** The pitfall is computed from the mean of the deepest daily falls. This is the share of the days that count for
+ *  it. */
 const TAIL = 0.05
 
 type Days = Pick<Facts, 'dailyReturns' | 'dailyFalls'>

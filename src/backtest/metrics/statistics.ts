@@ -21,7 +21,7 @@ export function downsideDeviation(values: readonly number[]): number | undefined
   return Math.sqrt(sum(values.map((value) => Math.min(0, value) ** 2)) / values.length)
 }
 
-/** The value below which this share (0 to 1) of the values lies, interpolated between neighbours. */
+/** The value below which the given share (0 to 1) of the values lies, interpolated between neighbouring values. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   if (values.length === 0) return undefined
   const sorted = [...values].sort((a, b) => a - b)

@@ -33,12 +33,12 @@ export class TapeStudy {
   readonly #windows: ReadonlyMap<string, Window>
   /** Names and symbols of the charted tokens, as their creators chose them. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
-  /** The charts in the order of their first trade. */
+  /** The charts, in the order of the tokens' first trades. */
   readonly #charted: [TokenId, Chart][] = []
   /** The chart of each token; null for a token that is not charted, undefined for a token without a trade so far. */
   readonly #charts: (Chart | null | undefined)[] = []
 
-  /** `windows`: the tokens to chart, each with the time to chart. */
+  /** `windows`: for each token to chart, the times at which its chart begins and ends. */
   constructor(
     mints: Mints,
     units: UnitSettings,
@@ -61,8 +61,8 @@ export class TapeStudy {
     }
   }
 
-  /** Adds a trade. V8 allocates memory for each fractional argument, so the prices are passed on only for tokens that
-   *  are followed. */
+  /** Adds a trade. V8 allocates memory for each fractional argument, so the prices are passed on only for tokens
+   *  whose prices are needed. */
   #trade(block: Block, row: number, token: TokenId): void {
     const prices = this.#prices
     const chart = this.#chartOf(token)
@@ -174,10 +174,11 @@ class Chart {
   }
 }
 
-/** The round trips of one token. `open`: the round trips whose position is held at the present row of the tape. */
+/** The round trips of one token. `open`: the round trips whose position is held at the time of the row that was read
+ *  last. */
 interface Watch {
   readonly trips: readonly RoundTrip[]
-  /** Index in `trips` of the next round trip that has not begun. */
+  /** Index in `trips` of the next round trip to observe. */
   next: number
   readonly open: RoundTrip[]
   /** Robust price after the last print; undefined before the first print. */
@@ -203,7 +204,7 @@ export class Excursions {
     for (const [mint, some] of sorted) this.#byMint.set(mint, { trips: some, next: 0, open: [], price: undefined })
   }
 
-  /** Whether a round trip had this token. The prices of other tokens need not be added. */
+  /** Whether a round trip traded this token. The prices of other tokens need not be added. */
   follows(token: TokenId): boolean {
     return this.#watchOf(token) !== null
   }
@@ -232,12 +233,12 @@ export class Excursions {
     return watch
   }
 
-  /** Call at the end of the tape. A trip without a later print keeps the last price. */
+  /** Call at the end of the tape. A trip without a later print gets the last price of its token. */
   end(): void {
     for (const watch of this.#byMint.values()) this.#begin(watch, Number.POSITIVE_INFINITY)
   }
 
-  /** Begins the trips that were opened before `time`, with the price at that time. */
+  /** Begins to observe the trips that were opened before `time`. Their first price is the last price of the token. */
   #begin(watch: Watch, time: Millis): void {
     for (; watch.next < watch.trips.length; watch.next++) {
       const trip = watch.trips[watch.next] as RoundTrip

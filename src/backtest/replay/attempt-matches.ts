@@ -31,8 +31,8 @@ export class AttemptMatches {
   readonly #free = new Map<string, RecordedAttempt[]>()
   readonly #factors: ReadonlySet<Factor>
   readonly #orders = new Map<string, RecordedOrder[]>()
-  /** The recorded attempts that attempts of the replay follow, by the id of the replay's attempt. If an order follows a
-   *  recorded order, its attempts follow the attempts of that order. */
+  /** The recorded attempt that corresponds to an attempt of the replay, by the id of the replay's attempt. If two
+   *  orders correspond, so do their attempts. */
   readonly #followed = new Map<string, RecordedAttempt>()
   /** Unmatched attempts of the replay by bot, in order. */
   readonly #unmatched = new Map<string, Apart[]>()
@@ -49,8 +49,8 @@ export class AttemptMatches {
     return this.#factors.has(factor)
   }
 
-  /** Returns the order that the recorded run made at the same time with the same bot, mint and side; undefined if it
-   *  made none. */
+  /** Returns the order of the recorded run that has the same bot, mint and side and was decided at the same time;
+   *  undefined if there is none. */
   follow(own: Order): RecordedOrder | undefined {
     const lane = laneOf(own)
     const orders = this.#orders.get(lane) ?? []
@@ -91,13 +91,13 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt, moments)
   }
 
-  /** Whether the recorded attempt that this attempt of the replay follows was filled. */
+  /** Whether the recorded attempt that corresponds to this attempt of the replay was filled. */
   fills(attemptId: string): boolean {
     return this.#followed.get(attemptId)?.landing === 'filled'
   }
 
-  /** Returns the measurements of the recorded attempt that an attempt of the replay follows. The replay computes the
-   *  fill right before the point at which the recorded run received the report of the fill. */
+  /** Returns the measurements of the recorded attempt that corresponds to an attempt of the replay. The replay computes
+   *  the fill right before the position at which the recorded run received the report of the fill. */
   #measuredOf(run: RecordedAttempt, attempt: Attempt, moments: Moments | undefined): Measured {
     const { seen } = run
     const told: Moment | undefined =
@@ -106,7 +106,7 @@ export class AttemptMatches {
   }
 
   /** Returns, after the replay, the first attempt of a bot that only the recorded run or only the replay made;
-   *  undefined if all attempts match. From this attempt on, the two differ. */
+   *  undefined if all attempts match. From this attempt on, the replay differs from the recorded run. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [
@@ -121,8 +121,8 @@ export class AttemptMatches {
     const { sentAt, seen, told, final, landing, code, fill } = run
     if (seen === null || told === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = distanceMs(run, attempt) <= SAME_INSTANT_MS
-    // A transaction that never landed is reported late. The time until that report is not the latency of the order, so
-    // it is used only if the recorded landing is used too.
+    // A transaction that never landed is reported late. The time until its report is not the latency of the order, so
+    // it is used only if the replay also takes recorded landings.
     const hasLanded = landing === 'filled' || landing === 'reverted'
     // A failure may be reported only after finality; a fill is reported when it is first seen.
     const finalMs = landing === 'reverted' && seen === told ? FINALITY_MS : 0
@@ -155,7 +155,7 @@ function swapOf({ tokens, tradeLamports }: Fill, orderedLamports: Lamports | nul
   return { tokens, tradeLamports, orderedLamports }
 }
 
-/** A point that the replay never reaches, because the recorded run ended before it. */
+/** A position that the replay never reaches, because the recorded run ended before it. */
 const NEVER: Moment = () => true
 
 function addTo<T>(lanes: Map<string, T[]>, lane: string, one: T): void {

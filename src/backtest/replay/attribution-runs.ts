@@ -31,8 +31,8 @@ export interface Replay {
 
 type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
 
-/** Replays a whole tape in one pass. It notes the results at the time at which `recorded`, the last recorded start of a
- *  process on this tape, ended. */
+/** Replays a whole tape in one pass. Takes the interim results when `recorded`, the last recorded start of a process on
+ *  this tape, ended. */
 export class WholeRun {
   readonly #market: Market
   readonly #recorded: RecordedStart
@@ -48,12 +48,12 @@ export class WholeRun {
 
   play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
     const { endedAt, held } = this.#recorded
-    // Orders that a replay sends after the end of the recorded run have no counterpart in that run.
+    // The recorded run contains no attempts after its end, so orders that the replay sends later are simulated.
     const measured: Measurements = (attempt) =>
       attempt.armedAt > endedAt ? undefined : matches.of(attempt, more.replayed?.moments)
     const backtest = runBacktest(config, this.#market, {
       ...{ partial: true, tolerant: true, measured },
-      // The results are noted just after the last instant of the recorded run, so that they include all of it.
+      // The interim results are taken just after the last instant of the recorded run, so that they include all of it.
       ...{ note: { at: endedAt + 1, foreign: held }, ...more },
     })
     const byBot = (of: (bot: BotOutcome) => number): ByBot =>
@@ -102,8 +102,8 @@ export class RunInParts {
     return this.#starts.reduce((sum, { market }) => sum + market.rows, 0)
   }
 
-  /** Plays all starts. The replay of each start begins with the state that the run recorded at this start, not with the
-   *  end state of the previous replay. */
+  /** Replays all starts. The replay of each start begins with the state that the run recorded at this start, not with
+   *  the end state of the previous replay. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const { attempts, orders } = this.#record
     const matches = new AttemptMatches(attempts, factors, orders.values())
@@ -170,8 +170,8 @@ export interface Step {
 
 export interface StepParts {
   readonly whole: WholeRun
-  /** The starts of the recorded run; undefined if the tape of a start was dropped. The run is then replayed as a
-   *  whole. */
+  /** The recorded run, divided at each start of the process; undefined if the tape of a start was dropped. The run is
+   *  then replayed as a whole. */
   readonly parts: RunInParts | undefined
   readonly record: RunRecord
   /** `theirs`: configuration of the backtest. `ours`: configuration of the recorded run. */
@@ -216,7 +216,8 @@ function once(play: () => Replay): () => Replay {
   return () => (replay ??= play())
 }
 
-/** Returns the steps that a backtest has no counterpart for: restarts, operator commands, and waits for the chain. */
+/** Returns the steps for events that a backtest does not simulate: restarts, operator commands, and waits for the
+ *  chain. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].size > 0)
   const steps: Step[] = []

@@ -45,10 +45,10 @@ export interface Attribution extends Difference {
   readonly bots: readonly BotDifference[]
   /** Number of starts of the process in the recorded run. */
   readonly starts: number
-  /** Number of attempts of the recorded run. `matched`: number of these attempts that the last replay also made. */
+  /** Number of attempts of the recorded run. `matched`: number of them that the replay of the last step also made. */
   readonly attempts: number
   readonly matched: number
-  /** Causes that cannot be measured and are therefore part of the residual. */
+  /** Causes of the difference that cannot be measured. Their effects are part of the residual. */
   readonly notes: readonly string[]
 }
 

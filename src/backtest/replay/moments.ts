@@ -4,25 +4,25 @@ import type { Timer } from '../../engine/recovered-money.ts'
 import { nextFiring } from '../../engine/timers.ts'
 import type { SegmentParts } from '../../runtime/segment.ts'
 
-/** A point between two market rows of a recorded run. */
+/** A position between two market rows of a recorded run. */
 export interface Place {
   readonly seq: Seq
   readonly time: Millis
 }
 
-/** A half, to name points between two sequence numbers: `seq + HALF` is the point directly after `seq`, and `seq -
- *  HALF` the point directly before it. */
+/** A half, to name positions between two sequence numbers: `seq + HALF` is directly after the record `seq`, and `seq -
+ *  HALF` directly before it. */
 export const HALF = 0.5
 
-/** Runs functions when a replay reaches certain points of the recorded run. */
+/** Runs functions when a replay reaches given positions among the rows of the recorded run. */
 export class Moments {
   readonly #waiting = new Map<Seq, Set<() => void>>()
-  /** Time of the last point that the replay has reached. */
+  /** Time of the last position that the replay has reached. */
   time: Millis = 0
   #reached: Seq = 0
 
-  /** Runs a function when the replay reaches the point `seq` of the recorded run. Returns undefined if the replay has
-   *  passed this point. */
+  /** Runs a function when the replay reaches the position `seq` of the recorded run. Returns undefined if the replay
+   *  has already passed it. */
   at(seq: Seq, run: () => void): Cancel | undefined {
     if (seq <= this.#reached) return undefined
     const there = this.#waiting.get(seq) ?? new Set()
@@ -42,7 +42,7 @@ export class Moments {
   }
 }
 
-/** The points at which the timers of a recorded run fired or were cleared. */
+/** The positions at which the timers of a recorded run fired or were cleared. */
 export class TimerPlaces {
   /** Timers that have not fired yet, with the time at which each is due. */
   readonly #armed = new Map<number, { readonly timer: Timer; readonly at: Millis }>()
@@ -68,9 +68,9 @@ export class TimerPlaces {
     this.#armed.delete(id)
   }
 
-  /** Returns the point at which the recorded run's timer with the same due time fired; undefined if no firing is
-   *  recorded. If the run cleared the timer after its due time, returns the point right after the clearing: until then,
-   *  the timer had not fired. */
+  /** Returns the position at which the recorded run's timer with the same due time fired; undefined if no firing is
+   *  recorded. If the run cleared the timer after its due time, returns the position right after the clearing: until
+   *  then, the timer had not fired. */
   of(timer: Timer, at: Millis): Seq | undefined {
     const key = keyOf(timer, at)
     const cleared = this.#cleared.get(key)
@@ -83,8 +83,9 @@ function keyOf({ bot, owner, name }: Timer, at: Millis): string {
   return `${bot} ${owner} ${name} ${at}`
 }
 
-/** Returns a function that fires a timer of the replay at the point at which the recorded run fired this timer. If the
- *  run cleared the timer, it fires at the earliest at the point at which it was cleared. */
+/** Returns a function that delays a timer of the replay until the position at which the recorded run fired the same
+ *  timer. If the recorded run cleared that timer after its due time, the replay's timer fires at the position of the
+ *  clearing. */
 export function holdOf(timers: TimerPlaces, moments: Moments): SegmentParts['hold'] {
   return (timer, at, fire) => {
     const seq = timers.of(timer, at)

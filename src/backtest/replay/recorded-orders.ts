@@ -22,17 +22,17 @@ export interface RecordedOrdersOptions {
   readonly executorOf: (account: string) => PaperExecutor
 }
 
-/** The gateway of a replay that takes the landing of its orders from the recorded run. An order that the recorded run
- *  also made follows the recorded order: it receives the recorded reports, each at the point at which the run received
- *  it. Waits, lost answers, repetitions and forks then need no model. The amounts and fees of the fills come from the
- *  model or from the run. */
+/** The gateway of a replay in which orders land as in the recorded run. An order that the recorded run also made
+ *  receives the recorded reports, each at the position at which the recorded run received it. Waits, lost answers,
+ *  repetitions and forks then need no model. The amounts and fees of the fills come from the model or from the recorded
+ *  run. */
 export class RecordedOrders implements GatewayPort {
   readonly #options: RecordedOrdersOptions
   readonly #followed = new Set<string>()
   /** Last report of each fill by signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
-  /** Outcome that the fill model computed for an attempt that was filled in the recorded run, by the id of the attempt;
-   *  undefined until it is computed. */
+  /** For each attempt that was filled in the recorded run, by its id: the outcome that the fill model computed for it;
+   *  undefined before the computation. */
   readonly #simulated = new Map<string, Outcome | undefined>()
   /** Ids of attempts that the model did not fill. */
   readonly #failed = new Set<string>()
@@ -55,8 +55,8 @@ export class RecordedOrders implements GatewayPort {
     }
   }
 
-  /** Cancels an order. If the order follows a recorded order, it is not cancelled here: one of the recorded reports
-   *  ends it. */
+  /** Cancels an order. An order that receives recorded reports is not cancelled here, because one of these reports ends
+   *  it. */
   cancel(orderId: string, code: ErrorCode): void {
     if (!this.#followed.has(orderId)) this.#options.inner.cancel(orderId, code)
   }
@@ -88,8 +88,8 @@ export class RecordedOrders implements GatewayPort {
     post({ kind: 'report', id: 0, report })
   }
 
-  /** Lets the fill model execute an attempt, unless the amounts come from the recorded run. The model fills the attempt
-   *  between its first recorded report and the report of its fill. */
+  /** Lets the fill model execute an attempt, unless the amounts come from the recorded run. The execution begins with
+   *  the first recorded report of the attempt, and ends before the recorded report of its fill. */
   #begin(order: Order, attemptId: string): void {
     const { matches, moments, executorOf } = this.#options
     if (matches.has('impact') || this.#simulated.has(attemptId)) return
@@ -123,7 +123,8 @@ export class RecordedOrders implements GatewayPort {
   }
 }
 
-/** Report fields that end an order whose attempt the model did not fill; undefined if the model filled it. */
+/** Returns the report fields for an attempt that was filled in the recorded run but not by the fill model; undefined if
+ *  the model filled it. */
 function failureOf(outcome: Outcome | undefined): Pick<ExecutionReport, 'state' | 'code' | 'unproved'> | undefined {
   if (outcome === undefined || outcome.kind === 'filled') return undefined
   return { state: 'failed', code: 'code' in outcome ? (outcome.code ?? 'REVERTED') : 'REVERTED', unproved: 0 }

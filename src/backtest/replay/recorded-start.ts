@@ -15,7 +15,8 @@ import type { SegmentParts } from '../../runtime/segment.ts'
 import type { Moments } from './moments.ts'
 import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts'
 
-/** The state at a recorded start of a process, and the inputs that came from outside, for a replay of this start. */
+/** The input of the replay of one recorded start of a process: the state at the start, and what the process received
+ *  from outside after it. */
 export interface ReplayedStart {
   readonly start: StartInput
   /** Whether the bots have the same accounts as in the recorded run; otherwise each has a backtest account. */
@@ -30,7 +31,8 @@ export interface ReplayedStart {
   readonly orders: ((run: Pick<RecordedOrdersOptions, 'inner' | 'post' | 'executorOf'>) => RecordedOrders) | undefined
 }
 
-/** Recorded money and inputs, rewritten for bots that have other accounts in the replay than in the recorded run. */
+/** The recorded state of the bots' money, and the recorded inputs. In both, the accounts of the recorded run are
+ *  replaced by the accounts that the bots have in the replay. */
 export interface TakenOver {
   readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
@@ -39,8 +41,8 @@ export interface TakenOver {
   readonly fills: readonly Fill[]
 }
 
-/** Rewrites a recorded start for the accounts of `bots`, the bots of the replay. Each has the name of a bot of the
- *  recorded run. */
+/** Replaces the accounts in a recorded start by the accounts of `bots`. Each of these bots of the replay has the name
+ *  of a bot of the recorded run. */
 export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
   const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
   const heirs = new Map<string, Set<string>>()
@@ -81,7 +83,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   }
 }
 
-/** Makes a configuration for a backtest from the bots that a recorded start of a process lists. */
+/** Creates the configuration of a backtest with the bots of a recorded start of a process. */
 export async function configOf({ config, bots, plan, units, lists }: StartInput, modelOf: ModelOf): Promise<Config> {
   return {
     files: [],
@@ -112,7 +114,7 @@ async function botOf(settings: BotSettings, model: FillModel): Promise<BotConfig
   const { limits, filters } = rest
   return {
     ...rest,
-    // Older journals do not contain these limits, because the limits did not apply then.
+    // Journals of older versions have no entries for newer limits and filters, which did not apply to those runs.
     ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
     paper: { ...model, lamports: paperLamports, seed },

@@ -15,18 +15,18 @@ export interface RecordedAttempt {
   readonly side: TradeSide
   readonly id: string
   readonly orderId: string
-  /** Size of a buy; null for a sale. */
+  /** Amount of a buy, lamports; null for a sale. */
   readonly orderedLamports: Lamports | null
   /** Time of the decision. If the order was sent again: time of the first report about this attempt. */
   readonly decidedAt: Millis
   /** Time at which the engine received the first report about the attempt. */
   readonly sentAt: Millis
-  /** Point between two rows at which the engine received the first report about the landing; null if it received none.
-   *  Then `told` and `final` are null too. */
+  /** Position among the market rows at which the engine received the first report about the landing; null if it
+   *  received no such report. In that case, `told` and `final` are null too. */
   seen: Place | null
-  /** Point between two rows at which the engine received the report of the outcome. */
+  /** Position among the market rows at which the engine received the report of the outcome. */
   told: Place | null
-  /** Point between two rows at which the engine received the report that made the outcome final. */
+  /** Position among the market rows at which the engine received the report that made the outcome final. */
   final: Place | null
   landing: 'filled' | 'reverted' | 'absent' | 'refused' | 'unsent' | null
   /** Code of the failure; '' if there was none. */
@@ -51,13 +51,13 @@ export interface RecordedStart {
   endedAt: Millis
   /** Positions held at `endedAt`. */
   held: readonly Position[]
-  /** Inputs that every replay receives: events of the feed, the stop at the end, and the outcomes of orders that an
-   *  earlier start had decided. */
+  /** Inputs that every replay receives: events of the feed, the operator's stop at the end of the run, and the outcomes
+   *  of orders that an earlier process had decided. */
   readonly carried: Map<Seq, Input>
   /** Operator commands except the stop at the end, and changed filter lists. */
   readonly operated: Map<Seq, Input>
-  /** Inputs from the chain and the service that are not reports: gates for entries, balances, mints, pools, and the
-   *  plan. */
+  /** Inputs from the chain and the service that are not reports: whether an account may buy, balances, mints, pools,
+   *  and the request plan. */
   readonly gated: Map<Seq, Input>
   readonly timers: TimerPlaces
 }
@@ -65,15 +65,15 @@ export interface RecordedStart {
 /** The record of a real run in its journal: its results, and the outcome of each attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Attempts of the orders, each up to the end of the process that decided the order. If a later process sent the
-   *  order again, the reports about that are in `carried`. */
+  /** Attempts of the orders. What a later process learned about the orders of an earlier one, for example because it
+   *  sent an order again, is in `RecordedStart.carried`. */
   readonly attempts: RecordedAttempt[] = []
   readonly orders = new Map<string, RecordedOrder>()
   /** Balance of the live wallet when it was read for the first time; null if it was never read. */
   walletLamports: Lamports | null = null
   readonly #results: BacktestResults
   readonly #open = new Map<string, RecordedAttempt>()
-  /** Ids of the orders that have an attempt. */
+  /** Ids of the orders for which at least one attempt is recorded. */
   readonly #begun = new Set<string>()
   /** Fills by order and signature, without reversed fills. */
   readonly #fills = new Map<string, Fill>()
@@ -197,7 +197,8 @@ export class RunRecord {
   }
 }
 
-/** Codes of refusals after which an order is sent again at once with a changed setting, instead of after a delay. */
+/** Codes of refusals after which an order is sent again immediately with a changed setting. After other refusals, it is
+ *  sent again after a delay. */
 const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'SLIPPAGE_EXCEEDED',
   'PRIORITY_FEE',
@@ -205,7 +206,7 @@ const MOVES_ON: ReadonlySet<string> = new Set<ErrorCode>([
   'PLAN_REFUSED',
 ])
 
-/** Returns the map in which this input is stored. The input is neither a report nor a timer. */
+/** Returns the map of a recorded start in which an input is stored. The input is neither a report nor a timer. */
 function toldIn({ carried, operated, gated }: RecordedStart, input: Input): Map<Seq, Input> {
   if (input.kind === 'feed' || input.kind === 'gap' || input.kind === 'source') return carried
   if (input.kind === 'list') return operated

@@ -24,8 +24,8 @@ export interface ReplayReport {
   readonly outcome: (outcome: Outcome) => void
   /** Receives each table row of the journal that contradicts the recorded inputs and decisions. */
   readonly finding: (finding: Finding) => void
-  /** Receives the number of market rows that were replayed, and the number of all market rows. Both are equal while the
-   *  tables are proved, after the replay. */
+  /** Receives the number of market rows that were replayed so far, and the number of all market rows. While the tables
+   *  are proved, after the replay, both numbers are equal. */
   readonly progress?: RowsReport
 }
 
@@ -51,8 +51,8 @@ export async function replaySegments(journal: string, report: ReplayReport): Pro
   }
 }
 
-/** Returns the segments; an empty list if the record of a start is not valid JSON. In that case, the findings name the
- *  table row of the record, because its checksum does not match. */
+/** Returns the segments; an empty list if the recorded start of a segment is not valid JSON. In that case, the findings
+ *  name the damaged table row, because its checksum does not match. */
 export function readableSegments(reader: JournalReader): Segment[] {
   try {
     return reader.segments()

@@ -67,17 +67,18 @@ export interface FillRow {
   readonly reason: string
 }
 
-/** Dependence of the fills on estimated depths. */
+/** How much the fills depend on estimated pool depths. */
 export interface DepthReport {
   /** Number of fills on a token's bonding curve, whose depth is computed from the price. `assumedFills`: sales into
    *  pools of unknown depth. `estimatedFills`: fills in pools whose depth is estimated from prints. */
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number
-  /** Ratio of the upper to the lower quartile of a pool's estimates; orders are filled at the lower one. Geometric mean
-   *  over the estimated fills; null if there are none. */
+  /** For a fill at an estimated depth: the upper quartile of the depth estimates divided by the lower one, at which
+   *  orders are filled. This is the geometric mean over these fills; null if there are none. */
   readonly spread: number | null
-  /** Extra proceeds of the estimated fills if the depth were the upper quartile. */
+  /** Amount by which the proceeds of the estimated fills would be higher if each depth were the upper quartile of its
+   *  estimates. */
   readonly upperSol: number
 }
 
@@ -108,18 +109,19 @@ export interface BotReport extends CostTable, TagGroups {
   readonly metrics: readonly Metric[]
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
-  /** Groups by the reason of the entry together with the reason of the exit. */
+  /** Trades grouped by the pair of their reasons: reason of the entry and reason of the exit. */
   readonly byReasons: readonly Group[]
   readonly byToken: readonly Group[]
-  /** Groups by the UTC day on which the trade was opened, in order. The next three fields: by week (named after its
-   *  Monday), by month and by weekday. */
+  /** Trades grouped by the UTC day on which they were opened, in order. The next three fields group them by week (named
+   *  after its Monday), by month and by weekday. */
   readonly byDay: readonly Group[]
   readonly byWeek: readonly Group[]
   readonly byMonth: readonly Group[]
   readonly byWeekday: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
-  /** Points of the equity curve in order: time in ms, and SOL. They are the extreme samples. */
+  /** Points of the equity curve in order: time in ms, and equity in SOL. The tape's time is divided into equal steps;
+   *  the curve contains the lowest and the highest sample of each step. */
   readonly equity: readonly (readonly [Millis, number])[]
 }
 

@@ -99,7 +99,7 @@ ${table(
 )}`
 }
 
-/** Returns figures that show whether the result depends on luck or on the assumed costs. */
+/** Returns the section with the numbers that show whether the result depends on luck or on the assumed costs. */
 function doubts(bot: BotReport, report: Report): Html {
   const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
@@ -131,7 +131,7 @@ function depthRows({ depth }: BotReport): [Part, Part][] {
   return [
     estimated,
     [
-      `extra proceeds if these pools had the upper quartile of the estimated depths, ${plain(spread, 1)} times the lower quartile`,
+      `extra proceeds if the depth of these pools were the upper quartile of the estimates, ${plain(spread, 1)} times the lower quartile that is used`,
       sol(upperSol),
     ],
   ]

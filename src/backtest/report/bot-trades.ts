@@ -41,7 +41,8 @@ export interface BotTrades extends TagGroups {
   readonly sales: number
   readonly notFilled: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
-  /** All positions that the bot holds or held, each from its first buy to its last sale; null if there was none. */
+  /** All positions that the bot holds or held, each from its first buy to its last sale; null if the bot never had a
+   *  position. */
   readonly trades: Group | null
   readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
   readonly byEntry: readonly Group[]
@@ -65,7 +66,7 @@ export function tradesOf(reader: JournalReader): BotTrades[] {
   })
 }
 
-/** Returns each bot with each of its accounts, in the order of the first start. */
+/** Returns one element for every account of every bot, in the order of their first starts. */
 function startsOf({ segments }: ReportRows): Starts[] {
   const found = new Map<string, Starts>()
   for (const { start, time } of segments)

@@ -22,8 +22,8 @@ import type { CalibrationReport, Report, TapeReport } from './report.ts'
 
 /** Largest number of charted tokens per bot. The tokens with the largest effect on the result are charted. */
 const CHARTS_A_BOT = 30
-/** Time that a chart shows before the first and after the last fill of a token: this share of the time between the two,
- *  but at least LEAST_MARGIN_MS. */
+/** A chart of a token begins before its first fill and ends after its last one. The margin on each side is this share
+ *  of the time between these two fills, but at least LEAST_MARGIN_MS. */
 const MARGIN = 0.15
 const LEAST_MARGIN_MS: Millis = 20_000
 

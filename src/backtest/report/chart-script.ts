@@ -10,7 +10,7 @@ export interface ChartData {
   readonly height: number
   readonly points: readonly Point[]
   readonly marks: readonly ChartMark[]
-  /** SOL of the buys and of the sales between each time and the next; empty if the chart has no volume. */
+  /** For each bar: its start, and the SOL of the buys and of the sales in it; empty if the chart has no volume. */
   readonly volume: readonly (readonly [time: number, buys: number, sales: number])[]
   /** Whether to fill the area between the line and 0. */
   readonly area: boolean
@@ -109,7 +109,7 @@ export function scaleOf(values: readonly number[], data: ChartData, { from, to, 
     high = Math.max(high, on(value))
   }
   if (low > high) [low, high] = [0, 1]
-  // With a smaller spread, the ticks would be closer together than the precision of numbers allows.
+  // If the values differ by less than this, the ticks would be closer together than the precision of numbers allows.
   const isLevel = high - low <= Math.abs(low) * 1e-9
   const margin = (isLevel ? Math.abs(low) * 0.01 : (high - low) * 0.06) || 1
   low -= margin
@@ -192,7 +192,8 @@ export function valueText(value: number, unit: ChartData['unit']): string {
   return value.toFixed(unit === 'SOL' ? 3 : 2).replace('-', '−')
 }
 
-/** UTC time, with the parts that differ within a chart of `span` ms. */
+/** Formats a time as UTC. The text contains only the parts (date, time of day, seconds) that a chart of `span` ms
+ *  needs. */
 export function timeText(time: number, span: number): string {
   const text = new Date(time).toISOString().replace('T', ' ')
   if (span > 2 * 86_400_000) return text.slice(5, 10)
@@ -303,7 +304,8 @@ export class ChartTools {
     this.#show(this.#view.from, this.#view.to)
   }
 
-  /** Moves the two ends of the visible range by these shares of its length. */
+  /** Moves the ends of the visible range. `from` and `to`: shifts of the two ends, as shares of the length of the
+   *  range. */
   #move(from: number, to: number): void {
     const span = this.#view.to - this.#view.from
     this.#show(this.#view.from + from * span, this.#view.to + to * span)

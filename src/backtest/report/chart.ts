@@ -7,7 +7,7 @@ import { Html, html } from './html.ts'
 
 export type Points = readonly (readonly [Millis, number])[]
 
-/** SOL of the buys and of the sales of a token between each time and the next. */
+/** Volume of a token in a chart: for each bar, its start, the SOL of the buys, and the SOL of the sales. */
 export type Volume = readonly (readonly [Millis, number, number])[]
 
 export interface ChartOptions {
@@ -23,14 +23,15 @@ export interface ChartOptions {
 
 /** Width of a chart in a page whose script does not run. */
 const WIDTH = 960
-/** Largest number of points of a chart in the page: zooming shows them all. */
+/** Largest number of points that a page contains for a chart. Without zoom, the chart shows fewer points. */
 const MOST_POINTS = 3_000
 /** A price whose highest value is this many times its lowest one is drawn on a logarithmic scale at first. */
 const LOG_FROM = 4
 /** Significant digits of the values in the page. */
 const DIGITS = 7
 
-/** Draws a line over time as SVG. The script of the page adds tools to it; without the script it is a still picture. */
+/** Draws a line over time as SVG. The script of the page adds tools to the chart; without the script, the chart is a
+ *  static picture. */
 export function chart(
   points: Points,
   { title, marks = [], volume = [], area = false, ...options }: ChartOptions,

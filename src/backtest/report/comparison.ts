@@ -12,7 +12,7 @@ export interface RunFacts {
   readonly tapeIdentity?: number
   /** Inputs of the run: configuration, code, tape, plan and fill model. */
   readonly made: ReadonlyMap<string, string>
-  /** Results by bot, then by name. */
+  /** Numeric results of each bot, by the name of the result. */
   readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
@@ -101,10 +101,10 @@ function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>)
   return [...new Set([...a.keys(), ...b.keys()])]
 }
 
-/** Name under which `made` contains the hash of the tape. */
+/** Key of the tape's hash in `made`. */
 const TAPE = 'tape'
 
-/** Units of figures whose names do not contain one. */
+/** Units that are added to the names of metrics, because these names contain no unit. */
 const UNITS: readonly string[] = ['SOL', '%', 's']
 
 /** Reads the facts from report.json. */

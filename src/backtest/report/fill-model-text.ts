@@ -7,8 +7,8 @@ interface ModelText {
   readonly limits: string[]
 }
 
-/** Describes the fill models of these bots in sentences: their assumptions and their limits. If a sentence applies to
- *  only one of several bots, it begins with the name of that bot. */
+/** Describes the fill models of the given bots in sentences: their assumptions and their limits. If a sentence applies
+ *  to only one of several bots, it begins with the name of that bot. */
 export function fillModelSentences(bots: readonly { readonly name: string; readonly model: FillModel }[]): ModelText {
   const [first, ...others] = bots.map(({ name, model }) => ({ name, ...sentencesOf(model) }))
   if (first === undefined) return { assumed: [], limits: [] }
@@ -57,7 +57,7 @@ function landingSentences(model: FillModel): string[] {
       ? 'An order is filled at the price after the last sized print (0.01 SOL or more). If that price is beyond the slippage limit of the order, the order fails and pays its fee.'
       : 'An order is filled at the worst price that its pool had in the Solana slot in which the order landed, beginning with the price after the last sized print (0.01 SOL or more) before that slot. If that price is beyond the slippage limit of the order, the order fails and pays its fee.',
     noisePercent >= FREE_FILL_MODEL.noisePercent
-      ? 'Each sized print (0.01 SOL or more) becomes the price at once, even if it is far from the print before it.'
+      ? 'Each sized print (0.01 SOL or more) becomes the price immediately, even if it is far from the print before it.'
       : `A print fits if its trade began within ${rounded(noisePercent)} % of the price at which the trade before it ended. A print that does not fit is only a possible price, until a print that fits refutes it. After three prints in a row that do not fit, the last one becomes the price.`,
   ]
 }
@@ -82,7 +82,7 @@ function worthlessSentences({ deadAfterMs, honeypot }: FillModel): string[] {
       ? `A token without a sized print (0.01 SOL or more) for ${seconds(deadAfterMs)} is worth nothing.`
       : 'A token keeps its last price even if it has no print for a long time.',
     canTrap
-      ? `Once a token has ${honeypot.buys} buys, it can be sold only after other traders have made at least two sales, and ${honeypot.salesPercent} % as many sales as buys.`
+      ? `A token with at least ${honeypot.buys} buys can be sold only if other traders have sold it at least twice, and if the number of sales is at least ${honeypot.salesPercent} % of the number of buys.`
       : 'Every token can be sold.',
   ]
 }

@@ -2,7 +2,7 @@ import { dateTimeOf } from '../../runtime/time-text.ts'
 import type { Metric } from '../metrics/metrics.ts'
 import { type Html, html, type Part } from './html.ts'
 
-/** Text for a figure that is not available. */
+/** Text for a value that is not available. */
 const NONE = 'n/a'
 
 /** Formats SOL with its sign, to four decimal places. */
@@ -63,7 +63,7 @@ export function sol(value: number | null | undefined): Html {
 
 export interface Column {
   readonly head: string
-  /** Whether the column holds figures, which are aligned to the right. */
+  /** Whether the column holds numbers, which are aligned to the right. */
   readonly number?: boolean
 }
 

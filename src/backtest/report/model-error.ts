@@ -2,8 +2,8 @@ import { DEFAULT_FILL_MODEL, type FillModel } from '../../engine/accounting/fill
 import { EXACT_POOLS } from './exact-pools.ts'
 import type { CalibrationReport, ExactPools } from './report.ts'
 
-/** One line about the error of the fill model on the exact pools, and on the real fills of the journal that calibrates
- *  it. */
+/** Text about the error of the fill model, measured on the exact pools, and on real fills if the user calibrated the
+ *  model with a journal. */
 export function modelErrorLine(models: readonly FillModel[], calibration: CalibrationReport | undefined): string {
   return `${exactPoolsText(EXACT_POOLS)}${settingsText(models)} ${realFillsText(calibration)}`
 }
@@ -33,7 +33,8 @@ export function exactPoolsText(measured: ExactPools): string {
     : `${ground}, the simulated profit of ${flattered.length} bots may be too high, by up to ${upper}, and ${random}.${refused}`
 }
 
-/** Text for models with other settings, because the figures apply to the default settings only. */
+/** Text that lists the settings of these bots that differ from the defaults, because the error was measured for the
+ *  defaults only; '' if there are none. */
 function settingsText(models: readonly FillModel[]): string {
   const defaults = Object.entries(DEFAULT_FILL_MODEL)
   const others = defaults.flatMap(([key, value]) =>

@@ -101,7 +101,7 @@ ${pairs([
     `mean price change of ${tape.pricedTokens} tokens, from the first to the last price`,
     change(tape.marketChangePercent),
   ],
-  ['median price change of these tokens', change(tape.medianMarketChangePercent)],
+  ['median price change of the same tokens', change(tape.medianMarketChangePercent)],
   ['plan', `${plan.name}, ${plan.requestsPerMinute} requests per minute for each bot`],
 ])}</div>
 <div><h3>Hashes</h3>
@@ -134,7 +134,7 @@ ${pairs([
   ['real fills, and attempts whose outcome is known', `${measured.fills}, ${measured.decided}`],
   ['time from sending to landing', latency ?? few],
   ['transactions that never landed', percent(landingFailurePercent)],
-  ['lost transactions that the model expects, as a multiple of a quiet market at the usual fee', plain(lossFactor, 2)],
+  ['expected lost transactions, as a multiple of those in a quiet market at the usual fee', plain(lossFactor, 2)],
   [
     'priority fee that the service chose, SOL',
     autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),

@@ -37,14 +37,14 @@ export interface Report {
     readonly error?: string
   }
   readonly bots: readonly BotReport[]
-  /** Results of the further runs over the same tape, by bot. */
+  /** Results of repeated backtests with other assumptions (such as other costs, sizes or random entries), by bot. */
   readonly extras: Readonly<Record<string, BotExtras>>
   /** Results that missed entries would have had, SOL, by bot; see docs/metrics.md. */
   readonly missedSol: Readonly<Record<string, number>>
   /** Robust prices of the traded tokens: time, and SOL per token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
-  /** SOL of the buys and of the sales in each step of `prices`: time of the step, buys, sales. Absent in reports of
-   *  earlier versions. */
+  /** Volume of the traded tokens: for each step of a token's chart, its time, the SOL of the buys, and the SOL of the
+   *  sales. Absent in reports of earlier versions. */
   readonly volumes?: Readonly<Record<string, readonly (readonly [Millis, number, number])[]>>
   /** Names that the creators gave to the tokens, not escaped. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
@@ -63,12 +63,12 @@ export interface ExactPools {
   /** Bots whose simulated profit may be too high: the upper end of the 95 % interval of simulated minus exact profit is
    *  above 0. */
   readonly flattered: readonly string[]
-  /** The highest upper end of these 95 % intervals, in percent of the SOL that the bot traded. `upperBot`: the bot with
-   *  this value. */
+  /** The highest upper end, over all bots, of the 95 % interval of simulated minus exact profit, in percent of the SOL
+   *  that the bot traded. `upperBot`: the bot with this value. */
   readonly upperPercent: number
   readonly upperBot: string
-  /** The bot that would have lost most by buys that the model refuses because of slippage, although the exact pool
-   *  fills them. `refusedSol`: the result that these buys would have had, SOL per market (seed). */
+  /** The bot for which certain buys would have had the lowest result: buys that the model refuses because of slippage,
+   *  although the exact pool fills them. `refusedSol`: this result, SOL per simulated market (seed). */
   readonly refusedBot: string
   readonly refusedSol: number
   /** Exact minus simulated profit of random entries, in percent of the SOL traded. */
@@ -88,9 +88,9 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** In the model, competition by other traders raises the share of lost transactions. This factor is the mean for the
-   *  measured attempts, relative to a quiet market at the usual fee. The measured share is divided by the factor,
-   *  because the model applies the factor of each order itself. */
+  /** Competition by other traders raises the share of lost transactions. This is the factor of this increase in the
+   *  model, relative to a quiet market at the usual fee: its mean over the measured attempts. The measured share is
+   *  divided by the factor, because the model multiplies the share by the factor of each order. */
   readonly lossFactor: number
   readonly compared: number
   /** Number of fills during a gap of the feed. They cannot be compared. */

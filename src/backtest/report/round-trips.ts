@@ -43,7 +43,7 @@ export function roundTripsOf(reader: JournalReader): ListedRoundTrip[] {
   return listedTrips(fold.bots, reader.closedMarks())
 }
 
-/** Closed trips of these bots, in the order of their last sales. */
+/** Returns the closed trips of the given bots, in the order of the trips' last sales. */
 export function listedTrips(
   bots: readonly Pick<BotMoney, 'account' | 'bot' | 'trips'>[],
   closed: readonly ClosedMarks[],
@@ -65,8 +65,8 @@ type Marks = Pick<ListedRoundTrip, 'bestSol' | 'bestPercent' | 'worstSol' | 'wor
 
 const NO_MARKS: Marks = { bestSol: null, bestPercent: null, worstSol: null, worstPercent: null }
 
-/** Highest and lowest result of a round trip (marks), extended to include its net result. If a repeated sale fails
- *  after another sale has closed the position, the recorded marks lack the fee of the failed sale. */
+/** Returns the best and the worst result of a round trip, from the recorded ones (marks) and its net result. If a
+ *  repeated sale fails after another sale has closed the position, the marks lack the fee of the failed sale. */
 function marksOf(trip: RoundTrip, { bestLamports, bestPercent, worstLamports, worstPercent }: ClosedMarks): Marks {
   const [lamports, percent] = [netOf(trip), returnOf(trip) * 100]
   return {

@@ -70,7 +70,7 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** Draws a heat map over one or two swept params. Each cell shows the median of the figure that `of` returns, lamports,
+/** Draws a heat map over one or two swept params. Each cell shows the median of the value that `of` returns, lamports,
  *  and the number of param sets in the cell. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
@@ -88,7 +88,7 @@ ${rows.map((label, row) => html`<text class="tick" x="${LEFT - 8}" y="${top(row)
 
 type Figure = (result: SetResult) => number
 
-/** An axis of a heat map. Returns the position of a param set, and contains the labels of the positions. */
+/** An axis of a heat map. `labels`: labels of its positions. `at`: returns the position of a param set. */
 interface Axis {
   readonly labels: readonly string[]
   at(result: SetResult): number
@@ -107,7 +107,7 @@ function axisOf(results: readonly SetResult[], { name, from, to }: Range): Axis 
 interface Cells {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
-  /** Median result and number of the param sets at a position; undefined if there are none. */
+  /** Median result and number of the param sets in a cell of the heat map; undefined if the cell has no param set. */
   readonly at: (column: number, row: number) => { readonly lamports: number; readonly count: number } | undefined
   /** Largest absolute median. */
   readonly most: number

@@ -16,7 +16,7 @@ export interface SweepGround {
   readonly config: Config
   /** The bot whose params are swept. */
   readonly bot: BotConfig
-  /** First market row of the hold-out; undefined if there is none. */
+  /** First market row of the hold-out; undefined without a hold-out. */
   readonly splitRow: number | undefined
 }
 
@@ -31,8 +31,8 @@ function partsOf(point: object): { readonly params: Record<string, Json>; readon
   }
 }
 
-/** Returns the params of a bot with some values replaced, and the values of the settings; undefined if the strategy's
- *  schema refuses the params. */
+/** Returns the params of a bot with the values of `point` in place of the bot's own, and the values of the swept
+ *  settings; undefined if the strategy's schema refuses the params. */
 export function paramsOf({ strategy, params }: BotConfig, point: Point): Json | undefined {
   const varied = partsOf(point)
   const parsed = parseParams(strategy.strategy, { ...(params as Record<string, Json>), ...varied.params })
@@ -60,8 +60,7 @@ export class VariedBots {
     return known
   }
 
-  /** The bot of a param set, with its settings and params. Before this call, `load` must have been called for each
-   *  set. */
+  /** Returns the bot with the settings and params of a set. `load` must have been called for this set before. */
   of({ set, params }: SweepSet): BotConfig {
     const varied = partsOf(params as object)
     const key = JSON.stringify(varied.settings)

@@ -49,10 +49,10 @@ export interface RunOptions {
   readonly varied: VariedBots
   /** Keeps the results of finished sets, so that an interrupted sweep can continue; undefined if they are not kept. */
   readonly store: SweepStore | undefined
-  /** Starts to show progress over this number of market rows. */
+  /** Starts a progress display for a total of `rows` market rows. */
   readonly showProgress: (rows: number) => { at(rows: number): void; end(): void }
-  /** Starts to listen for Ctrl-C, which rejects the promise. Called only if the sweep runs in threads; otherwise the
-   *  sweep blocks this thread, and Ctrl-C ends the process. */
+  /** Starts to listen for Ctrl-C, and returns a promise that Ctrl-C rejects. Called only if the sweep runs in threads.
+   *  Otherwise the sweep blocks this thread, and Ctrl-C ends the process. */
   readonly watchInterrupt: () => { readonly promise: Promise<never>; readonly release: () => void }
 }
 

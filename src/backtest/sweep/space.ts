@@ -2,7 +2,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 import { didYouMean } from '../../config/yaml/wording.ts'
 
-/** A numeric param with the minimum and the maximum of its schema; a missing one is infinite. */
+/** A numeric param, with the minimum and the maximum that its schema allows. If the schema states no limit, the value
+ *  is infinite. */
 export interface Dimension {
   readonly name: string
   readonly min: number
@@ -10,7 +11,8 @@ export interface Dimension {
   readonly isInteger: boolean
 }
 
-/** The numbers from `from` to `to`, inclusive. If `step` is 0, the grid chooses the number of values. */
+/** The numbers from `from` to `to`, inclusive, at intervals of `step`. If `step` is 0, the number of values depends on
+ *  the number of ranges. */
 export interface Range {
   readonly name: string
   readonly from: number

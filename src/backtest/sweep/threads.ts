@@ -52,8 +52,8 @@ export class SweepThreads {
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 
-  /** Runs each part in a thread of its own, as `runSets` does. There may be at most as many parts as threads. Throws
-   *  the SluiceError of a thread. */
+  /** Runs each part of the param sets with `runSets` in a thread of its own. There may be at most as many parts as
+   *  threads. Throws the SluiceError of a thread. */
   async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
     const threads = this.#threads.slice(0, parts.length)
     const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))
@@ -98,7 +98,7 @@ class SweepThread {
     })
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#results.reject(error))
-    // All earlier messages arrive before the port closes.
+    // The port closes after all messages of the thread have arrived, so a thread that ends without results is an error.
     port1.on('close', () => this.#results.reject(new Error('a sweep thread exited early')))
   }
 
@@ -133,7 +133,7 @@ class SweepThread {
     Atomics.notify(this.#bell, 0)
   }
 
-  /** Wakes a waiting `give` if the thread fails. The error itself is reported where the results are awaited. */
+  /** Wakes `give` if it waits while the thread fails. The error itself is reported where the results are awaited. */
   #watch(): void {
     this.#results.promise.catch(() => this.#mayGive?.())
   }

@@ -50,7 +50,8 @@ export async function archiveTape(path: string, options: ArchiveOptions = {}): P
   const db = openForReading(path)
   const lock = lockArchive(archiveFolder(path))
   try {
-    // If the process ends meanwhile, the next process moves the blocks, so the journal must not be locked here.
+    // The journal must not be locked here: if the running process ends during this command, the next process must be
+    // able to move the blocks.
     const isWritten = isRunning(path)
     removePartials(archiveFolder(path))
     const identity = journalIdentity(db)
@@ -170,7 +171,7 @@ async function untilMoved(
     if (moving !== undefined) step?.('move', moving.day, moving.moved, moving.blocks)
     if (performance.now() - since > MOST_IDLE_MS)
       throw new SluiceError(
-        `the files of the days are complete, but the process that writes ${path} has not moved their blocks for a minute: it has ended, it runs an older version, its disk is full, or it is never idle. The process continues by itself, and so does the next \`sluice tape archive\``,
+        `the files of the days are complete, but the process that writes ${path} has not moved their blocks for a minute: it has ended, it runs an older version, its disk is full, or it is never idle. A process that can move blocks again continues by itself, and \`sluice tape archive\` continues too`,
       )
     await setTimeout(POLL_MS)
   }

@@ -3,7 +3,7 @@ import type { Seq } from '../../base/units.ts'
 import { MapWindow } from '../tape/block-row.ts'
 import { type BlockHead, dayPath, differenceOf, HEAD, openDay, type TapeDay, UnreadableDay } from './day-file.ts'
 
-/** What the journal keeps of an archived block, and the day. The file of that day has the columns of the block. */
+/** What the journal still contains of an archived block, and the day whose file contains the rest of the block. */
 export type ArchivedHead = BlockHead & { readonly day: string }
 
 /** Number of heads that are read at a time. A head is what the journal keeps of an archived block. */
@@ -44,7 +44,8 @@ export class ArchivedDays {
     }
   }
 
-  /** Returns the archived block that contains a seq, otherwise the next archived block. */
+  /** Returns the archived block that contains a seq. If there is none, returns the first archived block after the
+   *  seq. */
   headAt(seq: Seq): ArchivedHead | undefined {
     return this.#heads.get(seq, Number.MAX_SAFE_INTEGER, 1)
   }

@@ -17,7 +17,7 @@ export function daysIn(to: string, days: readonly TapeDay[]): TapeDay[] {
   return days.filter(({ day, bytes }) => sizeOf(dayPath(to, day)) === bytes)
 }
 
-/** Returns the bytes of the days' files that are not in the backup yet. */
+/** Returns the total size, in bytes, of the days' files that are not in the backup yet. */
 export function bytesToCopy(days: readonly TapeDay[], to: string): number {
   const there = daysIn(to, days)
   return days.reduce((sum, day) => sum + (there.includes(day) ? 0 : day.bytes), 0)

@@ -31,9 +31,10 @@ function dayText(time: Millis): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-/** Finds the days that may leave the journal, oldest first, and the days that stay for a reason. A block belongs to the
- *  day of its last row. The day of the tape's last row is never closed, because new rows and their orders must be
- *  committed to the same file. `held`: whether days that open positions and orders still need may leave too. */
+/** Finds the days that may leave the journal, oldest first, and the days that must stay, each with the reason. A block
+ *  belongs to the day of its last row. The day of the tape's last row is never closed, because new rows and their
+ *  orders must be committed to the same file. `held`: whether days that open positions and orders still need may leave
+ *  too. */
 export function closedDays(db: Database, held: boolean): { readonly closed: ClosedDay[]; readonly kept: KeptDay[] } {
   const recorded = new Set(db.prepare('SELECT day FROM tape_day').pluck().all())
   const blocks = db
@@ -74,8 +75,8 @@ interface Need {
 const OLDEST_OPEN = `SELECT min(time) FROM (SELECT time FROM "order" WHERE open = 1
   UNION ALL SELECT armed_at FROM attempt WHERE undecided = 1 UNION ALL SELECT time FROM conditional_order WHERE open = 1)`
 
-/** Returns the times since which rows are needed, each with its reason. A position that seems unsellable may stay open
- *  for ever, so its rows do not count as needed. */
+/** Returns the times since which rows of the tape are still needed, each with its reason. A position that seems
+ *  unsellable may stay open for ever, so its rows do not count as needed. */
 function needsOf(db: Database, held: boolean): Need[] {
   const warm = warmSince(db)
   const needs: Need[] = warm === undefined ? [] : [{ since: warm, why: 'the warm-up of the bots needs it' }]
@@ -89,8 +90,8 @@ function needsOf(db: Database, held: boolean): Need[] {
   return needs.toSorted((one, other) => one.since - other.since)
 }
 
-/** Returns the time since which the next start needs the tape, if its warm-up is as long as that of the last start;
- *  undefined if it needs none. */
+/** Returns the beginning of the warm-up of the next start, assuming that it is as long as the warm-up of the last
+ *  start; undefined if the last start had no warm-up. */
 function warmSince(db: Database): Millis | undefined {
   const json = db.prepare('SELECT json FROM segment ORDER BY number DESC LIMIT 1').pluck().get() as string | undefined
   const warm = json === undefined ? undefined : decodeJson<StartInput>(json).warm

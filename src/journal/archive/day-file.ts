@@ -26,7 +26,7 @@ export interface Manifest {
   readonly last_time: Millis
   readonly blocks: number
   readonly rows: number
-  /** Identity of this part of the tape: SHA-256 of the numbers and checksums of its blocks. */
+  /** Identity of the part of the tape in the file: SHA-256 of the numbers and checksums of its blocks. */
   readonly tape: string
 }
 
@@ -91,7 +91,7 @@ export function sumPath(dayFile: string): string {
   return `${dayFile}.sha256`
 }
 
-/** Reads the SHA-256 that was written next to a day's file; undefined if there is none. */
+/** Reads the SHA-256 that was written next to a day's file; undefined if it was not written. */
 export function writtenSum(dayFile: string): string | undefined {
   const path = sumPath(dayFile)
   return existsSync(path) ? /^[0-9a-f]{64}/.exec(readFileSync(path, 'utf8'))?.[0] : undefined

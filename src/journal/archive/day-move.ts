@@ -32,7 +32,7 @@ interface Moving {
   readonly sha256: string
   readonly heads: Statement<[Seq, number], BlockHead>
   readonly block: Statement<[Seq], unknown[]>
-  /** Last seq of the last block that was looked at. */
+  /** Last seq of the newest block of the day that was examined so far. */
   at: Seq
   isRecorded: boolean
 }

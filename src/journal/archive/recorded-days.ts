@@ -31,7 +31,7 @@ export interface ListedDay extends TapeDay {
   readonly file: string
   /** Number of the day's blocks that have left the journal. */
   readonly moved: number
-  /** Reason why the file cannot be read, as a clause; '' if there is none. */
+  /** Reason why the file cannot be read, as a clause; '' if the file can be read. */
   readonly problem: string
 }
 
@@ -39,9 +39,9 @@ export interface ListedDay extends TapeDay {
 export interface ListedTape {
   readonly folder: string
   readonly days: readonly ListedDay[]
-  /** Files of days that the journal does not record. */
+  /** Files in the archive folder for which the journal records no archived day. */
   readonly strange: readonly string[]
-  /** The part of the tape that is in the journal. */
+  /** The part of the tape that is not archived. Its rows are in the journal's own file. */
   readonly journal: {
     readonly blocks: number
     readonly rows: number
@@ -81,7 +81,7 @@ function recordedDays(db: Database, path: string): ListedDay[] {
 }
 
 /** Compares the files of archived days with what the journal records: the SHA-256 of the whole file, then the checksum
- *  of each block. Yields each day with the problem of its file; '' if there is none. */
+ *  of each block. Yields each day with the problem of its file; '' if the file is sound. */
 export function* verifyTape(
   path: string,
   wanted: readonly string[],
@@ -125,7 +125,7 @@ function problemOf(db: Database, day: ListedDay): string {
   }
 }
 
-/** Returns the days with these names, or all days. */
+/** Returns the days that `wanted` names; all days if `wanted` is empty. */
 function chosen(days: readonly ListedDay[], wanted: readonly string[]): readonly ListedDay[] {
   const unknown = wanted.find((name) => days.every(({ day }) => day !== name))
   if (unknown !== undefined)
@@ -159,7 +159,7 @@ export function restoreTape(
 function restoreDay(db: Database, transactions: Transactions, day: ListedDay, step: (blocks: number) => void): void {
   const statements = new Statements(db)
   const { file, moved: _moved, problem: _problem, ...recorded } = day
-  // Without the file of the SHA-256, no process moves the day's blocks out again.
+  // Without the file with the SHA-256, no process moves the restored blocks to the day's file again.
   rmSync(sumPath(file), { force: true })
   flush(dirname(file))
   const { db: stored } = openDay(file)

@@ -69,7 +69,7 @@ export function writeDay(db: Database.Database, identity: string, day: ClosedDay
   rmSync(sumPath(path), { force: true })
   rmSync(partial, { force: true })
   refuseWithoutSpace(db.name, day)
-  // The file exists beforehand, because SQLite would create it with a mode that others can read.
+  // Creates the file before SQLite does, because SQLite would create it with a mode that others can read.
   closeSync(openSync(partial, 'wx', 0o600))
   try {
     copyDay(db, identity, day, partial, step)
@@ -159,7 +159,7 @@ function latest(heads: readonly BlockHead[]): Millis {
   return heads.reduce((time, { last_time }) => Math.max(time, last_time), 0)
 }
 
-/** Returns the SQL that inserts a row with these columns. */
+/** Returns the SQL that inserts a row with the given columns. */
 export function insertSql(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
@@ -168,7 +168,7 @@ function insertManifest(db: Database.Database, manifest: Manifest): void {
   db.prepare(insertSql('manifest', Object.keys(manifest))).run(...Object.values(manifest))
 }
 
-/** Reads every byte of the new file. */
+/** Reads every byte of the new file. Throws SluiceError if the file is damaged. */
 function refuseUnsound(partial: string, journal: string, step: Step): void {
   const { db } = openDay(partial)
   try {

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Db = Database.Database
 
-/** Selects the inputs and outputs that change another table in addition to their own. */
+/** Selects the inputs and outputs for which Sluice also writes to tables other than `input` and `output`. */
 const EFFECTIVE = `
 SELECT 'input' AS stream, segment, seq, -1 AS n, time, json FROM input WHERE kind IN ('report', 'timer')
 UNION ALL
@@ -65,8 +65,9 @@ export class ImpliedJournal {
     this.db.close()
   }
 
-  /** Returns the writes to other tables that follow from a recorded row. Omits the fee of a failed paper transaction,
-   *  because the fee is in the table `wallet_transaction`, which is copied from the real journal. */
+  /** Returns the writes to other tables that Sluice makes together with a recorded input or output. Omits the fee of a
+   *  failed paper transaction, because the fee is in the table `wallet_transaction`, which is copied from the real
+   *  journal. */
   #writesOf({ stream, segment, seq, n, time, json }: StreamRow): readonly Write[] {
     const [, ...effects] =
       stream === 'input'

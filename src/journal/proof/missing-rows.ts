@@ -10,8 +10,8 @@ interface Range {
 }
 
 /** SQL that selects the ranges of seqs for which the journal has rows. Every start, input and market row has a seq of
- *  its own. Dropped rows of the tape, and rows that a full disk lost, count as well, because the journal records their
- *  seqs. */
+ *  its own. Dropped rows of the tape, and rows that were lost because the disk was full, count as well, because the
+ *  journal records their seqs. */
 const ACCOUNTED = `
 SELECT 1 AS "from", value AS "to" FROM counter WHERE name = '${TAPE_DROPPED}'
 UNION ALL SELECT seq, seq FROM segment
@@ -80,7 +80,8 @@ const PLACED: readonly { readonly table: string; readonly sql: string; readonly 
   },
 ]
 
-/** SQL that finds missing rows by the rows of other tables that refer to them. `by`: what refers to the missing row. */
+/** SQL that finds missing rows: other tables contain the key of the row, but its own table does not. `by`: kind of the
+ *  record that contains the key. */
 const NAMED: readonly { readonly table: string; readonly by: string; readonly sql: string }[] = [
   {
     table: 'attempt',

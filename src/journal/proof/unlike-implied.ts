@@ -8,7 +8,8 @@ interface Repeated {
   readonly key: readonly string[]
   /** SQL condition for the rows that are compared; if absent, all rows are compared. */
   readonly where?: string
-  /** SQL condition that finds a row by the columns in `key`; if absent, these columns are compared for equality. */
+  /** SQL condition that selects the row with a given key; if absent, the columns in `key` must equal the values of the
+   *  key. */
   readonly find?: string
   readonly omitted?: readonly string[]
 }

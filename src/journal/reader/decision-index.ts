@@ -8,7 +8,8 @@ const MOST_OUTPUTS = 500_000
  *  strategies, and conditional orders. */
 export const UNNAMED = ''
 
-/** The index stores reports with this value in column `n`, which for an output is its number within its seq. */
+/** Value of column `n` in the index for a report. For an output, the column contains the number of the output within
+ *  its seq. */
 export const REPORT_N = -1
 
 const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
@@ -16,7 +17,7 @@ const ORDER_ID = `substr(json, instr(json, '"orderId":"') + 11,
 
 /** An index of the outputs and reports about a token or an order. It is a temporary table of the reader. The journal
  *  itself has no such index, because an index would add a page to the commit of every order. Each use first adds the
- *  rows that were written since the last use. Outputs older than the last half million are not in the index. */
+ *  rows that were written since the last use. Only the newest half million outputs are indexed. */
 export class DecisionIndex {
   readonly #db: Database
   #upTo: Seq | undefined
@@ -27,8 +28,8 @@ export class DecisionIndex {
     db.exec('CREATE TEMP TABLE place (key TEXT, seq INTEGER, n INTEGER, PRIMARY KEY (key, seq, n)) WITHOUT ROWID')
   }
 
-  /** Adds new rows. Call it on the snapshot on which the index is used. `most`: number of seqs that this call may
-   *  add. Returns whether the index is complete. */
+  /** Adds new rows. Call it on the snapshot on which the index is used. `most`: number of seqs that this call may add.
+   *  Returns whether the index contains all rows now. */
   refresh(most = Number.POSITIVE_INFINITY): boolean {
     const last =
       this.#db

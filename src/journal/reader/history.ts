@@ -39,7 +39,7 @@ export interface RecordedPosition {
   readonly closed: { readonly seq: Seq; readonly time: Millis } | null
 }
 
-/** A refusal of a buy or sale, or another note of the engine about a mint. */
+/** A refusal of a buy or sale, or another message of the engine about a mint (output `note`). */
 export interface Word {
   readonly seq: Seq
   readonly time: Millis
@@ -92,7 +92,7 @@ const INPUT = 'SELECT seq, time, json FROM input'
 export class History {
   readonly #db: Database
   /** SQL that selects the outputs about a token or an order (`#outputs`), and the reports of an order (`#reports`).
-   *  Both have the key as their parameter. They may select more rows than that, which the caller removes. */
+   *  Both have the key as their parameter. They may also select other rows, which the caller removes. */
   readonly #outputs: string
   readonly #reports: string
 
@@ -170,7 +170,7 @@ export class History {
     return rows.map((row) => ({ fill: fillOf(row), reversed: row.reversed === 1 }))
   }
 
-  /** Returns how far the proof of an order's outcome is, as text; '' if there is nothing to prove. */
+  /** While Sluice proves whether an order executed, returns a text about the progress of this proof; otherwise ''. */
   progressOf(orderId: string): string {
     const sql = `SELECT progress FROM watch WHERE order_id = ? AND progress <> '' ORDER BY attempt_id DESC LIMIT 1`
     return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
@@ -219,7 +219,7 @@ export class History {
     return undefined
   }
 
-  /** Returns the refusals and notes about a mint between two times, inclusive, oldest first. */
+  /** Returns the refusals and the `note` outputs about a mint between two times, inclusive, oldest first. */
   words(mint: string, from: Millis, to: Millis): Word[] {
     return this.#db
       .prepare<[string, string, Millis, Millis], Word>(`${this.#words} ORDER BY seq, n`)
@@ -236,7 +236,7 @@ export class History {
       .all(UNNAMED, mint, mint)
   }
 
-  /** Returns the last refusal or note of a bot about a mint, up to a time; undefined if there is none. */
+  /** Returns the last refusal or `note` output of a bot about a mint, up to a time; undefined if there is none. */
   lastWord(mint: string, bot: string, to: Millis): Word | undefined {
     return this.#db
       .prepare<[string, string, number, Millis, string], Word>(
@@ -245,8 +245,8 @@ export class History {
       .get(mint, mint, 0, to, bot)
   }
 
-  /** Returns the first alarm, from a seq on and up to a time, which reports that the bot's strategy threw or was
-   *  stopped; undefined if there is none. */
+  /** Returns the first alarm that reports that the bot's strategy threw or was stopped, from a seq on and up to a time;
+   *  undefined if there is none. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(
@@ -256,7 +256,7 @@ export class History {
       .get(from, to, bot)
   }
 
-  /** Returns the time of the last row or input up to a seq; 0 if there is none. */
+  /** Returns the time of the last market row or input up to a seq; 0 if the journal has no row or input up to it. */
   timeUpTo(seq: Seq): Millis {
     const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM blocks WHERE first_seq <= ?
       ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`

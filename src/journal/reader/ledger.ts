@@ -46,13 +46,13 @@ export interface LedgerAudit {
   /** Finalized slot of the comparison; 0 on paper. */
   readonly slot: number
   readonly time: Millis | null
-  /** Balance that was read from the chain, or on paper the balance in the engine. */
+  /** Live: balance of the wallet on the chain. On paper: balance of the account according to the engine. */
   readonly walletLamports: Lamports
-  /** Balance that follows from the postings up to that slot. */
+  /** Balance that follows from the postings up to `slot`. */
   readonly ledgerLamports: Lamports
   /** `walletLamports` minus `ledgerLamports`, which no posting explains. */
   readonly remainderLamports: Lamports
-  /** Largest absolute difference of any comparison so far. */
+  /** Largest absolute value that the remainder had at any comparison so far. */
   readonly worstLamports: Lamports
 }
 
@@ -150,7 +150,7 @@ export function movementsOf(db: Database): TokenMovement[] {
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Position up to which the movements were read: the last posting and the last input. */
+/** How far the movements were read: the last posting and the last input. */
 export interface MovementCursor {
   readonly posting: number
   readonly seq: Seq
@@ -233,8 +233,8 @@ export interface BotLines {
   readonly lines: LedgerLines
 }
 
-/** Returns the sums over the postings whose numbers are above `after` and at most `upTo`. Postings never change, so the
- *  sums of consecutive ranges can be added. */
+/** Returns the sum of each ledger line for every account and bot, over the postings whose numbers are above `after` and
+ *  at most `upTo`. Postings never change, so the sums of consecutive ranges can be added. */
 export function botLines(db: Database, after: number, upTo: number): BotLines[] {
   const sums = LINES.map((line) => `sum(${line}) AS ${line}`).join(', ')
   const rows = db
@@ -245,8 +245,8 @@ export function botLines(db: Database, after: number, upTo: number): BotLines[] 
 }
 
 /** Returns the movements without an order that the engine has processed since a seq: tokens that a bot adopted, and
- *  tokens that left the wallet. For such an input, the engine first outputs the new position of the mint, and only this
- *  output is a movement. */
+ *  tokens that left the wallet. For an input that reports such a change, the engine outputs the new position of the
+ *  mint first. Only this first output is a movement. */
 function foreignMovements(db: Database, since: Seq = 0): Exclude<TokenMovement, { kind: 'fill' }>[] {
   const rows = db
     .prepare(

@@ -17,12 +17,12 @@ export interface OrderRow {
   /** State of the order. `waiting` and `done` occur only in conditional orders. */
   readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
-  /** Reason for the order. While the outcome of the order is being proved, the progress of the proof is shown
-   *  instead. */
+  /** Reason for the order. While Sluice still proves whether the order executed, this text describes the progress of
+   *  the proof. */
   readonly reason: string
   readonly time: Millis
   /** Robust price at the decision, SOL per token. For a conditional order, the price that the order waits for. null if
-   *  there is none. */
+   *  the order has no such price. */
   readonly price: number | null
   /** Tag that the strategy gave; '' if there is none. */
   readonly tag: string
@@ -51,7 +51,7 @@ export interface ListFilter {
   readonly mint: string | undefined
 }
 
-/** A page of a list. `before`: cursor of the next page; undefined if there is none. */
+/** A page of a list. `before`: cursor of the next page; undefined on the last page. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly before: readonly number[] | undefined
@@ -77,8 +77,8 @@ export interface MarketGap {
   readonly cause: 'feed' | 'disk'
 }
 
-/** SQL of the columns of `OrderRow`. While the outcome of an order is being proved, `reason` is the progress of the
- *  proof. */
+/** SQL of the columns of `OrderRow`. While Sluice still proves whether an order executed, `reason` describes the
+ *  progress of this proof. */
 export const ORDER_COLUMNS = `'o' || number AS id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
   WHERE order_id = 'o' || number AND progress <> '' AND state IN ('working', 'held')), reason) AS reason,
   time, json_extract(json, '$.price') AS price, coalesce(json_extract(json, '$.tag'), '') AS tag`
@@ -95,8 +95,8 @@ export class Pages {
     this.#db = db
   }
 
-  /** Returns the lines of the log that are older than an output. `end`: the oldest output that was read, from which the
-   *  next page continues; undefined if there are no older lines. */
+  /** Returns the lines of the log from before a given output. `end`: the oldest output that was examined, from which
+   *  the next page continues; undefined if there are no older lines. */
   log(
     { kinds, bot, mint }: LogFilter,
     before: readonly [Seq, number],
@@ -152,8 +152,8 @@ export class Pages {
       .all(mint, limit)
   }
 
-  /** Returns the fills that no fork has reversed, in the order of their recording. This order comes from the numbers of
-   *  their postings in the ledger, because the journal has no other index for it. */
+  /** Returns the fills that no fork has reversed, in the order in which they were recorded. The numbers of their
+   *  postings in the ledger give this order; the journal has no other index for it. */
   fills(filter: ListFilter, [before]: readonly number[], limit: number): Page<FillRow> {
     const found = this.#db
       .prepare<[object], FillTableRow & { readonly rowid: number }>(

@@ -21,8 +21,8 @@ interface BuyRow extends RecordedBuy {
   readonly side: string
 }
 
-/** Returns the buys that belong to open positions and are themselves open or filled, oldest first. Reads the orders
- *  back to the opening of the oldest position. */
+/** Returns the open and the filled buy orders that belong to open positions, oldest first. Reads the orders back to the
+ *  opening of the oldest position. */
 export function buysOf(
   db: Database,
   positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[],

@@ -69,7 +69,7 @@ export interface ListedPosition extends PositionRow {
   readonly price: number
 }
 
-/** The best and the worst profit that a sale could have given while a position was held that is closed now. */
+/** The best and the worst profit that a sale of a closed position could have given while the position was held. */
 export interface ClosedMarks {
   readonly account: string
   readonly mint: string
@@ -180,8 +180,8 @@ export class JournalReader {
     return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
   }
 
-  /** Returns the times without market data that ended after a row, in order: interruptions of the feed or of the
-   *  recording. */
+  /** Returns the times without market data that ended after the row `seq`, in order: interruptions of the feed or of
+   *  the recording. */
   gapsSince(seq: Seq): WarmGap[] {
     const rows = this.#read(() =>
       this.#db
@@ -221,8 +221,8 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** Returns the recorded market of one segment (one start of one process) and of its warm-up; undefined if a part of
-   *  it was dropped. */
+  /** Returns the market of one recorded segment (one start of one process), with the tape of the segment's warm-up;
+   *  undefined if a part of the segment was dropped. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -262,13 +262,13 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => run(new Pages(this.#db)))())
   }
 
-  /** Yields everything that happened in a segment, in order. */
+  /** Yields the market rows, inputs and outputs of a segment, in order. */
   replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Yields the inputs and outputs from a seq on, in order. For outputs of the kinds in `bare`, and for reports without
-   *  a fee, only the kind is read. */
+  /** Yields the inputs and outputs from a seq on, in order. Of an output whose kind is in `bare`, and of a report
+   *  without a fee, only the kind is read. */
   messagesFrom(seq: Seq, bare: ReadonlySet<Output['kind']>): Generator<SegmentMessage, void, undefined> {
     return this.#readEach(messagesFrom(this.#db, seq, bare))
   }
@@ -284,7 +284,7 @@ export class JournalReader {
     this.#read(() => this.#db.exec('BEGIN; SELECT 1 FROM segment LIMIT 1'))
   }
 
-  /** Returns the reason why an incomplete segment cannot be replayed. */
+  /** Returns the reason why a segment with missing records cannot be replayed. */
   lackOf({ firstSeq, lastSeq }: Segment): string {
     return this.#read(() => lackOf(this.#db, firstSeq, lastSeq))
   }
@@ -306,8 +306,8 @@ export class JournalReader {
     if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a backup`)
   }
 
-  /** Returns all orders, oldest first. While the outcome of an order is being proved, `reason` is the progress of the
-   *  proof. */
+  /** Returns all orders, oldest first. While Sluice still proves whether an order executed, `reason` describes the
+   *  progress of this proof. */
   orders(): OrderRow[] {
     const orders = this.#all<OrderRow>(`SELECT ${ORDER_COLUMNS} FROM "order" ORDER BY seq, number`)
     return orders.concat(this.#conditionalOrders())
@@ -358,7 +358,7 @@ export class JournalReader {
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
-  /** Returns the number of `decisions`. */
+  /** Returns the number of rows that `decisions` yields. */
   decisionCount(): number {
     const [row] = this.#all<{ count: number }>('SELECT count(*) AS count FROM decisions')
     return row?.count ?? 0
@@ -389,7 +389,7 @@ export class JournalReader {
     return this.#read(() => this.#db.prepare<[number], ClosedMarks & { readonly row: number }>(sql).all(after))
   }
 
-  /** Returns the results of all bots so far. `now`: a time in the present UTC day. */
+  /** Returns the results of all bots so far, and separately the fees and rent of the UTC day of `now`. */
   pastResults(now: Millis): PastResults {
     const [first] = this.#all<Pick<PastResults, 'since'>>('SELECT min(time) AS since FROM segment')
     const bots = this.#read(() =>
@@ -398,7 +398,7 @@ export class JournalReader {
     return { since: first?.since ?? null, bots }
   }
 
-  /** Returns the buys that may have opened these positions or added to them, oldest first. */
+  /** Returns the buys that may have opened the given positions or added to them, oldest first. */
   buysOf(positions: readonly Pick<Position, 'account' | 'mint' | 'openedAt'>[]): RecordedBuy[] {
     return this.#read(() => this.#db.transaction(() => buysOf(this.#db, positions))())
   }
@@ -418,8 +418,8 @@ export class JournalReader {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
-  /** Returns what changed in these movements, and in the fees of failed transactions, since a cursor. `most`: number of
-   *  postings that are read. */
+  /** Returns the token movements and the fees of failed transactions that have changed since a cursor. `most`: maximum
+   *  number of postings to read. */
   movementsSince(cursor: MovementCursor, most = Number.POSITIVE_INFINITY): MovementNews {
     return this.#read(() => this.#db.transaction(() => movementNews(this.#db, cursor, most))())
   }
@@ -457,12 +457,12 @@ export class JournalReader {
     return new Map(rows.map(({ account, name }) => [account, name]))
   }
 
-  /** Keeps an index of decisions for `look` from now on, for a reader that looks up many of them. */
+  /** From now on, `look` uses an index of decisions. This helps a reader that looks up many decisions. */
   indexDecisions(): void {
     this.#read(() => this.#decisionIndex())
   }
 
-  /** Adds at most this number of seqs to the index of decisions. Returns whether it is complete. */
+  /** Adds new records to the index of decisions, at most `most` seqs. Returns whether the index is complete now. */
   indexMoreDecisions(most: number): boolean {
     return this.snapshot(() => this.#decisionIndex().refresh(most))
   }
@@ -477,7 +477,7 @@ export class JournalReader {
     return new TapeIndex(this.#db, this.#tape, (run) => this.#read(run))
   }
 
-  /** Returns the rows for the report on all segments, without the movements of tokens. */
+  /** Returns the rows from which `sluice report` is computed, for all segments, without the movements of tokens. */
   report(): ReportRows {
     return this.#read(() => this.#db.transaction(() => reportRows(this.#db))())
   }

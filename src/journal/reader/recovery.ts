@@ -22,8 +22,8 @@ import type { Slot } from '../../orders/ports.ts'
 import type { Learned } from '../../orders/service-facts.ts'
 import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
-/** The state that a start restores from recorded decisions; no decision is made again. It covers all accounts, and the
- *  caller restores only its own. */
+/** The state that a process restores at its start. It comes from recorded decisions, and no decision is made again. It
+ *  contains all accounts of the journal; the caller restores only the accounts of its own bots. */
 export interface Recovered {
   readonly money: RecoveredMoney
   /** First unused seq. */
@@ -34,14 +34,14 @@ export interface Recovered {
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
   /** The orders that are open or have an attempt that may still execute, oldest first. */
   readonly orders: readonly OpenOrder[]
-  /** All attempts of these orders, in order. An undecided attempt is resumed, never sent again. */
+  /** All attempts of `orders`, in order. An undecided attempt is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
   /** Evidence that was gathered about the attempts that may still execute. */
   readonly watches: readonly Watch[]
   /** State of the audit of each wallet, and the wallet's transactions that concern an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
-  /** Facts that were learned about services. */
+  /** Facts that Sluice has learned about the trading services. */
   readonly learned: readonly Learned[]
   /** Number of the last segment; 0 if there was none. */
   readonly lastSegment: number
@@ -55,7 +55,7 @@ const FILLS_RESTORED = 500
 
 const CLOSED_LOOKED_AT = 500
 
-/** Keys that occur only in the JSON of a position that sold more tokens than were booked. */
+/** Keys that occur only in the JSON of a position that sold more tokens than Sluice had booked as bought. */
 const OVERSOLD = /"(oversold|soldEarly)"/
 
 /** Reads the state that a start restores. The time that this takes depends on the number of open orders and positions,
@@ -115,8 +115,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** Returns the amounts that buys requested: each amount of the hour before the newest record, and the sums of the UTC
- *  day of that record. Orders are numbered by time, so the query need not read older orders. */
+/** Returns the amounts that buys requested: the individual amounts of the hour before the newest record, and the sums
+ *  for the UTC day of that record. Orders are numbered by time, so the query need not read older orders. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
@@ -199,7 +199,7 @@ function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 
   return found
 }
 
-/** Returns, by account and mint, the seq of the first booked sale that is not final. */
+/** Returns, by account and mint, the seq at which the engine processed the first sale that is not final. */
 function provisionalSales(
   db: Database,
   sales: readonly Pick<Fill, 'signature' | 'orderId'>[],
@@ -218,7 +218,7 @@ function provisionalSales(
   return since
 }
 
-/** Returns the last fills that the engine processed, oldest first. */
+/** Returns the last FILLS_RESTORED fills that the engine processed, oldest first. */
 function takenFills(db: Database): Fill[] {
   const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
   return (rows as FillTableRow[]).map(fillOf).reverse()
@@ -249,7 +249,8 @@ function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
-/** Returns the state of the audit of each wallet, with the wallet's transactions since the oldest of these attempts. */
+/** Returns the state of the audit of each wallet, with the wallet's transactions since the oldest of the given
+ *  attempts. */
 function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
   const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
   return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {

@@ -8,7 +8,7 @@ import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/recorded-segments.ts'
 import { FAILED_COLUMNS } from './ledger.ts'
 
-/** Rows for the report on all segments, without the fills, which `movementsOf` returns. */
+/** Rows from which `sluice report` is computed, for all segments, without the fills, which `movementsOf` returns. */
 export interface ReportRows {
   readonly segments: readonly Segment[]
   /** Orders, oldest first. */

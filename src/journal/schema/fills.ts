@@ -102,7 +102,7 @@ export function fillRow({ orderId, bot, mint, side, costs, signature, final, tag
       rentReturnedSol: lamportsToSol(costs.rentReturnedLamports),
       wrappedSol: lamportsToSol(costs.wrappedLamports),
       remainderSol: lamportsToSol(costs.remainderLamports),
-      /** Tokens that were withheld, in base units. */
+      /** Base units that the token's own transfer fee took. */
       withheldTokens: String(costs.withheldTokens),
       unknown: costs.unknown,
     },
@@ -156,8 +156,8 @@ export function fillWrite(fill: Fill, taken: Seq | null): readonly ['fill', ...S
   return ['fill', ...STORED.map((column) => column.of(fill, taken))]
 }
 
-/** Inserts or updates a fill. A row that the engine has already taken from a report is not overwritten by a report that
- *  the engine has not taken yet. */
+/** Inserts or updates a fill. A row from a report that the engine has processed is not overwritten by a report that the
+ *  engine has not processed yet. */
 export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
   VALUES (${STORED.map(() => '?').join(', ')})
   ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}

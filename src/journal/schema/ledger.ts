@@ -80,8 +80,8 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-/** Returns the SQL of one cost of a fill. A missing cost counts as 0, and its amount becomes part of the remainder.
- *  Without this default, the SQL would fail and the fill could not be written. */
+/** Returns the SQL of one cost of a fill. A cost that the fill does not name counts as 0, and becomes part of the
+ *  remainder. Without this default, the SQL would fail and the fill could not be written. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
 /** SQL of the value of the traded tokens at the price of the decision. Without such a price, it is the amount of the
  *  trade. */
@@ -162,8 +162,8 @@ WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> 
 END;
 `
 
-/** SQL that gives failed paper transactions as rows of table `wallet_transaction`, in which the audit of a live wallet
- *  stores failed transactions. `read`: SQL that selects account, signature, id, slot, time and fee. */
+/** SQL that converts failed paper transactions to rows of table `wallet_transaction`. For a live wallet, its audit
+ *  writes such rows. `read`: SQL that selects account, signature, id, slot, time and fee. */
 const failedOnPaper = (read: string): string => `
 SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamports, time, json_object('account', account,
   'signature', signature, 'slot', slot, 'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1,
@@ -207,9 +207,8 @@ const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
 /** SQL of a wallet's balance at a finalized Solana slot, according to the ledger. It is the sum of all postings that
- *  were audited up to the slot, and of final fills that an audit should have seen but did not. If the engine has not
- *  processed the report of a fill, the fill counts with the amounts on the chain; it is posted again when the engine
- *  processes the report. */
+ *  were audited up to the slot, and of the final fills up to the slot that no audit has found. A fill whose report the
+ *  engine has not processed yet counts with the amounts on the chain. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})

@@ -41,8 +41,8 @@ export function rowChecksum(values: readonly unknown[]): number {
   return crc32(text)
 }
 
-/** Returns the SQL of the checksum of a row. `made`: the SQL of those columns whose values the statement computes.
- *  Works only on connections with `row_checksum`, see `addRowChecksum`. */
+/** Returns the SQL of the checksum of a row. `made`: for columns whose values the statement itself computes, the SQL of
+ *  these values. Works only on connections with `row_checksum`, see `addRowChecksum`. */
 export function checksumSql(table: SealedTable, made: Readonly<Record<string, string>> = {}): string {
   return `row_checksum(${SEALED[table].map((column) => made[column] ?? column).join(', ')})`
 }
@@ -62,7 +62,7 @@ export function addRowChecksum(db: Database, computed: () => void = () => {}): v
   })
 }
 
-/** Name of the counter that holds the last seq of the old tape that was dropped. */
+/** Name of the counter with the highest seq whose row was dropped from the tape because of its age. */
 export const TAPE_DROPPED = 'tapeDropped'
 
 /** Sets the counter `TAPE_DROPPED` in a journal of an earlier version, which did not count dropped rows. The first

@@ -29,8 +29,8 @@ const SEALED_INSERTS = {
   tapeDay: sealedInsert('tape_day', 'INSERT OR REPLACE'),
 } as const
 
-/** Every write, by name, except those of tape blocks. A record becomes names of statements with plain values. These can
- *  be sent to the writer's thread, and written again after a failed commit. */
+/** Every statement that writes, by name, except those for tape blocks. The writes for a record are names of statements
+ *  with plain values. They can be sent to the writer's thread, and repeated after a failed commit. */
 const STATEMENTS = {
   ...SEALED_INSERTS,
   segmentEnded: SEGMENT_ENDED,

@@ -6,9 +6,9 @@ export const LAST_SEQ = `SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM 
   UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing)`
 
 /** Returns the SQL of the view of the stretches: each is the part of the tape that one process recorded, or that one
- *  import wrote (segment 0). Old tape is dropped from its beginning, so only the first stretch can be incomplete. If a
+ *  import wrote (segment 0). The oldest tape is dropped first, so only the first stretch can be incomplete. If a
  *  process is recording, rows that it adds during the read are left out. `blocks`: the table or view of all blocks.
- *  `lastTime`: SQL of the time of the last row of a stretch, named `p` in the query. */
+ *  `lastTime`: SQL of the time of the last row of a stretch; the query has the alias `p` for the stretch. */
 const stretches = (blocks: string, lastTime: string): string => `
 CREATE VIEW stretches AS
 WITH tape AS (SELECT segment, first_seq, first_time, rows_before > 0 AS beheaded FROM ${blocks} ORDER BY last_seq LIMIT 1),
@@ -42,7 +42,8 @@ SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'rest
 FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
 `
 
-/** SQL of the time of the last market row that a table of blocks has in the stretch `p`; 0 if it has none. */
+/** SQL of the time of the last market row of a stretch in one table of blocks; 0 if the table has no row of the
+ *  stretch. The query has the alias `p` for the stretch. */
 const lastTimeIn = (
   table: string,
 ): string => `coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM ${table} b WHERE b.last_seq <= p.last_seq

@@ -23,8 +23,8 @@ function integerOf(blob: string, at: string, bytes: number): string {
   return `(${parts.join(' | ')})`
 }
 
-/** Returns the SQL that decodes a double from its bits: the mantissa as an integer, times the power of two that is the
- *  value of its lowest bit. NaN becomes NULL. */
+/** Returns the SQL that decodes a double from its bits: the mantissa as an integer, times a power of two that follows
+ *  from the exponent. NaN becomes NULL. */
 function doubleOf(bits: string): string {
   const exponent = `((${bits} >> 52) & 2047)`
   const fraction = `(${bits} & 4503599627370495)`
@@ -48,8 +48,8 @@ function textOf(hex: string, bytes: number): string {
   return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
 }
 
-/** Returns the SQL of the part of an index that a chunk of 64 rows needs. The index has two bytes per row if one byte
- *  cannot count all entries. */
+/** Returns the SQL that cuts out the part of an index that a chunk of 64 rows needs. With more than 256 entries, the
+ *  index has two bytes per row instead of one. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
 }
@@ -58,7 +58,7 @@ function indexWidth(count: string): string {
   return `(1 + (${count} > 256))`
 }
 
-/** Returns the SQL of the number of the entry that a column's index has for a row. */
+/** Returns SQL that gives, for a row, the index of its value in the dictionary of a column. */
 function entryOf(name: string, count: string): string {
   const index = `k.${name}_index`
   return `CASE WHEN ${index} IS NULL THEN n.n % (${count})

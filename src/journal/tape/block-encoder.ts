@@ -17,8 +17,8 @@ const MAX_DICTIONARY = 256
 /** Initial size of the buffer for a text, bytes. */
 const LONGEST_TEXT = 128
 
-/** Texts that cannot be packed, because they are not base58 or are longer than a key or signature. They are stored
- *  unpacked, by the row that contains them. */
+/** Texts of a block that cannot be packed, because they are not base58 or are longer than a key or signature. They are
+ *  stored unpacked, each under the number of its row. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>
@@ -163,7 +163,8 @@ export class BlockEncoder {
     return near
   }
 
-  /** Adds the tokens of the rows. A mint has another number within the block than in this process. */
+  /** Adds the tokens of the rows. Inside the block, mints have numbers of their own, which differ from those of this
+   *  process. */
   #addTokens(block: Block, from: number, end: number): void {
     if (block.mints !== this.#mintList) this.#renumber(block.mints)
     for (let row = from, at = this.rows; row < end; row++, at++) {
@@ -237,8 +238,8 @@ class KeyIndex {
     return this.count * KEY_BYTES
   }
 
-  /** Adds the key that was written at `room`. Returns its number, or the number of an earlier key with the same
-   *  bytes. */
+  /** Adds the key whose bytes the caller has written at the offset `room`. Returns the number of the key; if an earlier
+   *  key has the same bytes, the number of that key. */
   add(): number {
     const own = this.room
     const mask = this.#table.length - 1
@@ -256,8 +257,8 @@ class KeyIndex {
     this.count = 0
   }
 
-  /** Whether the key has the same bytes as the new one. Compares four bytes at a time. The last four overlap the
-   *  previous four, because the length is not a multiple of four. */
+  /** Whether the key with this number has the same bytes as the key at `room`. Compares four bytes at a time. The
+   *  length is not a multiple of four, so the last comparison also covers bytes that were compared before. */
   #isSame(number: number): boolean {
     const [key, own] = [number * KEY_BYTES, this.room]
     for (let at = 0; at < KEY_BYTES - 4; at += 4)

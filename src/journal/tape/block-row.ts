@@ -50,11 +50,11 @@ export interface BlockRow {
   readonly mints: Uint8Array
 }
 
-/** Position of some rows in a block at the time when they were read. A writer may have merged the block with others
+/** Position that some rows had in a stored block when they were read. A writer may have merged the block with others
  *  since then. */
 export interface Place {
   readonly rows: number
-  /** Index within the block of the first of these rows. */
+  /** Index of the first of the `rows` rows in the block. */
   readonly firstRow: number
 }
 
@@ -115,14 +115,15 @@ export class MapWindow {
   readonly #windowBytes: number
   #bytes = 0
 
-  /** `windowBytes`: number of bytes, in addition to one row, that stay mapped. */
+  /** `windowBytes`: number of bytes that may stay mapped. */
   constructor(db: Database, windowBytes = WINDOW_BYTES) {
     this.#db = db
     this.#windowBytes = windowBytes
     this.#map()
   }
 
-  /** Counts the bytes of a row that was read. No statement of the database may be open. */
+  /** Counts the bytes of a row that was read, and sometimes releases mapped pages. No statement of the database may be
+   *  open then. */
   took(row: object): void {
     for (const value of Object.values(row)) if (value instanceof Uint8Array) this.#bytes += value.length
     if (this.#bytes < this.#windowBytes) return

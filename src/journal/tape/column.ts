@@ -78,7 +78,8 @@ export function encodeKinds(kinds: Uint8Array): Uint8Array {
   return kinds.every((kind) => kind === kinds[0]) ? kinds.subarray(0, 1) : kinds
 }
 
-/** Encodes an index that has, for each row, the number of one of `count` entries; null if there is a single entry. */
+/** Encodes an index, which contains the number of a dictionary entry for each row. `count`: number of entries. Returns
+ *  null for a single entry, which needs no index. */
 export function encodeIndex(index: Uint16Array, count: number): Uint8Array | null {
   if (count <= 1) return null
   return count <= 256 ? Uint8Array.from(index) : bytesOf(index)

@@ -76,10 +76,11 @@ function changedKeys(before: readonly string[], { dropped, added }: KeyChange): 
   return [...before.filter((key) => !gone.has(key)), ...added]
 }
 
-/** State of one list while its rows are written. */
+/** State of one list of subscription keys while its rows are written. */
 class WrittenKeys {
   #last: readonly string[] = []
-  /** Number of rows until the next complete list. */
+  /** Number of rows that may still be written before a row must contain the complete list. Until then, a row may
+   *  contain only the change. */
   #left = 0
 
   /** Makes the next row contain the complete list, because the earlier rows are unknown. */

@@ -47,7 +47,8 @@ interface NewsRow {
   readonly json: string
 }
 
-/** SQL of the feed events and the answers of sources between two seqs. Rows that a full disk lost count as a gap. */
+/** SQL of the feed events and the answers of sources between two seqs. Rows that were lost because the disk was full
+ *  count as a gap. */
 const NEWS = `
 SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN @first AND @last
 UNION ALL
@@ -75,7 +76,7 @@ GROUP BY json_extract(json, '$.bot'), json_extract(json, '$.name') ORDER BY 1`
 /** The market part of a journal, from the first row that is still on the tape to the last. */
 export class MarketTape {
   readonly stretches: readonly Stretch[]
-  /** Number of rows in all stretches. */
+  /** Number of market rows in all recordings together. */
   readonly rows: number
   readonly #tape: TapeReader
   readonly #news: Statement<{ first: Seq; last: Seq }, NewsRow>
@@ -115,7 +116,7 @@ export class MarketTape {
     }
   }
 
-  /** Yields the items other than market rows, so that no block is read. */
+  /** Yields all items of the tape except the market rows, so that no block is read. */
   *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
     for (const stretch of stretches) {
       yield { kind: 'began', stretch }
@@ -138,8 +139,8 @@ export class MarketTape {
     const range = { from: Math.max(stretch.firstSeq, within.from), to: Math.min(stretch.lastSeq, within.to) }
     let next = news.next()
     for (const block of range.from > range.to ? [] : this.#tape.blocks(mints, range)) {
-      // If a recording process has merged blocks meanwhile, the block with the last rows of this stretch may also
-      // contain later rows.
+      // If a recording process has merged blocks meanwhile, the block with the last rows of this recording may
+      // also contain later rows.
       const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
@@ -154,8 +155,8 @@ export class MarketTape {
   }
 
   /** Yields the feed events of a stretch, and the answers of sources. If the beginning of the stretch was dropped, the
-   *  first event is the state of the feed at the first remaining row. In the first stretch, the last data that each
-   *  source delivered before it comes next. */
+   *  first event is the state of the feed at the first remaining row. For the first stretch of the tape, the last data
+   *  that each source delivered before the stretch follows. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const rows = new RowReader()
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
@@ -164,7 +165,7 @@ export class MarketTape {
     if (firstSeq === this.stretches[0]?.firstSeq)
       for (const { json } of this.#sourcesBefore.all(firstSeq))
         yield { kind: 'news', seq: firstSeq, time: from, news: rows.input<SourceNews>(json) }
-    // These few rows are read by one call, because MappedScan releases no pages while a statement is open.
+    // All rows are read by one call (there are few), because MappedScan releases no pages while a statement is open.
     for (const { seq, time, json } of this.#news.all({ first: firstSeq, last: lastSeq }))
       yield { kind: 'news', seq, time, news: rows.input<FeedNews | SourceNews>(json) }
   }
@@ -181,7 +182,7 @@ WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
 WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
-/** Reads the stretches of a journal, see schema/stretches.ts. */
+/** Reads the recordings (stretches) of a journal from the view in schema/stretches.ts. */
 function stretchesOf(db: Database): Stretch[] {
   const rows = db
     .prepare(
@@ -195,8 +196,8 @@ function stretchesOf(db: Database): Stretch[] {
   })
 }
 
-/** Returns a function that finds the time at which a stretch was stopped while its feed was live; null if there is
- *  none. */
+/** Returns a function that finds the time at which a process was stopped while its feed was live; null if this did not
+ *  happen in the recording. */
 function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
   const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
   const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
@@ -220,7 +221,7 @@ export function rowsOf(db: Database): number {
   return rows as number
 }
 
-/** A `MarketTape` whose errors name the journal. */
+/** A `MarketTape` whose functions throw errors with the path of the journal. */
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   /** Yields the items in order. `span`: blocks without a row in this range of time may be left out. */
   items(mints: Mints, span?: Span): Iterable<MarketItem>
@@ -229,7 +230,7 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
-/** Returns a market with the same stretches and number of rows, but with these items. */
+/** Returns a copy of a market in which the function `items` is replaced. */
 export function withItems(market: Market, items: Market['items']): Market {
   const { stretches, rows, warmup } = market
   return { stretches, rows, items, history: () => market.history(), ...(warmup && { warmup }) }
@@ -253,7 +254,7 @@ export function windowOf(market: Market, from: Millis, to: Millis): Market {
   }
 }
 
-/** Crops a stretch to a range of time; undefined if nothing of it remains. */
+/** Crops a recording to a range of time; undefined if nothing of it remains. */
 function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefined {
   if (stretch.to < from || stretch.from > to) return undefined
   const { stoppedAt, ...rest } = stretch
@@ -266,7 +267,8 @@ function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefi
   }
 }
 
-/** Yields the items between two times. A stretch that began earlier starts with the state of the feed at `from`. */
+/** Yields the items between two times. If a recording began before `from`, the state of its feed at `from` is yielded
+ *  first. */
 function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Generator<MarketItem, void, undefined> {
   let stretch: Stretch | undefined
   let before: FeedNews | undefined
@@ -316,7 +318,8 @@ function cut(item: Extract<MarketItem, { kind: 'rows' }>, from: Millis, to: Mill
   return first < end ? { ...item, from: first, to: end } : undefined
 }
 
-/** Yields the last `seconds` of rows before `from`, counted back from the last row before it. */
+/** Yields the market rows of the last `seconds` before the time `from`. The seconds are counted back from the last row
+ *  before `from`. */
 function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number): Generator<Block, void, undefined> {
   const before = (since: Millis, own: Mints) =>
     itemsIn(market.items(own, { from: since, to: from - 1 }), since, from - 1)

@@ -20,7 +20,8 @@ const FREE = 0
 /** Number of mints that are looked up together. First all hashes are computed, then all entries are searched, and then
  *  all texts are compared, so that the processor can handle several cache misses at the same time. */
 const BATCH = 64
-/** The lookup table of each list of mints. The process begins a new list when it reuses mint numbers. */
+/** The lookup table that belongs to each list of mints. When mint numbers are reused, a new list begins, which needs a
+ *  new table. */
 const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 
@@ -41,12 +42,12 @@ class MintLookup {
   readonly #mints: Mints
   #entries = wordsAtLine(FIRST_PLACES * WORDS)
   #count = 0
-  /** For each mint of a batch: its offset in the list, its guessed length, and its hash. After the search, the hash is
-   *  replaced by the position of its entry. */
+  /** For each mint of a batch: its offset in the list, the guessed length of its text, and the hash of its text. After
+   *  the search, the position of the mint's entry in the table replaces the hash. */
   readonly #places = new Int32Array(BATCH)
   readonly #lengths = new Int32Array(BATCH)
   readonly #found = new Int32Array(BATCH)
-  /** The numbers of the mints in the present list. The first `#taken` are valid. */
+  /** The numbers of the mints in the list that is being read. The first `#taken` are valid. */
   #numbers = new Uint32Array(FIRST_PLACES)
   #taken = 0
 
@@ -64,8 +65,8 @@ class MintLookup {
     return this.#numbers.slice(0, this.#taken)
   }
 
-  /** Looks up the entries of the next mints, as long as their length can be guessed. Returns the number of these
-   *  mints. */
+  /** Reads the next mints of the list, and looks up their entries. Stops after BATCH mints, or before a mint whose
+   *  length cannot be guessed. Returns the number of mints that were read. */
   #gather(list: Uint8Array, view: DataView, from: number): number {
     const places = this.#places
     const lengths = this.#lengths
@@ -103,7 +104,7 @@ class MintLookup {
     return at
   }
 
-  /** Adds the number of one mint. Returns the offset after it. */
+  /** Adds the number of the mint at the offset `at`. Returns the offset of the next mint. */
   #takeOne(list: Uint8Array, view: DataView, at: number): number {
     const length = list.indexOf(QUOTE, at) - at
     this.#put(this.#numberOf(list, view, at, length))
@@ -129,7 +130,7 @@ class MintLookup {
     return (this.#entries[entry + NUMBER] as number) - 1
   }
 
-  /** Returns the first entry with this hash, or a free entry. */
+  /** Returns the first entry with this hash; if there is none, a free entry. */
   #search(hash: number): number {
     const entries = this.#entries
     const last = entries.length - WORDS
@@ -137,7 +138,7 @@ class MintLookup {
       if (entries[entry + NUMBER] === FREE || entries[entry + HASH] === hash) return entry
   }
 
-  /** Returns the entry with these bytes, or a free entry. */
+  /** Returns the entry of the text at the offset `at`; if the table does not contain the text, a free entry for it. */
   #find(hash: number, view: DataView, at: number, length: number): number {
     const entries = this.#entries
     const last = entries.length - WORDS
@@ -145,7 +146,7 @@ class MintLookup {
       if (entries[entry + NUMBER] === FREE || this.#isSame(entry, view, at, length)) return entry
   }
 
-  /** Whether an entry has these bytes. */
+  /** Whether an entry contains the text at the offset `at`. */
   #isSame(entry: number, view: DataView, at: number, length: number): boolean {
     const entries = this.#entries
     if (entries[entry + LENGTH] !== length) return false

@@ -38,7 +38,8 @@ export function packText(text: Uint8Array, length: number, target: Uint8Array, a
   return true
 }
 
-/** Packs the first one to three digits of a text, which do not fill a group of four. */
+/** Digits are packed in groups of four, counted from the end of the text. Packs the one to three digits that remain at
+ *  its beginning. */
 function packRest(text: Uint8Array, count: number, target: Uint8Array, end: number): boolean {
   const digits = [0, 0, 0, 0]
   for (let place = 4 - count; place < 4; place++) {
@@ -80,7 +81,7 @@ export function unpackInto(source: Uint8Array, at: number, bytes: number, target
     const middle = source[place + 1] as number
     const high = PAIRS[((source[place] as number) << 4) | (middle >>> 4)] as number
     const low = PAIRS[((middle & 15) << 8) | (source[place + 2] as number)] as number
-    // A zero from the padding is overwritten by the next byte, because `length` does not grow.
+    // A zero byte stands for a missing digit. Then `length` does not grow, so the next byte overwrites the zero.
     target[length] = high >>> 8
     length += +(high > 255)
     target[length] = high

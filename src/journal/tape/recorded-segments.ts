@@ -180,7 +180,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     this.#advance()
   }
 
-  /** Returns the next value and advances if its seq is at most `seq`; otherwise returns undefined. */
+  /** Removes and returns the next value if its seq is at most `seq`; otherwise returns undefined. */
   take(seq: Seq): T | undefined {
     const value = this.next
     if (value === undefined || value.seq > seq) return undefined
@@ -188,7 +188,7 @@ class Peeked<T extends { readonly seq: Seq }> {
     return value
   }
 
-  /** Releases the statement before all of its rows are read. */
+  /** Ends the query before all of its rows are read, so that its statement is free again. */
   close(): void {
     this.#rest.return?.()
   }

@@ -22,9 +22,9 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Origin of some rows of a chunk. Rows of a chunk are copies of rows of the tape. This part has `rows` rows. Its first
- *  row has the index `row` in the chunk. On the tape, this row is in item number `ordinal`, and has the index `from`
- *  there. */
+/** Says from where on the tape some rows of a chunk were copied. `row`: index of the first of these rows in the chunk.
+ *  `rows`: their number. `ordinal`: number of the tape item that contains them. `from`: index of the first of them in
+ *  that item. */
 interface Part {
   readonly row: number
   readonly rows: number

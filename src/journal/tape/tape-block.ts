@@ -69,7 +69,7 @@ export class TapeBlock implements Block {
     return seq + this.length - 1 - row
   }
 
-  // This column may be read for each row, so it becomes a plain property once it is loaded.
+  // A caller may read the columns below for every row, so each is decoded at the first access and then kept.
 
   get stamp(): Float64Array {
     this.#stamp ??= stampsOf(this.#row)

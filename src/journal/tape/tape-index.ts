@@ -53,7 +53,7 @@ export class TapeIndex {
   readonly #blocks = new Map<string, { readonly older: BlockPlace[]; readonly newer: BlockPlace[] }>()
   /** Blocks that a writer may still merge, oldest first. */
   #unsettled: readonly IndexedBlock[] = []
-  /** Range of seqs of the settled blocks. */
+  /** Range of seqs of the settled blocks, which no writer will merge any more. */
   #settledFrom: Seq | undefined
   #settledTo: Seq | undefined
   #count = 0
@@ -72,7 +72,8 @@ export class TapeIndex {
     return this.#names.get(mint) ?? NAMELESS
   }
 
-  /** Returns the seqs of the blocks that contain rows of a token and overlap a time, oldest first. */
+  /** Returns the ranges of seqs of the blocks that contain rows of a token and overlap the time from `from` to `to`,
+   *  oldest block first. */
   blocksOf(mint: string, from: Millis = 0, to: Millis = Number.MAX_SAFE_INTEGER): SeqRange[] {
     const { older = [], newer = [] } = this.#blocks.get(mint) ?? {}
     const recent = this.#unsettled.filter(({ mints }) => mints.includes(mint))
@@ -80,8 +81,8 @@ export class TapeIndex {
     const ranges: { from: Seq; to: Seq }[] = []
     for (const { first, last_seq: last } of places) {
       const before = ranges.at(-1)
-      // A block that was merged after it had been indexed may contain rows of earlier entries too, so its range begins
-      // after the ranges of those entries.
+      // A block that was merged after it had been indexed may contain rows that an earlier range also covers, so its
+      // range begins after the earlier ones.
       const from = Math.max(first, (before?.to ?? 0) + 1)
       if (from <= last) ranges.push({ from, to: last })
     }

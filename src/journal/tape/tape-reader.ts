@@ -54,7 +54,8 @@ export class TapeReader {
   readonly #texts: Statement<[Seq], Stored<TextRow>>
   readonly #newestFirst: Statement<[], BlockAt & Pick<BlockRow, 'first_seq'> & { readonly last_time: Millis }>
 
-  /** `scan` reads the blocks of the journal from a seq on; if absent, a prepared statement reads them. */
+  /** `scan`: function that yields the blocks of the journal from a seq on. If it is absent, a prepared statement reads
+   *  them. */
   constructor(path: string, db: Database, scan?: (from: Seq) => Iterable<BlockRow>) {
     this.#path = path
     this.#db = db
@@ -107,7 +108,8 @@ export class TapeReader {
     return this.#days.problemOf(day)
   }
 
-  /** Yields the rows of the range as blocks, without seqs. `isKept`: loads all columns at once. */
+  /** Yields the rows of the range as blocks, without seqs. `isKept`: reads all columns immediately, not on first
+   *  access. */
   *rows(mints: Mints, range: SeqRange, isKept = false): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
       if (isKept) block.readRest()
@@ -152,7 +154,7 @@ export class TapeReader {
     return statement
   }
 
-  /** Yields the rows of the blocks with rows between two seqs, merged from the journal and the archived days. */
+  /** Yields the table rows of the blocks between two seqs, merged from the journal and the archived days. */
   *#rows(from: Seq, to: Seq): Generator<BlockRow, void, undefined> {
     const archived = this.#days.heads(from, to)
     let head = archived.next().value
@@ -174,7 +176,7 @@ export class TapeReader {
 
   #lateOf(row: BlockRow): LateRow & Place {
     const { found, day } = this.#placed(row, 'late_checksum', this.#late, LATE)
-    // In format 1, the checksum that `blocks` has verified covers these columns too.
+    // In format 1, the checksum that `blocks` has already verified covers the columns that are loaded later, too.
     if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
       throw this.#damaged(row.last_seq, day)
     return found
@@ -187,8 +189,8 @@ export class TapeReader {
     return found
   }
 
-  /** Finds the place of the rows in the stored block. Meanwhile they may have been merged into a larger block, and
-   *  their block may have moved to the file of its day. */
+  /** Finds the position of the rows in the stored block. Since the rows were read, a writer may have merged their block
+   *  into a larger one, or moved it to the file of its day. */
   #placed<Part extends object, Sum extends keyof Part & ('late_checksum' | 'text_checksum')>(
     row: BlockRow,
     sum: Sum,

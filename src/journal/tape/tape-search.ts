@@ -60,7 +60,7 @@ export class TapeSearch {
     return undefined
   }
 
-  /** Returns the last row of a mint up to a time; undefined if there is none. */
+  /** Returns the last market row of a mint up to a time; undefined if the tape has no such row. */
   lastRowOf(mint: string, to: Millis): FoundRow | undefined {
     for (const head of this.#heads('DESC')) {
       if (head.first_time > to || !this.#lists(head, mint)) continue
@@ -101,8 +101,8 @@ export class TapeSearch {
     return [...found.values()]
   }
 
-  /** Returns the symbols of these mints, as their creators set them, in one pass over the announcements. Mints without
-   *  an announcement on the tape are left out. */
+  /** Returns the symbols of the given mints, as their creators set them, in one pass over the announcements. Mints
+   *  without an announcement on the tape are left out. */
   symbolsOf(mints: ReadonlySet<string>): Map<string, string> {
     const found = new Map<string, string>()
     for (const head of this.#heads('ASC')) {
@@ -130,8 +130,7 @@ export class TapeSearch {
     return { mint, symbol, name }
   }
 
-  /** Returns the blocks whose columns can be read. If the file of a day cannot be read, the blocks of the other days
-   *  are still searched. */
+  /** Returns all blocks, except those of archived days whose files cannot be read. */
   #heads(order: 'ASC' | 'DESC'): Head[] {
     const heads = this.#db
       .prepare<[], Head>(`SELECT last_seq, first_time, day FROM blocks ORDER BY last_seq ${order}`)

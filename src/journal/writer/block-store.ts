@@ -25,8 +25,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** Writes a block: at the end of the tape or, in the place of deleted blocks, after the first `rowsBefore` rows. Call
-   *  `wrote` once the transaction is durable. */
+  /** Writes a block. By default, appends it to the tape. If the block replaces deleted blocks, `rowsBefore` is the
+   *  number of rows of the tape before it. Call `wrote` once the transaction is durable. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
@@ -113,8 +113,8 @@ export class Compaction {
     return 0
   }
 
-  /** Returns the consecutive blocks that can be merged into a large one; empty if there are none. The last blocks on
-   *  the tape wait until there are enough of them. */
+  /** Returns consecutive blocks to merge into a larger one; empty if there are none. Blocks at the end of the tape are
+   *  not merged until there are enough of them. */
   #groupOf(level: number): SmallBlock[] {
     const mostRows = LEVEL_ROWS[level] as number
     const upTo = this.#done[level - 1] ?? Number.MAX_SAFE_INTEGER

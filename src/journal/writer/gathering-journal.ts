@@ -43,7 +43,8 @@ export abstract class GatheringJournal implements OpenJournal {
   protected abstract deliver(batch: Batch): void
   /** Called when a new batch receives its first record. */
   protected began(): void {}
-  /** Called when a decision shows that this turn of the event loop will end with a commit. */
+  /** Called when a record shows that the present turn of the event loop makes a decision, and so will end with a
+   *  commit. */
   protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -81,7 +82,7 @@ export abstract class GatheringJournal implements OpenJournal {
     return this.#writes.length
   }
 
-  /** Passes the batch on and begins a new one. */
+  /** Delivers the batch and begins a new one. */
   protected handOver(): void {
     if (this.#rows === 0 && this.#writes.length === 0) return
     this.#endSlice()

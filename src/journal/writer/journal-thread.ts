@@ -27,11 +27,12 @@ export interface BatchMessage {
   readonly time: number
   readonly slices: readonly SharedSlice[]
   readonly writes: readonly Write[]
-  /** Whether the batch must become durable at once. */
+  /** Whether the batch must become durable immediately. */
   readonly commit: boolean
 }
 
-/** Some rows of a live block. The first message about a block also contains the block's shared memory. */
+/** Rows that were added to a block that is still being filled. The thread reads them from shared memory, which only the
+ *  first message about a block contains. */
 export interface SharedSlice {
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
@@ -51,7 +52,8 @@ export type FromThread =
   | Failed
   | { readonly kind: 'closed' }
 
-/** Time in ms after which a batch without a commit is passed on. The thread makes it durable at most 200 ms later. */
+/** Time in ms after which a batch without a commit is sent to the thread. The thread makes it durable at most 200 ms
+ *  later. */
 const HAND_OVER_MS = 5
 
 /** Opens a journal whose writer runs in a thread of its own, for live runs. Market rows stay in the memory of their
@@ -136,8 +138,8 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
-  /** Wakes the thread before the commit. Waking it takes about as long as the rest of this turn, so the two happen at
-   *  the same time. */
+  /** Wakes the thread before the commit arrives. Waking takes about as long as the rest of this turn of the event loop,
+   *  so the thread is awake in time. */
   protected override expected(): void {
     Atomics.store(this.#bell, 1, 1)
     Atomics.notify(this.#bell, 0)
@@ -162,8 +164,8 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** Passes the batch on when the timer fires. A commit does not clear the timer, because setting the timer again for
-   *  each order would cost more than a call that finds nothing to pass on. */
+  /** Hands the batch over when the timer fires. A commit does not clear the timer, because setting the timer again for
+   *  each order would cost more than a call that finds an empty batch. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

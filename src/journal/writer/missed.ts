@@ -11,8 +11,8 @@ interface Stretch {
   readonly rows: number
 }
 
-/** Notes the records that were lost because the disk was full. Each stretch of consecutive lost records becomes one row
- *  with its range of seqs. */
+/** Collects the records that were lost because the disk was full. Consecutive lost records form a range of seqs, which
+ *  becomes one row of table `missing`. */
 export class Missed {
   #stretch: Stretch | undefined
   #isWritten = true
@@ -26,19 +26,19 @@ export class Missed {
     this.#isWritten = false
   }
 
-  /** Returns the rows that are still to be written. */
+  /** Returns the row for the present range of lost records; empty if the row was already written. */
   pending(): Write[] {
     if (this.#isWritten || this.#stretch === undefined) return []
     const { firstSeq, lastSeq, segment, firstTime, lastTime, rows } = this.#stretch
     return [['missing', firstSeq, lastSeq, segment, firstTime, lastTime, rows]]
   }
 
-  /** Called when the pending rows are durable. */
+  /** Called when the present range of lost records is durable in the journal. */
   wrote(): void {
     this.#isWritten = true
   }
 
-  /** Ends the stretch, so that later losses begin a new one. */
+  /** Ends the present range of lost records, so that later losses begin a new range. */
   end(): void {
     this.#stretch = undefined
     this.#isWritten = true

@@ -20,8 +20,8 @@ const SLOTS_BETWEEN_CLEANING = 64
 /** Age at which a request slot is deleted, ns. It is twice the time for which a request slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** Returns the writes to the tables for an input: the input itself as `json` and, if it is a report, that the engine
- *  has processed this report. */
+/** Returns the writes to the tables for an input: the input itself as `json`. For a report, another write marks it as
+ *  processed by the engine. */
 export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
@@ -56,8 +56,9 @@ export function outputWrites(seq: Seq, time: Millis, index: number, output: Outp
   return [row, ...effectsOf(seq, output, json)]
 }
 
-/** Returns the JSON of the last field of a message: the part of the message's JSON after `head`. Some messages are
- *  written to two tables: whole, and as this field alone. With this function, such a message is encoded only once. */
+/** Returns the JSON of the last field of a message, which is the part of the message's JSON after `head`. Some messages
+ *  are written to one table as a whole, and to another table as this field alone. With this function, such a message is
+ *  encoded only once. */
 function within(json: string, head: string, field: unknown): string {
   return json.startsWith(head) ? json.slice(head.length, -1) : encodeJson(field)
 }
@@ -137,8 +138,8 @@ function mintIn({ fields }: LogLine): string {
   return typeof mint === 'string' ? mint.slice(0, LONGEST_MINT) : ''
 }
 
-/** Returns the writes to the tables for a record of the order path. `time`: time of the last record that was
- *  written. */
+/** Returns the writes to the tables for a record about the execution of orders. `time`: time of the last record that
+ *  was written. */
 export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':
@@ -175,7 +176,7 @@ function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
-  // A cloud attempt begins in state `armed`, so there is no earlier row to delete. The needless deletion is skipped,
+  // Only a new attempt has the state `armed`, so there is no earlier row to delete. The needless deletion is skipped,
   // because an order waits for this write.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }

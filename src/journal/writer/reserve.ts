@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3'
 import { isFull, type Transactions } from './transactions.ts'
 
 const MOST_PIECE_BYTES = 2 ** 20
-/** Number of pieces of the reserve after which the write-ahead log is copied into the file. A new piece is first
- *  written into the log, and the log must not exceed its allocated space. */
+/** Number of pieces of the reserve after which the write-ahead log is copied into the file. Pieces are first written
+ *  into the log, which must not grow beyond the disk space that was allocated for it. */
 const PIECES_A_FOLD = 4
 
 /** Empty pages of the journal's own file, kept for exits on a full disk. When they are released, the next writes can
@@ -28,7 +28,7 @@ export class Reserve {
     return (this.#size.get() as number) >= this.#bytes
   }
 
-  /** Adds the missing pieces of the reserve. Returns false if the disk has no space for them. */
+  /** Fills the reserve up to its full size. Returns false if the disk has no space for this. */
   fill(): boolean {
     const piece = Math.min(MOST_PIECE_BYTES, this.#bytes)
     try {

@@ -42,7 +42,8 @@ export const SPACE_LIMITS: SpaceLimits = {
   reserveBytes: 16 * 2 ** 20,
 }
 
-/** A state of too little space ends only when the free space exceeds the limit of the state by this factor. */
+/** If the free space was below a limit, it must exceed the limit multiplied by this factor before the state
+ *  improves. */
 export const COMES_BACK_ABOVE = 1.25
 
 /** Decides what may be written with the free disk space. */
@@ -60,8 +61,9 @@ export class DiskSpace {
     return { state: this.state, freeBytes: this.#freeBytes() }
   }
 
-  /** Reads the free space. After a refused write, and while buys are stopped, the state improves only if `gives`
-   *  returns true: the disk really has the space that it reports. */
+  /** Reads the free space and updates the state. After a refused write, and while buys are stopped, the reported free
+   *  space is not trusted: the state improves only if `gives` returns true, because the disk really provided the
+   *  space. */
   look(gives: () => boolean): void {
     const next = this.#stateAt(this.#freeBytes())
     const wasRefused = this.state === 'full' || this.state === 'stuck'

@@ -11,11 +11,11 @@ import { Writer } from './writer.ts'
 /** Maximum time in ms for which rows wait in the thread. The main thread passes rows on after at most 5 ms, so rows
  *  become durable after at most 250 ms. */
 const FLUSH_MS = 200
-/** Maximum time in ms between two cleanups of the write-ahead log while orders follow each other without a pause. */
+/** While orders follow each other without a pause, `Writer.tidy` is still called at least once in this time, ms. */
 const TIDY_MS = 1000
-/** Maximum time in ms for which the thread waits, without sleeping, for an announced commit. A turn that decides an
- *  order takes less. The wait must be short, because the system may run the thread on the processor of that turn, and
- *  the turn then cannot continue before the wait ends. */
+/** Maximum time in ms for which the thread waits, without sleeping, for an announced commit. A turn of the event loop
+ *  that decides an order takes less. The wait must be short: if the system runs this thread on the processor of the
+ *  main thread, the main thread cannot continue before the wait ends. */
 const COMING_MS = 0.1
 
 const { path, options, port, bell } = workerData as ThreadStart
@@ -85,8 +85,8 @@ function tidy(writer: Writer): void {
   writer.tidy()
 }
 
-/** Sleeps until the bell changes or the oldest row must become durable. While a commit is announced, waits for it
- *  without sleeping. */
+/** Sleeps until the main thread changes the bell, or until rows must become durable. If a commit was announced, first
+ *  waits a short time for the commit without sleeping. */
 function sleep(writer: Writer, heard: number): void {
   if (Atomics.exchange(bell, 1, 0) === 1) {
     const began = performance.now()

@@ -27,7 +27,7 @@ export interface WriterEvents {
   readonly space?: (report: SpaceReport) => void
   /** Called every few seconds with the size of the journal's files and the free space on their disk. */
   readonly usage?: (usage: DiskUsage) => void
-  /** Called when the unexplained remainder of a ledger changed at an audit. */
+  /** Called when an audit has changed the part of a wallet's balance that its ledger does not explain. */
   readonly remainder?: (remainder: Remainder) => void
 }
 
@@ -43,11 +43,11 @@ export interface Batch {
 /** A checkpoint is made after about this many bytes were written since the last one. The bytes are estimated, not
  *  measured. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-/** Bytes that are counted for a record until the next checkpoint. A record changes one or two pages of the database,
- *  usually only the page that contains it. */
+/** Estimate of the bytes written for a record, for CHECKPOINT_BYTES. A record changes one or two pages of the database,
+ *  usually only the page that contains the record. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
-/** Bytes that count towards the next checkpoint for a market row, including its signature. */
+/** Estimate of the bytes written for a market row and the signature of its trade, for CHECKPOINT_BYTES. */
 const ROW_BYTES = 128
 /** A row of a block that moves to a day's file counts as ROW_BYTES divided by this number. The pages of the block in
  *  the journal only become free, which writes little. */
@@ -61,8 +61,8 @@ const DAYS_EVERY_MS = 2000
  *  uses the reserve, which is pages of the file that are kept free for this. Records for which there is still no space
  *  are kept for the next `flush`. */
 export class Writer {
-  /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if there is
-   *  none. */
+  /** Time at which the oldest record that is not durable arrived, in ms of `performance.now()`; undefined if all
+   *  records are durable. */
   waitingSince: number | undefined
   readonly #db: Database
   readonly #transactions: Transactions
@@ -131,7 +131,8 @@ export class Writer {
     this.#remainders.committed(writes)
   }
 
-  /** Maintains the disk space, old tape, small blocks and the log. Call it when no order is waiting. */
+  /** Checks the free disk space, drops old tape, merges small blocks, and copies the write-ahead log into the file,
+   *  each when it is due. Call it when no order is waiting. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
@@ -206,8 +207,8 @@ export class Writer {
     })
   }
 
-  /** Whether a record is kept on a full disk. A dropped record is noted as missing, so that its segment does not count
-   *  as complete. */
+  /** Whether a record is kept on a full disk. A dropped record is added to the range of lost records, so that its
+   *  segment does not count as complete. */
   #isKept(write: Write): boolean {
     if (!isIdle(write)) return true
     const place = placeOf(write)
@@ -317,17 +318,17 @@ export class Writer {
   }
 }
 
-/** The difference between a wallet's ledger and its balance on the chain; 0 once they agree again. */
+/** The part of a wallet's balance on the chain that its ledger does not explain. If a remainder disappears, it is
+ *  reported as 0. */
 export interface Remainder {
   readonly account: string
-  /** Finalized slot of the reading. */
+  /** Finalized Solana slot at which the wallet's balance was read. */
   readonly slot: number
   /** Lamports in the wallet that no posting explains. A negative number means that lamports are missing. */
   readonly lamports: Lamports
 }
 
-/** Reads each comparison of a ledger with the chain once it is durable, and reports an unexplained remainder that has
- *  changed. */
+/** Reports the remainder of a wallet if an audit has changed it, once this audit is durable. */
 export class Remainders {
   readonly #newest: Statement
   readonly #tell: (remainder: Remainder) => void

@@ -156,7 +156,7 @@ export class Versions<State> {
     return changed
   }
 
-  /** Versions of an account that must be saved; undefined if there are none. */
+  /** Versions of an account to save; undefined if the account has none. */
   saved(address: string): readonly Version<State>[] | undefined {
     return this.#versions.get(address)
   }

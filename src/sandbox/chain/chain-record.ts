@@ -6,7 +6,7 @@ import type { Anchor } from './slots.ts'
 
 const CHAIN = 'chain'
 
-/** Saved identity and position of a chain. */
+/** Saved identity and newest slot of a chain. */
 export interface ChainRecord {
   genesisHash: string
   seed: number

@@ -53,7 +53,8 @@ export interface AccountUse {
   address: string
   signer: boolean
   writable: boolean
-  /** Source of the address. Addresses from a lookup table come after the message's keys, the writable ones first. */
+  /** Where the address comes from. Addresses from a lookup table come after the message's keys, the writable ones
+   *  first. */
   source: 'transaction' | 'lookupTable'
   preLamports: number
   postLamports: number
@@ -104,7 +105,8 @@ export interface LandedTransaction {
   accounts: AccountUse[]
   tokens: TokenUse[]
   instructions: LandedInstruction[]
-  /** Inner instructions by the index of the instruction that called them. */
+  /** For each instruction that called other programs: its index, and the instructions that it called (inner
+   *  instructions). */
   inner: [place: number, called: InnerInstruction[]][]
   computeUnits: number
   logs: string[]
@@ -221,7 +223,7 @@ export type Place = Pick<LandedTransaction, 'slot' | 'position' | 'blockTime'>
 export interface Landing {
   /** The landed transaction; undefined if the payer cannot pay the fee, so that it never lands. */
   landed: LandedTransaction | undefined
-  /** Changes of accounts, to be saved. */
+  /** Changes of accounts, which the caller must save. */
   changes: Change[]
 }
 
@@ -232,7 +234,7 @@ export interface Machine {
   readonly name: string
   /** Whether the machine executes signed bytes; if not, `read` and `simulate` throw Unsupported. */
   readonly runsBytes: boolean
-  /** Creates the initial accounts that do not exist yet. Returns their states, to be saved. */
+  /** Creates the initial accounts that do not exist yet. Returns their states, which the caller must save. */
   fund(): Change[]
   account(address: string, slot: number): Account | undefined
   /** Addresses of an owner's token accounts at a slot. */
@@ -245,7 +247,7 @@ export interface Machine {
   execute(pending: Pending, place: Place, finalSlot: number): Landing
   /** Called when a landed transaction has become durable. */
   recorded(pending: Pending, landed: LandedTransaction): void
-  /** Reverts all changes from a slot on. Returns the affected accounts, to be saved. */
+  /** Reverts all changes from a slot on. Returns the affected accounts, which the caller must save. */
   rewind(slot: number): Change[]
   simulate(bytes: Uint8Array, place: Place, options: SimulationOptions): SimulatedTransaction
 }

@@ -85,7 +85,7 @@ export function compileMessage({ payer, blockhash, calls, version = 0, tables = 
   return { version, ...counts, readonlyOthers: readonlyOthers.length, keys, blockhash, instructions, lookups }
 }
 
-/** Addresses to which the lookups refer: the writable ones, then the read-only ones. */
+/** Addresses that a message takes from lookup tables: the writable ones, then the read-only ones. */
 function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[] {
   const entry = (table: string, place: number): string =>
     tables.find(({ address }) => address === table)!.entries[place]!
@@ -113,7 +113,7 @@ export function isSigned({ signatures, message, messageBytes }: TransactionBytes
   })
 }
 
-/** ComputeBudget instructions for a unit limit and a priority fee, in the form that builders use. */
+/** ComputeBudget instructions for a compute unit limit and a priority fee, in the form that builders use. */
 export function budgetCalls(unitLimit: number, priorityFeeLamports: number): Call[] {
   const budget = computeBudget(unitLimit, priorityFeeLamports)
   return budget.map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data }))
@@ -150,8 +150,8 @@ export function closeCall(owner: string, mint: string, tokenProgram: string): Ca
   return { program: tokenProgram, accounts, data: Uint8Array.of(9) }
 }
 
-/** Data of the two ComputeBudget instructions that together give exactly this priority fee in lamports. `unitLimit`
- *  must be below one million. */
+/** Data of the two ComputeBudget instructions that together give exactly the given priority fee in lamports.
+ *  `unitLimit` must be below one million. */
 export function computeBudget(unitLimit: number, priorityFeeLamports: number): [limit: Uint8Array, price: Uint8Array] {
   const limit = Buffer.from([2, 0, 0, 0, 0])
   limit.writeUInt32LE(unitLimit, 1)
@@ -175,7 +175,7 @@ export function tableAccount({ entries }: Table): Account {
 }
 
 /** All addresses of a message: its own keys, then those from lookup tables, the writable ones first. Returns an error
- *  if a lookup fails. */
+ *  if a lookup table or one of its entries does not exist. */
 export function namedAddresses(
   { keys, lookups }: Message,
   read: (address: string) => Account | undefined,

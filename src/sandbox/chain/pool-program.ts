@@ -62,7 +62,7 @@ export function poolOf(mint: string): string {
   return poolAddress(mint, POOL_PROGRAM)
 }
 
-/** Address of a pool's associated token account, which holds its tokens. */
+/** Address of the pool's associated token account, which holds the tokens of the pool. */
 export function vaultOf(mint: string, tokenProgram: string = PROGRAMS.token): string {
   return tokenAccountAddress(poolOf(mint), mint, tokenProgram)
 }
@@ -75,8 +75,8 @@ export function encodeTrade({ side, exact, lamports, tokens }: PoolTrade): Uint8
   return data
 }
 
-/** Instruction for a trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own records need
- *  are set to the program's id. */
+/** Instruction for a trade of `wallet`, whose token account must exist. Accounts that pump.fun's program needs only for
+ *  its own records are set to the id of this program. */
 export function poolInstruction(
   wallet: string,
   mint: string,

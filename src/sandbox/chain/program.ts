@@ -24,7 +24,8 @@ export interface Plan {
 /** A program on the small ledger. A submitted transaction stores the program's name and data, so that it can still be
  *  executed after a restart. */
 export interface Program<Data = unknown> {
-  /** Before the transaction, updates accounts whose state is outside of the ledger (the market's pools). */
+  /** Called before the transaction. Updates the accounts whose state is kept outside of the ledger (the market's
+   *  pools). */
   load?(data: Data, bank: Bank): void
   plan(data: Data): Plan
   /** Executes the transaction. Throws ProgramFailure, which reverts it. */

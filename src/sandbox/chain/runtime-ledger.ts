@@ -46,8 +46,8 @@ export interface Builder<Data = never> {
 
 /** The part of the market that is visible on the chain as accounts. */
 export interface Venue extends Outside {
-  /** Called for every executed transaction when it is durable. `after`: its accounts after the transaction. `order`:
-   *  the data of its instruction, if the sandbox sent the transaction. */
+  /** Called for every executed transaction when it is durable. `after`: states of the accounts of the transaction after
+   *  its execution. `order`: data of the trade, if the sandbox itself built the transaction. */
   landed(transaction: LandedTransaction, after: ReadonlyMap<string, Account | undefined>, order: unknown): void
 }
 
@@ -73,7 +73,7 @@ export class RuntimeLedger extends ChainLedger {
 }
 
 const UNIT_LIMIT = 200_000
-/** Number of different unit limits. The limit varies, so that two equal requests result in different bytes. */
+/** Number of different compute unit limits. The limit varies, so that two equal requests result in different bytes. */
 const UNIT_LIMITS = 100_000
 
 class RuntimeMachine implements Machine {
@@ -215,8 +215,8 @@ class RuntimeMachine implements Machine {
     }
   }
 
-  /** Addresses of a message; an error if a lookup fails. Sets the runtime's copies of these accounts to their state at
-   *  the slot and position at which the message is executed. */
+  /** Returns the addresses of a message's accounts, or an error if a lookup table or its entry is missing. Sets the
+   *  runtime's clock, and its copies of these accounts, to the slot at which the message is executed. */
   #open(message: Message, { slot, blockTime }: Place): string[] | Extract<TransactionError, string> {
     const addresses = namedAddresses(message, (table) => this.#accounts.at(table, slot))
     if (typeof addresses === 'string') return addresses
@@ -237,8 +237,7 @@ function sum(accounts: readonly (Account | undefined)[]): number {
   return accounts.reduce((lamports, account) => lamports + (account?.lamports ?? 0), 0)
 }
 
-/** The account; undefined if it was closed, because for a short time the runtime keeps a closed account as an empty
- *  one. */
+/** Returns undefined for an empty account: the runtime keeps a closed account for a short time as an empty one. */
 function existing(account: Account | undefined): Account | undefined {
   return account && account.lamports > 0 ? account : undefined
 }

@@ -61,7 +61,7 @@ export class Slots {
     return this.#origin.time + (slot - this.#origin.slot) * this.#slotMs
   }
 
-  /** Advances to `slot`. Returns the slots with a block that it has passed. */
+  /** Advances the clock to `slot`. Returns those slots after the old head, up to `slot`, that have a block. */
   advance(slot: number): number[] {
     const blocks: number[] = []
     let height = this.height(this.head)
@@ -90,8 +90,8 @@ export class Slots {
     return this.#heights.get(slot) ?? FIRST_HEIGHT
   }
 
-  /** Computes the heights of the slots before the anchor again, so that a restarted chain has the same finalized
-   *  block. */
+  /** Restores the heights of the saved slot and of the slots before it after a restart, so that the chain has the same
+   *  finalized block as before the restart. */
   #recall({ slot, height }: Anchor): void {
     for (let back = slot; back > slot - REMEMBERED && back >= FIRST_SLOT; back--) {
       if (!this.#isSkipped(back)) this.#heights.set(back, height--)

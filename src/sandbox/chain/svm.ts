@@ -58,7 +58,8 @@ function instructionError(error: number | { code: number } | { msg: string }): s
 
 /** Accounts whose state is outside of the chain and changes without transactions: the market's pools. */
 export interface Outside {
-  /** Called before a transaction uses these accounts together. The mint among them identifies the pool. */
+  /** Called with the addresses of a transaction before it uses them. If a mint is among them, it identifies the
+   *  pool. */
   meet(addresses: readonly string[]): void
   account(address: string): Account | undefined
 }

@@ -14,10 +14,11 @@ import { SERVICE_FEES, serviceFee, type TradeData } from './trade-program.ts'
 /** Account that receives tips for landing a transaction. */
 export const TIP_ACCOUNT = namedAddress('tips')
 export const TIP_LAMPORTS = 50_000
-/** Lamports that the co-signer transfers if it has no rent to pay; the transfer makes its signature necessary. */
+/** Lamports that the co-signer transfers if it pays no rent. Because of the transfer, the transaction requires the
+ *  co-signer's signature. */
 const GIFT_LAMPORTS = 5_000n
 const UNIT_LIMIT = 150_000
-/** Number of different unit limits. The limit varies, so that two equal requests result in different bytes. */
+/** Number of different compute unit limits. The limit varies, so that two equal requests result in different bytes. */
 const UNIT_LIMITS = 50_000
 
 export interface DraftParts {

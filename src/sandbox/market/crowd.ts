@@ -20,7 +20,7 @@ const RUG_SHARE = 0.3
 const ECHO_SHARE = 0.35
 /** Trades per second below which a token is dead. */
 const DEAD_TRADES_PER_SECOND = 0.01
-/** Share of price falls among the episodes; the others are rises. */
+/** Probability that an episode (a large move of the price) is a fall; otherwise it is a rise. */
 const FALL_SHARE = 0.55
 
 /** Calls `run` after `ms` milliseconds of market time. */

@@ -39,8 +39,8 @@ function detailsOf(event: MarketEvent): TokenDetails | undefined {
   return { symbol, name, metadata }
 }
 
-/** Runs a market up to a time, event by event. Calls `before` with the time of each step, ms of market time, before
- *  its events are emitted. */
+/** Runs a market up to a time, step by step. Calls `before` with the market time of each step, ms, before the events of
+ *  the step are emitted. */
 export function runSteps(market: Market, until: number, before: (at: number) => void): void {
   for (let at = market.nextAt; at !== undefined && at <= until; at = market.nextAt) {
     before(at)

@@ -52,7 +52,7 @@ export class Listing implements MarketToken {
     this.#volumeSol += trade.sol
   }
 
-  /** The price update that must be sent now; undefined if there is none. */
+  /** The price update that must be sent now; undefined if no update is due. */
   priceUpdate(now: number): PriceEvent | undefined {
     const { price } = this.curve
     const change = price / this.#updatePrice - 1

@@ -3,8 +3,8 @@ import { Curve, type Reserves } from '../../solana/bonding-curve.ts'
 import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import type { Records } from '../records.ts'
 
-/** Exchange rate of the sandbox, USD per SOL. Because it is fixed, a client can distinguish the two units of a price by
- *  a token's own numbers. */
+/** Exchange rate of the sandbox, USD per SOL. Because it is fixed, a client can find out from a token's numbers whether
+ *  a price is in SOL or in USD. */
 export const SOL_USD = 150
 
 /** Market events in SOL and whole tokens. `frames.ts` formats them as messages of the service. */
@@ -86,7 +86,7 @@ export interface CurveTrade {
 export interface Market {
   /** Time of the next event; undefined if there will be none. */
   readonly nextAt: number | undefined
-  /** Runs all events up to the time `until` in order, and calls `emit` once for each. */
+  /** Processes all events up to the market time `until` in order, and emits each of them once. */
   advance(until: number): void
   token(mint: string): MarketToken | undefined
   /** Adds a token from before a restart, because our wallets may hold it. */

@@ -1,7 +1,7 @@
 import type { Draws } from '../draws.ts'
 
-/** Quantiles of trade sizes: [share of draws below, SOL]. They were measured on AMM swaps of June 2026 and creations of
- *  July 2026. */
+/** Quantiles of trade sizes: [share of the trades below this size, size in SOL]. They were measured on AMM swaps of
+ *  June 2026 and creations of July 2026. */
 type Quantiles = readonly (readonly [share: number, sol: number])[]
 
 const BUY: Quantiles = [
@@ -55,7 +55,8 @@ export function drawRouterSol(draws: Draws): number {
   return draws.chance(0.8) ? draws.between(0.0005, 0.02) : draws.between(0.1, 1.5)
 }
 
-/** Size below which a given share of the draws lies, by log-linear interpolation between the measured points. */
+/** Returns the size, SOL, below which a given share of the measured trades lies. Interpolates log-linearly between the
+ *  measured quantiles. */
 function quantile(points: Quantiles, share: number): number {
   let [lowShare, lowSol] = points[0]!
   for (const [highShare, highSol] of points) {

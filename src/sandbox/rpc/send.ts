@@ -89,8 +89,8 @@ function accountsAfter(ledger: Ledger, level: Commitment, simulated: SimulatedTr
   })
 }
 
-/** Inner instructions in the JSON format. A node parses those of programs that it knows; the sandbox returns all of
- *  them unparsed. */
+/** Inner instructions in the JSON format. A real node parses the instructions of programs that it knows; the sandbox
+ *  returns all of them unparsed. */
 function innerShape({ inner, accounts }: SimulatedTransaction): object[] {
   return inner.map(([index, called]) => ({
     index,

@@ -33,7 +33,7 @@ const STATUS: Record<ApiCode, readonly [number, number]> = {
   NOT_IMPLEMENTED: [501, 501],
 }
 const TRADE_CODES: readonly ApiCode[] = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED']
-/** Codes that are documented for REST. Whether an answer has another code depends on the dialect. */
+/** Codes that are documented for REST. Whether an answer contains a code other than these depends on the dialect. */
 const LISTED: readonly ApiCode[] = [...TRADE_CODES, 'RATE_LIMIT']
 
 export interface Holding {

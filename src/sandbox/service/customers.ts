@@ -119,8 +119,8 @@ function slidingWindow(limit: number, countsRefused: boolean): RequestWindow {
       while (arrivals.length > 0 && arrivals[0]! <= now - WINDOW_MS) arrivals.shift()
       const accepted = arrivals.length < limit
       if (accepted || countsRefused) arrivals.push(now)
-      // The next request is accepted when this arrival is a minute old. If refused requests count too, there can be
-      // more arrivals than the limit, so this arrival is not always the oldest.
+      // The next request is accepted when a certain earlier request is a minute old. If refused requests count too,
+      // there can be more requests than the limit, so this request is not always the oldest.
       const blocking = arrivals[Math.max(0, arrivals.length - limit)] ?? now
       return {
         accepted,

@@ -25,7 +25,7 @@ export class Frames {
     return JSON.stringify({ ...message, slot: Math.floor(timestamp / 400), pool: { kind: 'curve', version: 2 } })
   }
 
-  /** A message of an undocumented type as JSON text; usually undefined. */
+  /** Returns, for a few events, a further message of an undocumented type as JSON text; otherwise undefined. */
   unannounced(event: MarketEvent, timestamp: number): string | undefined {
     if (!this.#extraTypes || !this.#draws.chance(UNANNOUNCED_TYPE_SHARE)) return undefined
     return JSON.stringify({ type: 'migration', mint: event.mint, pool: 'amm', timestamp })

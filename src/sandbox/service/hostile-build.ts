@@ -91,7 +91,8 @@ function more({ honest }: HostileParts, call: Call): Draft {
   return { ...honest, calls: [...honest.calls, call] }
 }
 
-/** Instruction of the token program on the wallet's token account. `second`: the account that benefits from it. */
+/** Instruction of the token program on the wallet's token account. `second`: the account that gains control or tokens
+ *  by it. */
 function ownTokens(parts: HostileParts, data: Uint8Array, second?: string): Call {
   const { wallet, mint } = parts.trade
   const program = tokenProgramOf(parts)

@@ -24,8 +24,8 @@ const LARGEST_BODY_BYTES = 1_000_000
  *  connection is rarely closed during a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Starts the server, on loopback only, because the sandbox shows its own keys. The first handler with a prefix of the
- *  path handles the request. */
+/** Starts the server. It listens on loopback only, because the sandbox's answers contain its keys. The first handler
+ *  with a prefix of the path handles the request. */
 export function serve(port: number, handlers: readonly (readonly [prefix: string, handle: Handle])[]): Promise<Server> {
   const server = createServer((message, response) => {
     respond(message, response, handlers).catch(() => response.destroy())

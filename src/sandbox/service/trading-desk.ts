@@ -68,7 +68,8 @@ export interface Refused {
   message: string
 }
 
-/** A trade at the present price, within the limits that its request sets. */
+/** A request that the service accepted: the trade at the present price, with the limits that follow from the
+ *  request. */
 export interface Priced {
   ok: true
   token: MarketToken
@@ -179,8 +180,8 @@ export class Pricing {
     return BigInt(Math.floor(amount.number * scale))
   }
 
-  /** Whether a trade would exceed its slippage limit, before its order is sent. `got`: amount received, as a share of
-   *  the amount without price impact. */
+  /** Whether the service refuses to build a trade, because the trade would exceed its slippage limit. `got`: amount
+   *  that the trade yields, divided by the amount without price impact. */
   #isBeyond(got: number, slippagePercent: number): boolean {
     return this.#options.dialect.slippage === 'build' && got < 1 - slippagePercent / 100
   }

@@ -41,7 +41,8 @@ type Parameters = Readonly<Record<string, unknown>>
 const BOT = { id: 1, is_bot: true, first_name: 'Sluice', username: 'sluice_bot' }
 const LONGEST_TEXT = 4_096
 const LONGEST_NOTE = 200
-/** Number of messages that a chat may receive at once. `CHAT_EVERY_MS`: time after which another message is allowed. */
+/** Number of messages that a chat may receive in a burst. `CHAT_EVERY_MS`: time after which another message is
+ *  allowed. */
 const CHAT_BURST = 5
 const CHAT_EVERY_MS = 1_000
 /** Maximum number of messages per second to all chats together. */
@@ -63,7 +64,7 @@ export class BotApi {
   readonly #users: Set<number>
   readonly #full = new Map<number, number>()
   readonly #updates: UpdateQueue
-  /** Presses that the bot has not answered, by the id of their query. */
+  /** Button presses that the bot has not answered, by the id of their query. */
   readonly #presses = new Map<string, { readonly user: number; readonly at: number }>()
   #lastSecond: number[] = []
   #nextMessage = 1
@@ -108,7 +109,7 @@ export class BotApi {
     this.receive({ callback_query: { id, from: person(user), message, chat_instance: '1', data, ...fields } })
   }
 
-  /** Delivers an update with these fields. */
+  /** Delivers an update with the given fields. */
   receive(fields: Readonly<Record<string, unknown>>): void {
     this.#updates.add(fields)
   }
@@ -251,7 +252,7 @@ function parametersOf(body: string): Parameters {
   throw badRequest("can't parse JSON object")
 }
 
-/** The checked text and buttons of a message. */
+/** Checks and returns the text and the buttons of a message. */
 function contentOf({ text, entities, reply_markup, parse_mode }: Parameters): {
   text: string
   buttons: readonly Button[]
