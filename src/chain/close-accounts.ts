@@ -93,7 +93,7 @@ export interface ClosingParts {
   readonly say: (text: string) => void
 }
 
-/** Result of a transaction that should close these accounts. */
+/** Result of one transaction that was built to close accounts. */
 export interface Closing {
   readonly accounts: readonly RentAccount[]
   readonly signature: string

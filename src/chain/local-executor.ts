@@ -42,8 +42,7 @@ export interface LocalParts {
 
 /** A buy that an earlier process signed is sent again only if its decision is at most this old. */
 const FRESH_MS = 3_000
-/** Error codes of temporary refusals: a retry may pass the check, because the service then builds another
- *  transaction. */
+/** Error codes of temporary refusals. The service builds another transaction for a retry, which may pass the check. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
 /** Outcomes after which the attempt's transaction may still change the wallet. */

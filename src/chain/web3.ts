@@ -256,7 +256,8 @@ function usedTables({ keys, lookups }: Message, accounts: readonly string[]): Us
   return [...tables.values()]
 }
 
-/** Makes a lookup table that has only these entries, so that the compiler moves no other account into it. */
+/** Makes a lookup table that contains only these entries, each at its original index. The compiler therefore cannot
+ *  move any other account into the table. */
 function entriesAccount(table: string, entries: ReadonlyMap<number, string>): AddressLookupTableAccount {
   const addresses = Array.from({ length: Math.max(...entries.keys()) + 1 }, (_none, place) => {
     const address = entries.get(place)

@@ -158,8 +158,8 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Selects the events that need an alert, and reports each once. For example, an order in doubt is reported when the
- *  doubt begins, but not again when the order is examined later. */
+/** Selects the events that need an alert, and reports each once. For example, an order whose outcome is in doubt is
+ *  reported only once, even if the order is examined again later. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
   /** The alert that was last sent about an order in doubt or a held order, by order id. */

@@ -7,7 +7,8 @@ import { type OwnCommand, runOwnCommand } from './own-command.ts'
 
 /** Time from the start of the process to the first archive, ms. The bots warm up first. */
 const AFTER_START_MS = 5_000
-/** The archive of a day starts this long after midnight, because rows of the day may arrive a little after its end. */
+/** The archive of a day starts this long after midnight, because market rows of the day may arrive a little after its
+ *  end. */
 const AFTER_MIDNIGHT_MS = 10 * 60_000
 const AFTER_FAILURE_MS = HOUR
 const LONGEST_MS = 6 * HOUR
@@ -24,10 +25,10 @@ export interface DailyArchiveParts {
   readonly run?: typeof runOwnCommand
 }
 
-/** Archives the closed days of the tape: once after the start, and after each midnight (UTC). `sluice tape archive`
- *  writes and checks their files in a process of its own; the journal's thread then removes the archived blocks from
- *  the journal. A failure loses nothing, because the blocks stay in the journal until then, and the next attempt
- *  follows after an hour. */
+/** Archives the recorded market rows (the tape) of each day that has ended: once after the start, and after each
+ *  midnight (UTC). `sluice tape archive` writes and checks the files in a process of its own; the journal's thread then
+ *  removes the archived blocks from the journal. A failure loses nothing, because the blocks stay in the journal until
+ *  then, and the next attempt follows after an hour. */
 export class DailyArchive {
   readonly #parts: DailyArchiveParts
   #running: OwnCommand | undefined
@@ -47,7 +48,8 @@ export class DailyArchive {
     this.#running?.kill()
   }
 
-  /** Exit code 4 is no failure: another command is archiving, for example one that a killed process had started. */
+  /** Archives the closed days in a child process. Its exit code 4 is no failure: another command is archiving, for
+   *  example one that a killed process had started. */
   async #archive(): Promise<void> {
     const { journal, clock, run = runOwnCommand } = this.#parts
     this.#running = run(['tape', 'archive', '--journal', journal, '--json'], LONGEST_MS)
@@ -66,7 +68,7 @@ export class DailyArchive {
     this.#isFailing = false
     const { days, kept } = JSON.parse(stdout) as { days: readonly object[]; kept: readonly object[] }
     if (days.length > 0 || kept.length > 0)
-      this.#parts.log.info({ days, kept }, `tape: ${counted(days.length, 'closed day')} archived`)
+      this.#parts.log.info({ days, kept }, `tape: market data of ${counted(days.length, 'closed day')} archived`)
   }
 
   /** Logs a failure. Only the first of several failures in a row raises an alert. */

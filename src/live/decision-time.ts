@@ -5,8 +5,8 @@ const KEPT = 1024
 /** Decision times are counted in classes. These are the upper limits of the classes, seconds. */
 const BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000].map((us) => us / 1e6)
 
-/** Time that the engine needs per market row: the last thousand measurements in microseconds, and the counts of all
- *  measurements by size. Each measurement covers the rows that arrived together. */
+/** Time that the engine needs per market row. Keeps the last 1024 measurements, and counts all measurements by
+ *  duration. One measurement covers all rows that arrived together. */
 export class DecisionTime {
   readonly #samples = new Float64Array(KEPT)
   readonly #counts = new TimeCounts(BOUNDS)

@@ -3,7 +3,7 @@ import { counted } from '../base/text.ts'
 import type { Millis } from '../base/units.ts'
 import { durationOf } from '../runtime/time-text.ts'
 
-/** State of one address at one moment. */
+/** Whether the process at one address answered its last health check. */
 export interface HealthState {
   readonly url: string
   readonly isUp: boolean

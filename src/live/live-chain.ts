@@ -55,7 +55,7 @@ export class LiveChain {
     return this.#gateway
   }
 
-  /** The gateway's orders whose outcome is still open. */
+  /** Answers questions of executors about the gateway's orders in progress. */
   get outgoing(): Gateway['outgoing'] {
     assert(this.#gateway !== undefined, 'the gateway is not ready yet')
     return this.#gateway.outgoing

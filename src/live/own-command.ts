@@ -40,7 +40,7 @@ export function runOwnCommand(args: readonly string[], longestMs: Millis, progra
     yieldProcessor(child)
     return { ended, kill: () => void child.kill('SIGKILL') }
   } catch (error) {
-    // Node throws some errors at the start of a process, for example if there is not enough memory.
+    // At the start of a child process, Node throws some errors, for example if there is not enough memory.
     const { code, message } = error as NodeJS.ErrnoException
     resolve({ error: { code }, stdout: '', stderr: message })
     return { ended, kill: () => {} }

@@ -17,8 +17,8 @@ export interface PlanNeeds {
   readonly keys: number
   /** Largest number of open positions; null if it is unlimited. */
   readonly positions: number | null
-  /** Seconds until a sale of every position has been sent, if no sale fails and entries have already used their share
-   *  of the plan; null if the number of positions is unlimited. A sale lands some seconds after it is sent. */
+  /** Seconds that it takes to send a sale of every position, if no sale fails and entries have already used their share
+   *  of the plan; null if the number of positions is unlimited. Each sale lands some seconds after it is sent. */
   readonly flattenSeconds: number | null
 }
 
@@ -50,8 +50,8 @@ function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.includes(null) ? null : numbers.reduce<number>((total, one) => total + (one ?? 0), 0)
 }
 
-/** Seconds until this number of sales is sent. The requests that are reserved for exits are available at once. Every
- *  other request becomes available when a request of the previous minute expires. */
+/** Returns the seconds until this number of sales is sent. The `kept` requests that are reserved for exits can be sent
+ *  immediately. After that, every minute permits `perMinute` further requests. */
 function secondsToSell(sales: number, perMinute: number, kept: number, sendsPerSecond: number | undefined): number {
   const minutes = Math.ceil(Math.max(0, sales - kept) / perMinute)
   return Math.max(minutes * 60, sendsPerSecond === undefined ? 0 : Math.ceil(sales / sendsPerSecond))

@@ -63,7 +63,7 @@ export class RpcPacer {
     this.#sends = new Bottleneck.Group(evenly(rates.sendsPerSecond))
   }
 
-  /** Runs `call` when its turn comes. `IoQueue` limits how many calls run at once. */
+  /** Runs `call` when its turn comes. `IoQueue` limits how many calls run at the same time. */
   async run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
     const { host } = new URL(url)
     if (isPublicHost(url)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)

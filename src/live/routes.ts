@@ -10,7 +10,7 @@ import type { MintFacts } from '../solana/mint.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Trading } from './trading.ts'
 
-/** Routes of the orders of one live account. A route is an executor with its checks. */
+/** Routes of the orders of one live account. A route contains an executor, with its checks, and a limiter. */
 interface AccountRoutes {
   readonly byBot: ReadonlyMap<string, Route>
   /** Route of the account's first bot. It is used for orders of bots that use another wallet now, or are no longer
@@ -82,9 +82,9 @@ export interface VettedParts {
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
-/** Forwards a buy to the executor once its mint has been read and passes the bot's token checks; forwards sales at
- *  once. The engine also receives the facts about the mint, and itself refuses the next buy of a mint that fails the
- *  checks. */
+/** Forwards a buy to the executor once its mint has been read and passes the bot's token checks; forwards sales
+ *  immediately. The engine also receives the facts about the mint, and itself refuses the next buy of a mint that fails
+ *  the checks. */
 export class VettedExecutor implements Executor {
   readonly #parts: VettedParts
 

@@ -5,7 +5,7 @@ import { CLOCK_SYSVAR } from '../solana/programs.ts'
 import { IoQueue, Pace, RpcPacer } from './request-pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
 
-/** Most calls to the chain that run at the same time. */
+/** Maximum number of concurrent calls to the chain. */
 const MOST_CALLS = 16
 
 /** Returns RPC clients of the providers, each within its own rate limit. Calls for which an exit waits come before
@@ -66,15 +66,15 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
-/** Methods that a buy, or a transaction under construction, waits for. */
+/** RPC methods whose answers a buy, or a transaction under construction, waits for. */
 const BEFORE_SENDING = new Set([
   ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
 /** Priority of a call. Reads at `confirmed` come first, because they change positions and exits and show foreign
- *  transactions; reads at `finalized` are needed only for the accounting. No order waits for reads of pools, or for the
- *  read of the chain's clock before them. */
+ *  transactions. Reads at `finalized` are needed only for the accounting. The read of the chain's clock before a read
+ *  of pools has normal priority, because no order waits for these reads. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

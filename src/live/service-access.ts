@@ -134,7 +134,7 @@ export interface SandboxContact {
   readonly rpcUrl: string
   readonly apiKeys: Readonly<Record<string, string>>
   readonly wallet: string
-  /** The wallets that were asked for by name. */
+  /** The requested wallets, by name. */
   readonly wallets: Readonly<Record<string, { readonly publicKey: string; readonly keypair: string }>>
   readonly genesisHash: string
   /** Kind of the chain. A `small` chain has no Solana runtime, so bots with `executor: local` cannot trade on it. */
@@ -162,7 +162,7 @@ async function startSandboxChild(stateFile: string, speed: number, wallets: read
     // The child gets its own process group, because Ctrl-C in a terminal ends the whole group of this process. The
     // sandbox must outlive the bots, which report their positions when they end.
     detached: true,
-    // Several arenas of malloc would take 5 MB.
+    // malloc gets only one memory arena, because several arenas would take 5 MB more.
     env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   })
   let closing = false

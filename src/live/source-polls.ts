@@ -71,7 +71,9 @@ export class SourcePoll {
 
   get problem(): string | undefined {
     const { name, bot } = this.#source
-    return this.#failures === 0 ? undefined : `source ${name} of ${bot}: ${this.#problem} (${this.#failures} in a row)`
+    return this.#failures === 0
+      ? undefined
+      : `source ${name} of ${bot}: ${this.#problem} (${this.#failures} failures in a row)`
   }
 
   start(): Cancel {

@@ -289,7 +289,7 @@ class Start {
     return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
   }
 
-  /** Restores the money from the journal, warms up the strategies, and resumes open orders, exits first. */
+  /** Restores positions and orders from the journal, warms up the strategies, and resumes open orders, exits first. */
   async #begin(
     { past, machine, mints, model }: StartContext,
     world: LiveWorld,
@@ -319,7 +319,8 @@ class Start {
     return stopFeed
   }
 
-  /** Starts the heartbeat. Returns a function that measures this process. */
+  /** Starts the heartbeat and the measurements of this process. Returns a function that returns the last measurements.
+   *  */
   #probe({ machine: { clock } }: StartContext, world: LiveWorld): () => ProcessStatus {
     const { heartbeat: config } = this.#config
     const beats = config && startHeartbeat(config, clock, this.#log)
@@ -378,7 +379,7 @@ function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAcc
   return wallets.filter(({ name }) => name === '' || names.has(name))
 }
 
-/** Returns what the view needs of the state that earlier processes left. */
+/** Returns the part of the recovered state that the view of the bots (`ViewModel`) shows. */
 function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
   const { reader, recovered } = past
   const { attempts, watches } = recovered
@@ -386,8 +387,8 @@ function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Mil
   return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches, worthOf }
 }
 
-/** Returns a function that computes the liquidation value that a position had when the tape ended, before this start.
- *  Without positions, the tape is not read. */
+/** Returns a function that computes the liquidation value of a position from the last prices that were recorded before
+ *  this start. Without positions, the recorded market is not read. */
 function worthBefore({ reader }: RecoveredJournal, positions: number): WorthOf {
   const worth = positions === 0 ? () => undefined : liquidationOf(reader)
   return (position) => (isUnsellable(position) ? ZERO : worth(position))

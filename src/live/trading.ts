@@ -58,7 +58,8 @@ export class Trading {
   readonly #wallets: ReadonlyMap<string, LiveAccount>
   #plan: Plan
   #planNotice = ''
-  /** Whether a sale has shown that the service does not read the number of tokens in the unit that was proved. */
+  /** Whether the fill of a sale has shown that the service reads the number of tokens in a unit other than the assumed
+   *  one. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -114,7 +115,7 @@ export class Trading {
     if (this.#isContradicted || this.#parts.probe !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
-      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service reads the number of tokens in a sale in another unit`,
+      `${id} should have sold ${size.tokens} base units but sold ${sold}: the service does not read the number of tokens in a sale in the assumed unit`,
     )
   }
 
@@ -176,7 +177,8 @@ function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellU
 
 /** Observes orders, to learn facts that the service's document leaves open. */
 export interface Probe {
-  /** Returns a journal that shows each decision and its outcome to the probe. The probe may also write to it. */
+  /** Returns a wrapper of the journal, which shows each decision and its outcome to the probe. The probe may also write
+   *  to the journal. */
   watch(journal: Journal): Journal
   /** Called with every answer of the service. */
   answered(request: HttpRequest, result: HttpResult): void

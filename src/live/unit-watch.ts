@@ -3,7 +3,7 @@ import type { Block } from '../market/block.ts'
 import type { Log } from '../runtime/log.ts'
 import { UnitWitness } from '../runtime/unit-witness.ts'
 
-/** Number of rows before the first verdict on the unit; it doubles with each verdict. */
+/** Number of market rows before the first verdict on the unit of the amounts. The number doubles with each verdict. */
 const FIRST_ROWS = 500
 
 export interface UnitWatchParts {

@@ -209,7 +209,7 @@ export class LiveWorld {
   }
 
   /** Restores the balances and open orders of the paper executors, and the price impact of their earlier fills.
-   *  `tapeOf` returns the last hour of the tape. */
+   *  `tapeOf` returns the recorded market rows of the last hour. */
   restore(bots: readonly BotSettings[], money: RecoveredMoney, tapeOf: (mints: Mints) => Iterable<Block>): void {
     const unreported = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), unreported)

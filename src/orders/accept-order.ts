@@ -40,7 +40,7 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
     const own = attempts.filter((attempt) => attempt.orderId === order.id)
     if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
     const working = newWorkingOrder(step, order, state)
-    // A fork reopened this order if it is open now but had ended in the engine's books.
+    // If the order had ended for the engine but is open here, a fork has reopened it.
     const isInLane = isOpen(known) && lanes.takes(order)
     if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
     open.add(working)
@@ -49,8 +49,8 @@ export function recover(step: Step, { orders, attempts, untaken, fills }: Unfini
       step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
     restored.push(working)
   }
-  // Reports are delivered after all orders have taken their lanes, because the engine may answer a report with a new
-  // order.
+  // Reports are delivered only after every order has been restored. The engine may answer a report with a new order,
+  // which must not overtake an order that is not restored yet.
   for (const one of untaken) step.add({ kind: 'report', report: one })
   step.follow({ kind: 'buysOvertaken', exits: 'all' })
   step.follow({ kind: 'repeatsEnd' })

@@ -3,13 +3,13 @@ import { Fifo } from '../base/fifo.ts'
 /** All 429 answers within this time (ms) count as one signal to lower the rate, because a lower rate takes time to show
  *  an effect. */
 const REACTION_MS = 2_000
-/** One signal lowers the rate by at most this share. */
+/** The 429 answers within REACTION_MS together lower the rate by at most this share. */
 const DEEPEST_CUT = 0.5
 /** Number of recent answers from which the share of 429s is computed. The share shows whether the service refuses
  *  requests in general, or whether one 429 was an exception. */
 const SAMPLE = 10
-/** If at least this share of the request slots for entries was in use, a 429 shows that the recovering rate is too high
- *  again; the cut is then `DEEPEST_CUT`. */
+/** If a 429 arrives while at least this share of the request slots for entries is in use, the recovering rate has
+ *  become too high again. The cut is then `DEEPEST_CUT`. */
 const IN_USE = 0.9
 /** The rate never falls below this share of the plan, so that an exit can be retried within the minute. */
 const LEAST_SHARE = 0.1
@@ -24,10 +24,10 @@ export interface Use {
   readonly open: number
 }
 
-/** The 429 answers since the whole plan was last available. */
+/** The 429 answers that have lowered the rate below the rate of the plan. */
 export interface Throttling {
   readonly count: number
-  /** Time of the first of these answers, on the limiter's clock. */
+  /** Time of the first of the counted 429 answers, on the limiter's clock. */
   readonly sinceMs: number
   readonly perMinute: number
 }
@@ -36,12 +36,13 @@ export interface Throttling {
  *  happens if another process shares the key, or if the service counts differently. As in TCP, the rate is cut at most
  *  once per reaction time, and then recovers linearly. A single 429 is weak evidence, so the cut is proportional to the
  *  square of the share of 429s among the recent answers; `IN_USE` states the exception. If all recent answers were
- *  429s, the rate falls at once to the number of requests that the service accepted within the last minute. */
+ *  429s, the rate falls immediately to the number of requests that the service accepted within the last minute. */
 export class AdaptiveRate {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** Time of the first 429 of the last signal. `#rateBefore` is the rate before that signal. */
+  /** Time of the first 429 answer of the last signal to lower the rate (see REACTION_MS). `#rateBefore`: the rate
+   *  before that signal. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
@@ -62,12 +63,12 @@ export class AdaptiveRate {
     return Math.floor(this.#allowed)
   }
 
-  /** The 429 answers since the whole plan was last available; undefined while the whole plan may be used. */
+  /** The 429 answers that have lowered the rate below the rate of the plan; undefined while the rates are equal. */
   get throttling(): Throttling | undefined {
     return this.#throttled && { ...this.#throttled, perMinute: this.#perMinute }
   }
 
-  /** Raises a lowered rate by its recovery since the last update. */
+  /** Raises a lowered rate for the time that has passed since the last update, at most to the rate of the plan. */
   update(now: number): void {
     if (this.#throttled !== undefined) {
       this.#allowed = Math.min(this.#plan, this.#allowed + ((now - this.#updatedAt) * this.#perMinute) / 60_000)

@@ -22,15 +22,15 @@ import {
 } from './working-order.ts'
 
 /** Handles the outcome of an attempt that an executor reports. Informs the limiter first how the attempt used its
- *  request slot: if the request was never sent, another order may use the slot at once. */
+ *  request slot: if the request was never sent, another order may use the slot immediately. */
 export function countOutcome(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   if (!working.openAttempts.includes(open)) assert(false, `attempt ${open.attempt.id} had an outcome after its end`)
   endRequest(step, working, open, outcome)
   step.follow({ kind: 'outcomeCounted', working, open, outcome })
 }
 
-/** Ends the request of an attempt at its first outcome. If the answer was lost, the request ends only when it can no
- *  longer be under way. */
+/** Ends the request of an attempt at its first outcome. If the answer was lost, the request ends only REQUEST_LIMIT_MS
+ *  after it was sent, when no answer can arrive any more. */
 function endRequest(step: Step, working: WorkingOrder, open: OpenAttempt, outcome: Outcome): void {
   const { slot, attempt, sentMs } = open
   const { limiter } = working.route

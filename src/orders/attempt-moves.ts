@@ -66,8 +66,8 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // The list is replaced, because records that are already written share it. `concat` of two arrays is fast and
-  // allocates no unused space.
+  // A new list replaces the old one, because records that are already written share the old list. `concat` of two
+  // arrays is fast and allocates no unused space.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 

@@ -20,8 +20,8 @@ export interface Attempt {
   /** Price at the decision on the order, which simulated executors use; null if the token had none. */
   readonly price: number | null
   readonly armedAt: Millis
-  /** Solana slot and block height after which the chain may contain evidence about the attempt; null if the chain had
-   *  not been read before, and for simulated attempts. */
+  /** The last finalized reading of the wallet before the attempt. The attempt's transaction can only land after the
+   *  Solana slot of this reading. null if the wallet had not been read yet, and for simulated attempts. */
   readonly baseline: Baseline | null
   state: AttemptState
   /** Signature of the attempt's transaction; '' until it is known. */

@@ -2,8 +2,8 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { FillCosts } from '../engine/accounting/fill-costs.ts'
 import type { Attempt } from './attempt.ts'
 
-/** Progress of a wallet's audit. Every transaction up to the Solana slot `slot` is classified; `lamports` is the sum of
- *  their changes of the wallet's balance. */
+/** Progress of a wallet's audit. Every transaction after the first reading of the wallet and up to the Solana slot
+ *  `slot` is classified. `lamports`: the wallet's balance at `slot`. */
 export interface WalletCursor {
   readonly account: string
   /** Genesis hash of the chain. */
@@ -34,8 +34,8 @@ export interface WalletTransaction {
   /** Change of the wallet's balance by the transaction. */
   readonly lamports: Lamports
   readonly time: Millis | null
-  /** The transaction landed after this Solana slot. The value is `slot` - 1, except for an opaque transaction that no
-   *  node lists. */
+  /** The transaction landed after this Solana slot. It is `slot` - 1 if the transaction's slot is known. For an opaque
+   *  transaction that no node lists, it is the slot of the previous audit. */
   readonly after: number
   /** Whether the transaction failed, so that it cost only the fee. */
   readonly failed: boolean
@@ -67,8 +67,8 @@ export interface Watch {
   readonly attempt: Attempt
   /** Whether the attempt has ended. An execution that is found later is a late execution. */
   readonly ended: boolean
-  /** Start of the wait for a late execution after the answer to a request was lost; null if the wait has not begun.
-   *  `boot` names the boot of the computer, because monotonic times of different boots cannot be compared. */
+  /** Start of the wait for a late execution, which begins when the answer to the attempt's request is lost; null
+   *  before. `boot` names the boot of the computer, because monotonic times of different boots cannot be compared. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** The highest block height at which the attempt can still execute. Once a higher block is final, the attempt can no
    *  longer execute. null while this height is unknown. */
@@ -82,8 +82,8 @@ export interface Watch {
   /** Text about the progress of the proof that the attempt did not execute, for display; '' after the attempt has
    *  ended. */
   readonly progress: string
-  /** Number of blocks since the baseline, and number of blocks that the proof needs. Absent while `bound` is unknown,
-   *  after the chain has passed `bound`, and in records of older versions. */
+  /** Progress of the proof in blocks: `passed` since the attempt's baseline, and `needed` in all. Absent while `bound`
+   *  is unknown, after the chain has passed `bound`, and in records of older versions. */
   readonly blocks?: ProofBlocks
 }
 

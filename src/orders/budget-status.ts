@@ -22,12 +22,13 @@ export interface Hold {
   readonly text: string
 }
 
-/** Returns a process's share of a number that the plan allows per minute or per second; at least 1. */
+/** Returns the part of a plan's limit (requests per minute or per second) that one process may use; at least 1.
+ *  `share`: from 0 to 1. */
 export function shareOf(perInterval: number, share: number): number {
   return Math.max(1, Math.floor(perInterval * share))
 }
 
-/** A reason why fewer request slots can be used than the plan allows, with the figures for its text. */
+/** A reason why fewer request slots can be used than the plan allows, with the numbers for its text. */
 export type HoldCause =
   | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }
   | { readonly code: 'SMALLER_PLAN'; readonly earlier: number; readonly exitShare: number }

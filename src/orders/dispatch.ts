@@ -116,15 +116,15 @@ export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): v
 
 function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
   if (timeLeft(step, working) < 0)
-    return { kind: 'unsent', reason: 'the commit of the order took longer than its time to live' }
+    return { kind: 'unsent', reason: 'the commit of the order took longer than the time to live of the order' }
   const code = step.orders.blocks.calledOff(working)
   if (code !== undefined) return { kind: 'unsent', code, reason: CALLED_OFF[code] }
   if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt of the order has executed' }
   return undefined
 }
 
-/** Schedules a repeat of a full exit with the next slippage. It is sent if there is no evidence of an execution by
- *  then. Does nothing if an attempt is already scheduled. */
+/** Schedules a repeat of a full exit with the next slippage. The repeat is sent after the delay, unless there is
+ *  evidence by then that the exit executed. Does nothing if an attempt is already scheduled. */
 export function repeatLater(step: Step, working: WorkingOrder): void {
   const { repeatMs } = working.order
   if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return
@@ -137,8 +137,8 @@ export function repeat(step: Step, working: WorkingOrder): void {
   requestSlot(step, working, false)
 }
 
-/** Repeats a full exit at once, because the chain shows that its latest attempt failed for slippage, even if this is
- *  not final yet. */
+/** Repeats a full exit immediately, because the chain shows that its latest attempt failed for slippage. The failure
+ *  need not be final yet. */
 export function repeatNow(step: Step, working: WorkingOrder, open: OpenAttempt): void {
   const isTop = open.slippageStep + 1 >= working.order.slippagePercents.length
   if (isTop || !isLatest(working, open) || !mayRepeat(working)) return

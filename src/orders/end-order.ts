@@ -77,8 +77,8 @@ export function overtakeBuys(step: Step, exit: Order): void {
     for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })
 }
 
-/** Ends the waiting buys that were accepted before this full exit. After a restart (`all`), ends all blocked
- *  entries. */
+/** Ends the waiting buys that were accepted before a full exit. `exits`: that exit, or `all` after a restart. With
+ *  `all`, every open full exit counts, and all entries that may no longer be sent are ended. */
 export function endOvertakenBuys(step: Step, exits: 'all' | Order): void {
   const { open } = step.orders
   if (exits !== 'all') {

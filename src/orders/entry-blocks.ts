@@ -18,7 +18,7 @@ export class EntryBlocks {
     return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.calledOff(entry)
   }
 
-  /** Returns why an order may not be signed or sent although it has its request slot; undefined if it may. */
+  /** Returns why an order may no longer be signed or sent, even if it has a request slot; undefined if it may. */
   calledOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
     if (overtaken) return 'EXIT_UNPROVED'
     if (order.class === 'exit') return undefined
@@ -38,9 +38,10 @@ export class EntryBlocks {
     return isChange && isHalted
   }
 
-  /** Records whether refusals by the service are trusted in an account. They are no longer trusted once an attempt
-   *  executes twice, or although it was refused or proved unable to execute. From then on, a refused attempt is not
-   *  retried at once, until an operator resumes the account. Locally signed attempts are not affected. */
+  /** Records whether Sluice believes the service when it refuses an attempt of this account. Sluice stops believing it
+   *  when an attempt executes twice, or executes although it was refused or proved absent. From then on, an
+   *  attempt that the service sends is not repeated after a refusal because of the slippage or the rate limit, until an
+   *  operator resumes the account. */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)
@@ -64,13 +65,14 @@ export class EntryBlocks {
     this.#plan.add(route.executor)
   }
 
-  /** Allows entries again that were stopped because of the plan. Called when the service has accepted an order. */
+  /** Allows entries again that were stopped because the service refused them for the plan, on routes with this
+   *  executor. Called when the service has accepted an order. */
   planAccepted(route: Route): void {
     this.#plan.delete(route.executor)
   }
 
-  /** Allows entries again that were stopped because of the plan. Called when the service accepts the key, or when the
-   *  plan has changed. */
+  /** Allows entries again that were stopped because the service refused them for the plan, on all routes. Called when
+   *  the service accepts the key, or when the plan has changed. */
   keyAccepted(): void {
     this.#plan.clear()
   }

@@ -25,7 +25,7 @@ export type OrderEvent =
   /** The delay before the repeat of a full exit is over, and there is still no evidence of an execution. */
   | { readonly kind: 'repeatDue'; readonly working: WorkingOrder }
   | ({ readonly kind: 'outcome' } & AttemptOutcome)
-  /** A request whose answer was lost can no longer be under way. */
+  /** A request whose answer was lost must have ended by now, because its time limit is over. */
   | { readonly kind: 'requestOver'; readonly working: WorkingOrder; readonly open: OpenAttempt; readonly slot: Slot }
   | { readonly kind: 'lateFill'; readonly attempt: Attempt; readonly fill: Fill; readonly code: LateCode }
   | { readonly kind: 'feePaid'; readonly attempt: Attempt; readonly signature: string; readonly feeLamports: Lamports }
@@ -36,12 +36,12 @@ export type OrderEvent =
   | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
   | FollowUp
 
-/** An event that continues a step. It is handled after the effects before it were carried out, because a commit or a
- *  report may let the engine cancel an order or submit another one. */
+/** An event that continues a step. It is handled only after the effects before it were carried out. After one of those
+ *  effects, such as a commit or a report, the engine may cancel an order or submit another one. */
 export type FollowUp =
   | { readonly kind: 'expired'; readonly working: WorkingOrder }
   | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** The request of the attempt has been counted; the outcome is now applied to the order. */
+  /** The limiter knows by now how the attempt used its request slot. The outcome is applied to the order next. */
   | ({ readonly kind: 'outcomeCounted' } & AttemptOutcome)
   | { readonly kind: 'slippageSeen'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   | { readonly kind: 'failureReported'; readonly retry: Retry }
@@ -92,8 +92,8 @@ export type Effect =
   | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
   /** Looks up the outcome of an attempt of an earlier process. Never sends the attempt again. */
   | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
-  /** Asks the limiter for a request slot. If one is free, the event `slotGranted` follows at once. Otherwise `queued`
-   *  follows at once and `slotGranted` later. */
+  /** Asks the limiter for a request slot. If one is free, the event `slotGranted` follows immediately. Otherwise
+   *  `queued` follows immediately, and `slotGranted` follows later. */
   | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean; readonly askedAt: Millis }
   /** Limits the wait for a request slot. If the order is still in the queue after `ms`, the event `slotWaitOver`
    *  follows. */

@@ -28,9 +28,9 @@ export interface GatewayOptions {
 
 /** Sends orders. Each lane (account, mint and side) has one open order, and each attempt is durable before it can
  *  execute. The reducer's function `step` makes the decisions. The gateway turns calls, timers, commits, request slots
- *  and outcomes into events, and carries out the effects of each step. Another event may arrive meanwhile, because the
- *  engine may answer a report. The gateway handles it at once. This is safe: the step has ended, and its remaining
- *  effects do not depend on older state. */
+ *  and outcomes into events, and carries out the effects of each step. Meanwhile the engine may answer a report, which
+ *  causes another event. The gateway handles this event immediately. This is safe, because the step has ended, and its
+ *  remaining effects do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders

@@ -28,8 +28,8 @@ export class HeldSlots {
     return this.#underWay.size + this.#cooling.length
   }
 
-  /** Number of request slots in use that count towards the share of exits, which is the number of requests that exits
-   *  may always send. */
+  /** Number of request slots in use that were taken by exits and count against the number of requests that exits may
+   *  always send. */
   get exits(): number {
     return this.#exits
   }
@@ -46,15 +46,16 @@ export class HeldSlots {
     return count
   }
 
-  /** Returns the largest number of request slots that can be in use: the requests a minute of `plan`, or those of the
-   *  largest plan under which a slot in use was taken. */
+  /** Returns the maximum number of request slots that can be in use. This is the number of requests a minute of `plan`,
+   *  or of a larger earlier plan while request slots that were taken under it are still in use. */
   ceiling(plan: number): number {
     let largest = plan
     for (const other of this.#ofPlan.keys()) if (other > largest) largest = other
     return largest
   }
 
-  /** Starts the count of `exits` again. Only request slots with the id `firstId` or a higher one count from then on. */
+  /** Restarts the count of `exits` at 0. From then on, only request slots with the id `firstId` or a higher id count.
+   *  */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0

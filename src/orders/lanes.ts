@@ -9,11 +9,11 @@ export class Lanes {
   /** Open orders of both sides, by account and mint. A lane has several orders only if a full exit was accepted during
    *  a partial sale, or if a fork reversed the fill of an earlier order. */
   readonly #open = new ByMint<Order[]>()
-  /** Keys of the lanes that a fork has reopened. */
+  /** Keys of the lanes (account, mint and side) in which a fork has reopened an order. */
   readonly #reopened = new Set<string>()
 
-  /** Whether an order may enter its lane: the lane is empty, or the order may be open at the same time as all orders in
-   *  it. */
+  /** Whether an order may be open together with all open orders of its lane (account, mint and side). True if there are
+   *  none. */
   takes(order: Order): boolean {
     const open = this.#open.get(order)
     return open === undefined || open.every((held) => held.side !== order.side || sharesLane(order, held))
@@ -24,7 +24,8 @@ export class Lanes {
     this.#add(order)
   }
 
-  /** Adds an order again after a fork reversed its fill, even if its lane has another open order now. */
+  /** Adds an order again after a fork reversed its fill, even if another order for the same account, mint and side is
+   *  open now. */
   reopen(order: Order): void {
     this.#add(order)
     this.#reopened.add(laneOf(order))

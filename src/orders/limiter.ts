@@ -20,7 +20,7 @@ export const ENTRY_WAIT_MS = 2_000
 /** A longer Retry-After is cut to this time, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** Returns the number of request slots that entries never take. */
+/** Returns how many of this number of request slots entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }
@@ -88,9 +88,9 @@ export class Limiter {
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
-  /** Calls `run` with a request slot. If one is free, calls `run` at once and returns undefined. Otherwise calls `run`
-   *  when the request's turn comes; the returned function cancels the request before that. `first` puts the request at
-   *  the head of its class. The caller must end each slot with `done`, `throttled` or `giveBack`. */
+  /** Calls `run` with a request slot. If one is free, calls `run` immediately and returns undefined. Otherwise calls
+   *  `run` when the request's turn comes; the returned function cancels the request before that. `first` puts the
+   *  request at the head of its class. The caller must end each slot with `done`, `throttled` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -136,8 +136,9 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits may still send some
-   *  requests at once: the earlier requests were within their own plan, and the service may still accept an exit. */
+  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits may still send a
+   *  share of its requests immediately: the earlier requests were within their own plan, and the service may still
+   *  accept an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -146,8 +147,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Stops granting request slots, because the service refuses the key. `open` ends the stop. The stop also ends by
-   *  itself after a while: if the feed never lost its connection, nothing would show that the key is accepted again. */
+  /** Stops granting request slots, because the service refuses the key. `open` ends the stop. The stop also ends after
+   *  KEY_RETRY_MS: if the feed does not reconnect, nothing else shows that the key is accepted again. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(KEY_RETRY_MS, () => this.open())
@@ -211,7 +212,7 @@ export class Limiter {
     return slot
   }
 
-  /** Ends the request of a slot, which counts for one more minute. Returns the current time. */
+  /** Ends the request that uses this slot. The slot stays in use for one more minute. Returns the current time. */
   #cool(slot: Slot): number {
     const now = this.#update()
     this.#slots.end(slot.id, now)
@@ -263,7 +264,7 @@ export class Limiter {
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    // The present timer may stay if it fires earlier, because `#serve` checks again.
+    // A timer that is already set and fires earlier can stay, because `#serve` checks again when it fires.
     if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return
     this.#timer?.()
     this.#timer = undefined

@@ -32,8 +32,8 @@ export type Outcome =
   | { kind: 'undecided'; reason: string } // intermediate: the evidence contradicts itself; a person or later evidence decides
 
 /** Sends orders. `submit` synchronously reserves the order's lane (account, mint and side) and a request slot. One
- *  commit makes the tape, the order, the attempt and the request slot durable. Only then does the gateway call
- *  `execute` of the executor. */
+ *  commit makes the market rows that were recorded so far, the order, the attempt and the request slot durable. After
+ *  this commit, the gateway calls `execute` of the executor. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void

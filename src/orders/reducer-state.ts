@@ -45,8 +45,8 @@ export class Step {
     this.effects.push({ kind: 'write', record })
   }
 
-  /** Adds an event that is handled after the effects added so far were carried out. Its handler sees the state at that
-   *  time. */
+  /** Adds an event. The event is handled after all effects that were added before it have been carried out, so its
+   *  handler sees the state at that time. */
   follow(event: FollowUp | OrderEvent): void {
     this.effects.push({ kind: 'event', event })
   }

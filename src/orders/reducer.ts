@@ -8,9 +8,9 @@ import { bookFee, bookLateFill } from './late-evidence.ts'
 import { type Orders, Step } from './reducer-state.ts'
 
 /** Applies one event to the state and returns the effects, which must be carried out in order. The function is pure: it
- *  calls nothing outside of the state, and it gets the time as an argument. Effects that may cause further events at
- *  once (a commit, a report, a request for a request slot) come last. Only follow-up events may come after them,
- *  because their handlers read the state again. */
+ *  calls nothing outside of the state, and it gets the time as an argument. Effects that may immediately cause further
+ *  events (a commit, a report, a request for a request slot) come after all other effects. Only follow-up events may
+ *  come after these, because the handlers of follow-up events read the state again. */
 export function step(orders: Orders, event: OrderEvent, now: Millis, monotonicMs: number): readonly Effect[] {
   const one = new Step(orders, now, monotonicMs)
   apply(one, event)

@@ -7,10 +7,10 @@ import type { Outcome } from './ports.ts'
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** What happens after a failed attempt. backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After.
- *  climb: retry with the order's next slippage; an exit at once, an entry after 0.5 s and then after 1 s, so that the
- *  engine may cancel it in between. otherFee: retry at once with another priority fee. hold: wait at the head of the
- *  queue until the service accepts the key, or until the key is tried again. minute: repeat after a minute. end: no
- *  retry; another try would be a new order with its own record. */
+ *  climb: retry with the order's next slippage; an exit immediately, an entry after 0.5 s and then after 1 s, so that
+ *  the engine may cancel it in between. otherFee: retry immediately with another priority fee. hold: wait at the head
+ *  of the queue until the service accepts the key, or until the key is tried again. minute: repeat after a minute. end:
+ *  no retry; another try would be a new order with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
 /** For each cause of a failure: the retry policy, and the state in which an order ends that is not retried. The table
@@ -30,7 +30,7 @@ export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: 
 const FIRST_BACKOFF_MS = 500
 const LONGEST_BACKOFF_MS = 8_000
 const PLAN_RETRY_MS = 60_000
-/** A buy is retried with more slippage only within this time after its decision. */
+/** Maximum time after the decision for a buy within which the buy is retried with more slippage, ms. */
 const BUY_CLIMB_WITHIN_MS = 3_000
 
 /** An attempt that is proved not to have executed. */

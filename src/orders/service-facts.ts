@@ -1,12 +1,13 @@
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 
-/** A fact about the service or an account that no input of the engine contains. The newest fact of each name
+/** A fact about the service or an account. No input of the engine contains this fact. The newest fact of each name
  *  applies. */
 export interface Learned {
   /** Subject of the fact: an account, if the fact is about its money; otherwise the host of the service. */
   readonly about: string
-  /** Kind of fact: `proof`; `worth` (see `worthFact`); or the endpoint whose answers were examined. */
+  /** Kind of fact. `proof`: a `ServiceProof`. `worth`: liquidation values of positions. Any other name is the endpoint
+   *  whose answers were examined. */
   readonly name: string
   readonly time: Millis
   readonly value: Json
@@ -22,7 +23,8 @@ export interface ServiceProof {
   readonly quotedPerSol: number | null
   /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** The forms of the amount in a request to sell that sold the requested amount. */
+  /** The forms of requests to sell (a number of tokens, a percentage, or all) in which the service sold the requested
+   *  amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
   /** Costs of the whole round trip, lamports: network fees, rent left in token accounts, and the loss of buying and
    *  selling. */

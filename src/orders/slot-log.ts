@@ -1,6 +1,6 @@
 import type { Slot } from './ports.ts'
 
-/** Time limit of the `Http` port, ms. Every request ends at most this long after it began. */
+/** Maximum duration of a request, ms. The HTTP client ends every request after this time. */
 export const REQUEST_LIMIT_MS = 60_000
 
 /** The request slots of earlier processes, with times on the clock of this boot. */
@@ -48,8 +48,8 @@ export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: numb
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** Returns a request slot as ended. If the process died before it recorded the end, the end is the time limit of the
- *  request, because every request has one. */
+/** Returns the request slot with the time at which its request ended. If the process died before it recorded this time,
+ *  the request ended at the latest REQUEST_LIMIT_MS after it began. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }

@@ -105,8 +105,8 @@ export interface Unfinished {
   readonly fills: readonly Fill[]
 }
 
-/** Restores the progress of an order from its attempts, oldest first. `fills`: known fills, including duplicates by the
- *  service. */
+/** Restores the progress of an order from its attempts, oldest first. `fills`: known fills, including those of
+ *  executions that the service duplicated. */
 export function restoreProgress(working: WorkingOrder, attempts: readonly Attempt[], fills: readonly Fill[]): void {
   working.executed = fills.some(({ orderId, final }) => final && orderId === working.order.id)
   for (const attempt of attempts) {
@@ -136,7 +136,8 @@ function causeOfRefused({ state, code }: Attempt): Cause | undefined {
   return causeOf({ kind: 'refused', code, reason: '', retry: code === 'RATE_LIMIT' ? 'wait' : 'never' })
 }
 
-/** Makes the next attempt use the slippage after the one with the index `step`, if the order has one. */
+/** Raises the slippage of the next attempt to the value after the index `step` in the order's list of slippages, or to
+ *  the last value of the list. Never lowers the slippage. */
 export function raiseSlippage(working: WorkingOrder, step: number): void {
   const last = working.order.slippagePercents.length - 1
   working.slippageStep = Math.min(Math.max(working.slippageStep, step + 1), last)
@@ -149,9 +150,9 @@ function ownFee({ order, slippageStep }: WorkingOrder): Lamports | null {
   return priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] as Lamports
 }
 
-/** Returns the priority fee to try after `refused` fees were refused. The fees in their order: the fee that the order
- *  sets, the service's choice (null), and the lowest fee. The lowest fee is tried because the service's choice may be
- *  higher than the policy allows. */
+/** Returns the priority fee of the next attempt after `refused` fees were refused. The fees are tried in this order:
+ *  the fee that the order sets, the service's choice (null), and the lowest fee. The lowest fee comes last because the
+ *  service's choice may be higher than the policy allows. */
 export function feeAfter(working: WorkingOrder, refused: number): Lamports | null {
   const own = ownFee(working)
   if (refused === 0) return own
@@ -179,14 +180,15 @@ function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
-/** Returns the time in ms for which the order may still be sent; Infinity for exits. It is the shorter of the times
- *  that the wall clock and the monotonic clock leave. */
+/** Returns the time in ms until the order may no longer be sent; Infinity for exits. The wall clock and the monotonic
+ *  clock may give different times; the shorter time applies. */
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
 }
 
-/** Returns the input of the retry table for an attempt that failed with the slippage of index `step`. */
+/** Returns what the retry table needs to know about a failed attempt. `step`: index of the slippage with which the
+ *  attempt failed. */
 export function triesOf(
   working: WorkingOrder,
   step: number,
@@ -213,8 +215,8 @@ export function isWaiting(working: WorkingOrder): boolean {
 }
 
 /** Marks a buy as overtaken: a full exit of its mint was accepted after it. Returns its unsigned attempts with the code
- *  EXIT_UNPROVED, which the journal records. After a crash, these attempts are over, and the code prevents a retry of
- *  the order. */
+ *  EXIT_UNPROVED, which the journal records. After a crash, these attempts count as ended, and the code prevents a
+ *  retry of the order. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.openAttempts.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))

@@ -79,7 +79,7 @@ describe.concurrent('a healthy setup', () => {
       expect(visit.of('units')).toMatch(/^ok: amount \/ tokensTraded is SOL per token, according to \d+ prints/)
       const isUsd = venue.sandbox.dialect.tradePrice === 'usd'
       expect(visit.of('units')).toMatch(
-        isUsd ? /price is 1\d\d times as high, so it is in another currency$/ : /the price is in SOL too$/,
+        isUsd ? /price is 1\d\d times the price in SOL, so it is in another currency$/ : /the price is in SOL too$/,
       )
       expect(visit.of('sell number')).toMatch(/^warn: unit unknown/)
       expect(visit.of('portfolio')).toMatch(/contains the requested key.*is the balance in SOL/)
@@ -194,7 +194,7 @@ describe.concurrent('the service', () => {
   }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
     expect((await doctor(venue)).of('sell number')).toBe(
-      'ok: the service reads it in base units, according to service.units.sell',
+      'ok: the service reads the number as base units, according to service.units.sell',
     )
   })
 })

@@ -50,7 +50,7 @@ test('Sluice archives the closed days of the tape soon after the start, and ten 
   await pass(MIDNIGHT + 25 * HOUR)
   expect(starts.map(({ at }) => at)).toEqual([NOON + 5_000, MIDNIGHT + 600_000, MIDNIGHT + 24 * HOUR + 600_000])
   expect(starts[0]?.args).toEqual(['tape', 'archive', '--journal', '/data/sluice.db', '--json'])
-  expect(lines).toEqual([`info tape: 1 closed day archived ${ONE.stdout}`])
+  expect(lines).toEqual([`info tape: market data of 1 closed day archived ${ONE.stdout}`])
 })
 
 test('after a failure to archive the tape, Sluice sends one alert and tries again every hour', async () => {

@@ -65,7 +65,7 @@ test.each<[string, HttpResult, string]>([
   async (_what, wrong, problem) => {
     const { poll, pass, posted, alerts, lines } = polled([fear(1), ...Array(7).fill(wrong), fear(2)])
     await pass(40_000)
-    expect(poll.problem).toBe(`source fear of a: ${problem} (4 in a row)`)
+    expect(poll.problem).toBe(`source fear of a: ${problem} (4 failures in a row)`)
     expect(alerts).toEqual([])
     await pass(30_000)
     const text = `the source fear returned no valid answer: ${problem}; the strategy keeps its last data`

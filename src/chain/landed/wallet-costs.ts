@@ -29,7 +29,7 @@ export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPa
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
   const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
   const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
-  // The instruction data alone is not trusted, so a payment counts at most as much as its receiver gained.
+  // The instruction data alone is not trusted, so a payment never counts for more than its receiver gained.
   const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
   const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
   const paid = (which: (payment: Payment) => boolean): Map<string, number> => {

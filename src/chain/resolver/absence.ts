@@ -7,8 +7,8 @@ import type { WatchedAttempt, WatchList } from './watch-list.ts'
 /** Number of blocks, from the newest block that the node knows, in which a transaction may still land. A blockhash is
  *  valid for 150 blocks. The other 50 are a margin, because the node may be behind the chain. */
 export const VALID_BLOCKS = 200
-/** Number of blocks for which an attempt is watched for a late execution, counted from the last block in which it can
- *  land. Only after these blocks is an attempt that cannot be proved absent left to the operator. */
+/** Number of blocks for which an attempt is still watched for a late execution, counted from the last block in which it
+ *  can land. If its absence cannot be proved within these blocks, the operator must decide. */
 const LATE_BLOCKS = 1_500
 /** An attempt is left to the operator only if this many audits in a row could not prove its absence for the same
  *  reason. */
@@ -39,8 +39,8 @@ export interface AbsenceParts {
   /** Requests an audit now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
-  /** Reason why the newest block of the chain cannot be read; '' if it can be read. The last height at which an attempt
-   *  can land is counted from that block. */
+  /** Reason why the newest block of the chain cannot be read; '' if it can be read. Without this block, the last height
+   *  at which an attempt can land is unknown. */
   readonly whyNoHead: () => string
 }
 
@@ -164,7 +164,7 @@ function wordOf({ attempt, lastReport }: WatchedAttempt): string {
   return lastReport === 'held' ? 'held' : 'unknown'
 }
 
-/** Returns the reason why the proof cannot count blocks yet, for a person. */
+/** Returns a text with the reason why the proof that the attempt did not execute cannot begin yet. */
 function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''

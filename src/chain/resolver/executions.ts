@@ -84,7 +84,8 @@ export class Executions {
 
   /** Called after a restart if an execution of this attempt was seen, but another attempt now owns the signature of
    *  that execution. If both attempts belong to the same order, the service has since named the signature for the other
-   *  attempt, and this attempt becomes a stand-in for it. Otherwise the execution is withdrawn from this attempt. */
+   *  attempt, and this attempt is kept as a stand-in for the other one. Otherwise the execution is withdrawn from this
+   *  attempt. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -100,8 +101,9 @@ export class Executions {
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  /** Returns the attempt to which an execution is assigned if `one` may have made it: `one` itself, or its stand-in if
-   *  several attempts may have made it. Returns undefined if the execution belongs to another attempt. */
+  /** Returns the attempt to which an execution is assigned if `one` may have made it: `one` itself, or a stand-in
+   *  attempt of the same order if several attempts may have made it. Returns undefined if the execution belongs to
+   *  another attempt. */
   #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
@@ -147,8 +149,8 @@ export class Executions {
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
   }
 
-  /** Returns the signature of the execution that the service did not name, if the attempt has executed twice; otherwise
-   *  the signature of this fill. */
+  /** If the attempt has executed twice, returns the signature of the execution that the service did not name. Otherwise
+   *  returns the signature of this fill. */
   #unnamedOf({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
@@ -165,8 +167,8 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** Ends the stand-in of the same order if this execution was first booked to it, because several attempts might have
-   *  made the execution. */
+  /** Ends the stand-in attempt of the same order if this execution was first booked to it. That happens if several
+   *  attempts might have made the execution. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
@@ -238,10 +240,10 @@ const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
 /** Returns the attempt that most likely made a transaction of the wallet; undefined if no attempt fits, so that the
- *  trade counts as manual. Mint, side and time must fit. If several attempts fit, the amount and the evidence that each
- *  attempt still lacks decide. If the amount does not fit, an attempt is accepted only if it has no answer, if its
- *  transaction was not seen, or if it ordered a share of a balance that the service may have read earlier. `isOwned`:
- *  the signature already identifies the attempt. */
+ *  trade counts as manual. An attempt fits if its mint, side and time match, and in addition one of these conditions
+ *  holds: the amount matches, the attempt has no answer, its transaction was not seen, or it ordered a share of a
+ *  balance. (The service may have computed such a share from an older balance.) If several attempts fit,
+ *  LIKELIEST_FIRST decides. `isOwned`: the signature already identifies the attempt, so its amount is not compared. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,

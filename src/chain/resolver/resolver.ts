@@ -117,8 +117,8 @@ export class Resolver {
     return this.watches.signedBytes(attemptId)
   }
 
-  /** Handles a trade of the wallet in this mint that the feed shows. The trade is only a hint: the chain shows whether
-   *  the trade belongs to an attempt. */
+  /** Handles a trade of the wallet that the feed shows. It is only a hint: the chain shows whether the trade belongs to
+   *  an attempt. */
   hint(mint: string, signature: string): void {
     if (this.watches.ownerOf(signature) !== undefined) return
     for (const one of this.watches.all()) {
@@ -172,9 +172,9 @@ export class Resolver {
     else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed')
       this.#doubt(one, 'an earlier process sent the attempt, and the answer of the service is not known', '')
-    // An execution that an earlier process saw is seen again within moments, unless a fork has removed it. `seenAt`
-    // becomes the slot of the newest block. If the chain is final up to this slot and the execution was not seen again,
-    // it is withdrawn.
+    // If an earlier process saw the execution of an attempt, this process sees it again within seconds, unless a fork
+    // has removed it. `seenAt` becomes the slot of the newest block. If the chain is final up to this slot and this
+    // process has not seen the execution, the execution is withdrawn.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
         if (one.lastReport === 'landed') one.seenAt ??= slot
@@ -292,8 +292,9 @@ export class Resolver {
       this.watches.disclaim(signature)
   }
 
-  /** Withdraws an execution that was seen in one block of a fork if the transaction failed in another block. A failure
-   *  ends an attempt only if the service named the transaction for it, and only once the failure is final. */
+  /** Handles a failed transaction. If it was seen to succeed before, a fork has removed that block, and the execution
+   *  is withdrawn. The failure ends an attempt only if the service named the transaction for this attempt, and only
+   *  once the failure is final. */
   #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
     const isOther = final && !one.named.has(signature)
@@ -309,8 +310,8 @@ export class Resolver {
   #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const report = (outcome: Outcome): void => {
-      // After a final outcome, the entry is removed. If the service names this signature for the attempt later, it is
-      // followed again, and the outcome is reported again.
+      // After a final outcome, the signature is no longer followed. If the service names it for the attempt later, it
+      // is followed again, and the outcome is reported again.
       if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)

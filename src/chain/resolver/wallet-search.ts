@@ -30,8 +30,8 @@ const MOST_SEEN = 5_000
 /** After an order lands, the search for transactions of other processes continues for this long. A second process would
  *  react to the same events, so its transactions would land at about the same time. */
 const BESIDE_MS = 5_000
-/** Number of the newest transactions that are read while no attempt is searched for. Those older than RECENT_MS are
- *  left out. */
+/** Maximum number of the wallet's newest transactions that are read while no attempt is searched for. Transactions
+ *  older than RECENT_MS are not read. */
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
@@ -40,8 +40,8 @@ export const RECENT_MS = 120_000
  *  signature. */
 export class Finder {
   readonly #parts: FinderParts
-  /** Signatures of transactions that were read and are not read again here. If a fork changes such a transaction, the
-   *  audit of the wallet notices it. */
+  /** Signatures of transactions that this search has read and does not read again. If a fork changes such a
+   *  transaction, the audit of the wallet notices it. */
   readonly #seen = new Set<string>()
   #cancelTimer: Cancel | undefined
   #lookedAt = Number.NEGATIVE_INFINITY

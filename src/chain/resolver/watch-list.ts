@@ -29,7 +29,7 @@ export class WatchList {
     return one
   }
 
-  /** Returns the entry of this attempt, or creates it. */
+  /** Returns the watched attempt with this attempt's id, or creates it. */
   of(attempt: Attempt): WatchedAttempt {
     const one = this.#byId.get(attempt.id) ?? new WatchedAttempt(attempt)
     this.#byId.set(attempt.id, one)
@@ -68,10 +68,10 @@ export class WatchList {
     return isOwn
   }
 
-  /** After a restart, assigns the signature in the record of the attempt to the attempt again. Another attempt may
-   *  already own the signature. It loses the signature if the service merely named the signature for it, if it belongs
-   *  to another order, and if the execution of this attempt was seen. Otherwise it keeps the signature, and the result
-   *  is false. */
+  /** After a restart, assigns the signature in the attempt's record to the attempt again. If another attempt already
+   *  owns the signature, that other attempt loses it if three conditions hold: the service merely named the signature
+   *  for it, it belongs to another order, and the execution of the restored attempt was seen. If the other attempt
+   *  keeps the signature, returns false. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -85,7 +85,7 @@ export class WatchList {
     this.#owners.delete(signature)
   }
 
-  /** Journals the current state of an entry. */
+  /** Journals the current state of a watched attempt. */
   keep(one: WatchedAttempt): void {
     this.#write({ kind: 'watch', watch: one.record })
   }
@@ -181,7 +181,7 @@ export class WatchedAttempt {
   bytes = ''
   /** Signature of the known execution; '' if none is known. */
   settled = ''
-  /** Last reported fill of the execution in `settled`; undefined if there is none. */
+  /** The last fill that was reported for the transaction in `settled`; undefined if no fill was reported. */
   provisional: Fill | undefined
   /** Solana slot in which the transaction was seen; null if nothing was seen. Once the chain is final up to this slot,
    *  the transaction must be among the final ones. */
@@ -189,7 +189,7 @@ export class WatchedAttempt {
   /** Signatures that the service named for this attempt. All other signatures were only assigned to the attempt as the
    *  likeliest match. */
   readonly named = new Set<string>()
-  /** Signatures with a final outcome. */
+  /** Signatures of this attempt's transactions whose outcome is final. */
   readonly final = new Set<string>()
   /** Failed transactions that were assigned to this attempt. The assignment may be wrong, but their fees must be
    *  booked. */
@@ -203,8 +203,8 @@ export class WatchedAttempt {
   readonly hints = new Set<string>()
   /** Last reason why the absence could not be proved, and the number of consecutive audits with this reason. */
   blocked = { reason: '', times: 0 }
-  /** The second RPC provider's opinion on the absence: whether it was requested, whether it agrees, and its
-   *  objection. */
+  /** The second RPC provider's opinion on whether the attempt is absent: whether it was requested, whether the provider
+   *  agrees, and its objection. */
   second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
   progress = ''
   blocks: ProofBlocks | undefined
@@ -213,7 +213,7 @@ export class WatchedAttempt {
     this.attempt = { ...attempt }
   }
 
-  /** Restores a journaled entry. It counts as ended unless it is resumed. */
+  /** Restores a watched attempt from its journal record. It counts as ended unless `resume` is called for it. */
   static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress, blocks }: Watch): WatchedAttempt {
     const watched = new WatchedAttempt(attempt)
     Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, blocks, ended: true })

@@ -12,13 +12,14 @@ import type { Rpc } from './rpc.ts'
 const OLDEST_MS = 8_000
 /** A block time is ignored if it is ahead of this machine's clock by more than this, ms. */
 const FUTURE_MS = 3_600_000
-/** Blocks that are added to the head of a node that reports no block times (assumption A8 of docs/order-protocol.md). A
- *  node whose head advances receives blocks and is assumed to be at most 150 blocks behind; 50 of them are covered by
- *  the margin above. */
+/** Blocks that are added to the height of a node that reports no block times. If the head of such a node advances, the
+ *  node is assumed to be at most 150 blocks behind the chain (assumption A8 of docs/order-protocol.md). The margin of
+ *  50 blocks, which OLDEST_MS describes, covers the other 50. */
 const UNDATED_BLOCKS = 100
 /** The head of a node without block times is accepted only after this wait for a block time. */
 const UNDATED_MS = 20_000
-/** Interval between reads while the oldest request is younger than LATER_MS. LATER_AGAIN_MS applies afterwards. */
+/** Interval between reads of the head, ms. After the oldest request has waited for LATER_MS, the interval is
+ *  LATER_AGAIN_MS. */
 const AGAIN_MS = 2_000
 const LATER_MS = 60_000
 const LATER_AGAIN_MS = 10_000
@@ -37,8 +38,9 @@ interface Question {
   readonly onHead: (head: Head) => void
   readonly at: Millis
   readonly monotonicMs: number
-  /** By node: the last head that was read since this request was made, for nodes that have not reported a block
-   *  time. */
+  /** State of each node that has reported no block time since this request was made. `height`: height of the last head
+   *  that was read. `ceiling`: the first head that was higher than the head before it, raised by UNDATED_BLOCKS; it may
+   *  answer the request. */
   readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
 }
 
@@ -56,8 +58,8 @@ export class FreshHead {
   #isReading = false
   #isStopped = false
   #cancelTimer: Cancel | undefined
-  /** The chain's clock is ahead of the monotonic clock by at least this many ms. The number grows with each newer block
-   *  time. */
+  /** Lower limit of the difference between the chain's clock and the monotonic clock, ms. A newer block time can raise
+   *  this limit. */
   #chainAheadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FreshHeadParts) {
@@ -145,7 +147,7 @@ export class FreshHead {
       question.undated.set(rpc, { height: head.height, ceiling })
       return monotonicMs() - question.monotonicMs < UNDATED_MS ? undefined : ceiling
     })
-    return `reports no block times${stands}: without them a proof takes about a minute longer (name an RPC with getBlockTime in chain.rpc)`
+    return `reports no block times${stands}: without them, the proof that an order did not execute takes about a minute longer (name an RPC with getBlockTime in chain.rpc)`
   }
 
   #tell(answerOf: (question: Question) => Head | undefined): void {

@@ -24,8 +24,8 @@ const MOST_KEPT = 10_000
 
 type OnFacts = (facts: MintFacts | undefined) => void
 
-/** Reads the permissions of mints. Each mint is read once, because an authority can be revoked later, but never be
- *  restored. */
+/** Reads the permissions of mints. Each mint is read only once. Its authorities can be revoked later, but never
+ *  restored, so an old reading never shows too few permissions. */
 export class MintReader {
   readonly #parts: MintReaderParts
   readonly #known = new Map<string, MintFacts>()
@@ -44,8 +44,8 @@ export class MintReader {
     if (isPublicKey(key)) this.#start(key)
   }
 
-  /** Calls `onFacts` with the permissions of a mint: at once if the mint was read before, and with undefined if the
-   *  read does not finish within WAIT_MS. */
+  /** Calls `onFacts` with the permissions of a mint: before `read` returns if the mint was read before, otherwise after
+   *  the read. If the read does not finish within WAIT_MS, calls `onFacts` with undefined. */
   read(mint: string, onFacts: OnFacts): void {
     const known = this.#known.get(mint)
     if (known !== undefined) {

@@ -15,7 +15,7 @@ interface Waiting {
  *  landed, the attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
-  /** For each order that has a turn now, the number of its running attempts. */
+  /** For each order that has a turn now, the number of its attempts that are being executed. */
   readonly #going = new Map<string, number>()
   readonly #waiting = new Set<Waiting>()
 

@@ -19,7 +19,7 @@ export interface PoolReaderParts {
   readonly clock: Clock
   /** Ids of the programs with bonding curves. */
   readonly programs: readonly string[]
-  /** Called once for each mint that was read, also if the read failed. */
+  /** Called once for each mint after its read, even if the read failed. */
   readonly onAnswer: (mint: string, answer: PoolAnswer) => void
 }
 
@@ -252,8 +252,8 @@ function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refu
   return isOdd ? unreadable("the reserves of the token's pool are impossible") : { lamports, tokens, decimals }
 }
 
-/** Returns the lamports to add to the pool's SOL reserve before the price is computed from it. The number is negative
- *  for fees that are not paid out yet, and positive if virtual depth was added. */
+/** Returns the lamports that must be added to the pool's SOL reserve before its price is computed. Fees that are not
+ *  paid out yet make this number negative. A virtual SOL reserve makes it positive. */
 function virtualLamports(data: Uint8Array): bigint {
   if (data.length < VIRTUAL_AT + 16) return 0n
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)

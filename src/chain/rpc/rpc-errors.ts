@@ -2,8 +2,8 @@
  *  node lacks the data, and another may have it. `ill`: the node itself is at fault and is not used for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
-/** Code for calls that no node answered or that reached no node. This code and the next are Sluice's own, outside the
- *  range of JSON-RPC. */
+/** Code for calls that no node answered or that reached no node. RPC_UNREACHABLE and RPC_OTHER_CLUSTER are codes of
+ *  Sluice, outside the range of JSON-RPC. */
 export const RPC_UNREACHABLE = 1
 /** Code for a provider that serves another cluster and therefore is not used. */
 export const RPC_OTHER_CLUSTER = 2

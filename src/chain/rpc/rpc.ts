@@ -25,7 +25,7 @@ export interface Rpcs {
   readonly any: Rpc
   /** One entry per provider, in order of preference. */
   readonly each: readonly Rpc[]
-  /** Number of calls to each provider, in the order of `each`. */
+  /** Numbers of calls to the providers, in the order of the providers in `each`. */
   readonly use: readonly RpcUse[]
   /** Sets the genesis hash of the expected chain. From then on each provider must report this hash before it receives
    *  any other call. */
@@ -68,9 +68,9 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** Asks the nodes one after the other until one answers, or reports an error that every node would report. If none
- *  does, returns the error of a node that has not reached the requested slot; if there is none, the first error that a
- *  node itself reported. */
+/** Asks one node after the other until a node answers, or reports an error that every node would report. If no node
+ *  does, returns one of the errors: preferably the error of a node that has not reached the requested slot, otherwise
+ *  the first error that a node itself reported. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const refusals: Extract<RpcResult, { ok: false }>[] = []
@@ -144,7 +144,8 @@ class Provider {
     return answer
   }
 
-  /** Pauses the provider, twice as long after each consecutive failure. */
+  /** Pauses the provider for `restMs`. By default, this time doubles with each consecutive failure. Returns `reason`.
+   *  */
   #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
     this.#failures++
     this.use.failures++
@@ -183,8 +184,8 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | undef
   return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
-/** Deadline for all checks of one transaction together, if there are several nodes and at least one of them has not
- *  missed the deadline recently. */
+/** Deadline in ms for all checks of one transaction together. It applies if there are several nodes, and at least one
+ *  of them has not missed this deadline recently. */
 const PROMPT_MS = 5000
 /** Deadline if there is only one node, or if every node has missed the deadline PROMPT_MS. A longer deadline would be
  *  useless, because the blockhash of the transaction has expired by then. */
@@ -246,7 +247,8 @@ export class CheckRpcs {
     return { rpc: (...call) => Promise.race([ask(...call), deadline]), end }
   }
 
-  /** Counts a missed deadline once, even if several checks that started with the same node missed it. */
+  /** Moves on to the next node after checks have missed their deadline. `turn`: the node with which these checks
+   *  started. Several checks that started with the same node count only once. */
   #found(turn: number): void {
     if (turn !== this.#slow) return
     this.#slow++

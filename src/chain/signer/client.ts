@@ -22,7 +22,8 @@ export const ANSWER_MS = 2_000
 /** Prefix of the SPKI encoding of an ed25519 key. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** One conversation with a signer, from its hello message to its end. Each signature in an answer is verified. */
+/** One connection to a signer, from the signer's first message to the end of the connection. Each signature in an
+ *  answer is verified. */
 export class SignerClient {
   readonly #line: Line
   readonly #clock: Clock
@@ -34,7 +35,7 @@ export class SignerClient {
   #over: string | undefined
   #lastId = 0
 
-  /** `ended` is called once, when the conversation ends. */
+  /** `ended` is called once, with the reason, when the connection has ended. */
   constructor(line: Line, clock: Clock, ended: (why: string) => void) {
     this.#line = line
     this.#clock = clock
@@ -45,7 +46,7 @@ export class SignerClient {
     line.stream.once('close', () => void this.end('it ended'))
   }
 
-  /** Waits for the first message of the signer. If the conversation ends before the message arrives, resolves with an
+  /** Waits for the first message of the signer. If the connection ends before the message arrives, resolves with an
    *  answer of kind `failed`. */
   begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
     return new Promise((resolve) => {
@@ -82,7 +83,8 @@ export class SignerClient {
     })
   }
 
-  /** Ends the conversation. Closes the connection first, so that a request without an answer stays unsigned. */
+  /** Ends the connection. It is closed before the waiting requests are answered with an error, so that the signer
+   *  cannot sign them afterwards. */
   end(why: string): Promise<unknown> {
     const cut = this.#line.cut()
     if (this.#over !== undefined) return cut

@@ -21,7 +21,7 @@ const PROTOCOL = 1
 /** Maximum length of a request or an answer, in bytes. */
 const MOST_BYTES = 4_096
 const MOST_TEXT = 255
-/** Largest maximum cost, in lamports, that a request may declare. It is above the supply of SOL. */
+/** Upper limit, in lamports, for the maximum cost that a request declares. It is above the supply of SOL. */
 const MOST_LAMPORTS = 2n ** 60n
 const LENGTH_BYTES = 4
 

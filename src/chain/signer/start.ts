@@ -10,7 +10,7 @@ import type { Line } from './client.ts'
 import { keepRunning, type Retries, type RunningSigner } from './running.ts'
 import type { Caps } from './spending-caps.ts'
 
-/** Restart policy of a signer that is a child: it is restarted at once, up to three times a minute. */
+/** Restart policy of a signer that is a child process: it is restarted immediately, up to three times a minute. */
 export const RESTARTS: Retries = { spacingMs: 0, mostPerMinute: 3 }
 /** Retry policy for the connection to a signer of another user. That user may restart the signer at any time. */
 export const RECONNECTS: Retries = { spacingMs: 1_000, mostPerMinute: 100 }

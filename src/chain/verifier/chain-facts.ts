@@ -32,8 +32,8 @@ export async function readRent(rpc: Rpc): Promise<bigint> {
   return BigInt(whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES])))
 }
 
-/** Reads the wallet, its token accounts of the mint and `others` in one call. `rent` reads the rent of a token account,
- *  or returns the rent that was read before. Throws Unread if the node does not answer. */
+/** Reads the wallet, its token accounts of the mint, and further accounts (`others`) in one call. `rent` returns the
+ *  rent of a token account, which it may have read before. Throws Unread if the node does not answer. */
 export async function readFacts(
   rpc: Rpc,
   { wallet, mint }: AskedTrade,

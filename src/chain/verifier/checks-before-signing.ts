@@ -62,8 +62,9 @@ const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()
 
-/** Verifies a built transaction. Our reader and that of web3.js must agree on its content, it must match the order
- *  and the policy, and in a simulation it must not spend more than the maximum that was computed for it. */
+/** Verifies a built transaction. Our reader and that of web3.js must agree on the content of the transaction, and the
+ *  content must match the order and the policy. In a simulation, the transaction must not spend more than the maximum
+ *  that was computed for it. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
   try {
     return await (parts.chain === undefined ? examineOffline(parts) : examineOnChain(parts, parts.chain))
@@ -107,7 +108,8 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
   ])
   const { accounts, tables } = resolved.ok ? resolved : { accounts: undefined, tables: [] }
   const plain = { ...unexamined(parts), ...verdict }
-  // A node that does not know the blockhash is behind the builder, and may not know the tokens either.
+  // A node that does not know the blockhash is behind the builder of the transaction. Its token balances may also be
+  // outdated, so they cannot show that a sale exceeds its percentage.
   const judged = slot === undefined ? verdict.refusals.filter((one) => !isOverShare(one, asked)) : verdict.refusals
   const found = [
     ...listed(disagreement(transaction, accounts, tables)),
@@ -153,8 +155,9 @@ function simulator(
   }
 }
 
-/** Reads the wallet and verifies the transaction. A builder may already see tokens that our node does not see yet. So
- *  if a sale of a share looks too large, the wallet is read and the sale verified again before it is refused. */
+/** Reads the wallet and verifies the transaction. A builder may already see tokens that our node does not see yet. If a
+ *  sale of a share of the balance seems to sell too much, the wallet is therefore read again, and the sale is verified
+ *  again before it is refused. */
 async function judgeOnChain(
   { transaction, asked, policy, guard }: ExamineParts,
   chain: ChainAccess,

@@ -1,7 +1,7 @@
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import type { Message } from '../../solana/transaction.ts'
 
-/** Lamports that may leave the wallet while an order is on its way. */
+/** Lamports that may leave the wallet while an order is executed. */
 export interface Outgoing {
   /** Lamports reserved for this order. An opaque program, whose instructions Sluice cannot decode, may not take
    *  more than these. */

@@ -16,8 +16,8 @@ import { type Verdict, verifyTransaction } from './verify-transaction.ts'
 export interface Guards {
   /** Minimum of the wallet's lamports. The wallet must also still belong to the System program. */
   readonly floorLamports: bigint
-  /** Minimum balance of a token account, in base units. The wallet must still own the account, and lose no right to
-   *  it. */
+  /** Minimum balance of a token account after the transaction, in base units. The wallet must then also still own the
+   *  account and have all rights to it. */
   readonly tokens?: {
     readonly account: string
     readonly mint: string
@@ -37,8 +37,8 @@ interface Guarded {
   readonly accounts: readonly string[]
 }
 
-/** Guards could not be added. `reason`: undefined if they do not fit into the message, or if another key has already
- *  signed it. */
+/** Result if no guards could be added. `reason`: undefined if the guards do not fit into the message, or if another key
+ *  has already signed the transaction. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
 /** Appends the guards as the last instructions. The first two transfer the minimum of lamports and of tokens from an

@@ -5,8 +5,8 @@ export interface Layout {
   readonly name: string
   readonly side: Trade['side']
   readonly exact: Trade['exact']
-  /** What the first of the two u64 after the discriminator is: the amount of lamports, or the amount of tokens. The
-   *  second u64 is the other amount. */
+  /** Meaning of the first u64 after the discriminator: an amount of lamports or of tokens. The second u64 is the other
+   *  amount. */
   readonly first: 'lamports' | 'tokens'
   /** Minimum and maximum length of the data. Older and newer clients differ in a trailing flag that does not affect
    *  money. */
@@ -19,7 +19,7 @@ export interface Layout {
   readonly quoteMint?: number
   readonly pool: number
   readonly user: number
-  /** Token account of the user; `tokenProgram` is its program. */
+  /** Index of the user's token account. `tokenProgram`: index of the token program that owns this account. */
   readonly account: number
   readonly tokenProgram: number
   /** Wrapped SOL account of the user. */

@@ -22,7 +22,7 @@ export interface Trade {
   readonly mint: string
   /** Which amount is exact: the input or the output of the trade. */
   readonly exact: 'in' | 'out'
-  /** For a buy, its maximum cost; for a sale, its minimum proceeds. */
+  /** Limit of the trade in lamports: for a buy, the maximum cost; for a sale, the minimum proceeds. */
   readonly lamports: bigint
   /** Base units: for a buy, the minimum number of tokens received; for a sale, the exact number of tokens sold. */
   readonly tokens: bigint

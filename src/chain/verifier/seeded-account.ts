@@ -8,8 +8,8 @@ import { seededAddress } from '../addresses.ts'
 export interface SeededAccount {
   readonly address: string | undefined
   readonly lamports: bigint
-  /** Whether the wallet pays for the account and derives it, and the account has the owner and length of a token
-   *  account. */
+  /** Whether all of these hold: the wallet pays for the account, the address of the account is derived from the wallet,
+   *  and the account has the owner and the length of a token account. */
   readonly isTokenAccountOfWallet: boolean
 }
 

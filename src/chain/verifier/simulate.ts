@@ -154,8 +154,8 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would be owned by ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
-  // Another key may have got a right to the account before this transaction, while the account was empty. The right is
-  // then the same before and after, but the key could move the SOL.
+  // Before this transaction, while the account was empty, another key may have received a right to the account. This
+  // transaction then does not change the right, but the key could move the SOL.
   const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
   if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that another key may move'
   const rights = was?.rights ?? OWNER_ONLY
@@ -230,9 +230,9 @@ const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
 /** Returns the states of the accounts at the start of the simulation, according to the balances that the node reports
- *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). An earlier call may have read older states. The effect of
- *  another order in between would then seem to come from this transaction. `accounts`: all accounts of the message, in
- *  the order of the balances. */
+ *  (`preBalances`, `preTokenBalances`; Agave from 3.0 on). States that were read by an earlier call (`read`) may be
+ *  older. The effect of another order that executed in between would then seem to come from this transaction.
+ *  `accounts`: all accounts of the message, in the order of the balances. */
 export function startStatesOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],

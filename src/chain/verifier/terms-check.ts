@@ -54,8 +54,8 @@ export function checkTerms(
   return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
 }
 
-/** Returns the maximum cost, in lamports, of a buy whose instruction cannot be decoded, including the costs that can be
- *  read; null for a sale. */
+/** Returns the maximum cost, in lamports, of a buy whose instruction cannot be decoded: the most that the order may
+ *  pay, plus `readable`, the costs in instructions that can be decoded. null for a sale. */
 function orderedOf({ asked }: Reading, readable: bigint): bigint | null {
   return asked.side === 'buy' ? mostCost(asked) + readable : null
 }
@@ -135,7 +135,8 @@ function whyUnbounded({ asked, policy }: Terms): string {
  *  as parts of the maximum cost. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
-  // The instruction of an opaque sale cannot be read, so its proceeds are unknown.
+  // If the program of a sale is opaque, `trade` is undefined, because its instruction cannot be decoded. The proceeds
+  // are then unknown.
   const proceeds = trade && expected(trade.lamports, asked.slippagePercent)
   const moved = asked.side === 'buy' ? mostAmount(BigInt(asked.lamports)) : proceeds
   for (const [address, lamports] of reading.fees) {
@@ -215,8 +216,8 @@ function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
     )
 }
 
-/** Returns the rent in lamports of the new accounts that the transaction leaves open, and of those that the program may
- *  open. */
+/** Returns the rent, in lamports, of the new accounts that the transaction leaves open, and of the accounts that an
+ *  opaque program may open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
   const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
   const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)

@@ -19,8 +19,8 @@ export interface Verdict {
   readonly trade: Trade | undefined
   /** Maximum number of lamports that may leave the wallet, no matter how the price moves; null if it is not known. */
   readonly bound: bigint | null
-  /** Maximum cost of a buy in the simulation, lamports. It applies to a program whose instructions cannot be decoded,
-   *  in a transaction without guards. null if `bound` alone is enough. */
+  /** Upper limit, in lamports, of the cost that the simulation may show for a buy; null if `bound` alone is enough. It
+   *  is set for a transaction without guards that calls a program whose instructions cannot be decoded. */
   readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
   readonly notUnderstood: readonly string[]

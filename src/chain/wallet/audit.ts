@@ -21,7 +21,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import type { WalletBook } from './wallet-book.ts'
 
 export interface AuditParts {
-  /** One entry per provider, in order of preference. All parts of one `Bracket` are read from the same provider. */
+  /** RPC providers in order of preference. One round of the audit reads everything from the same provider. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
   readonly account: string
@@ -36,7 +36,7 @@ export interface AuditParts {
   readonly isTracked: (mint: string) => boolean
   /** Returns the lowest Solana slot after which transactions may still belong to an attempt. */
   readonly oldest: () => number
-  /** Returns the time until the next regular pass over the wallet's transactions, ms. */
+  /** Returns the time until the next regular round of the audit, ms. */
   readonly everyMs: () => number
   readonly on: {
     /** Receives each reading of the wallet. The outcomes of attempts are decided from these readings. */
@@ -54,11 +54,12 @@ const MOST_TRIES = 20
  *  not delay the next reading of the balance. */
 const MOST_READS = 200
 /** The balance on the chain may differ from the balance that the known transactions explain. The difference is booked
- *  as unexplained once it was the same in this many passes in a row, and the balance has differed for this many
- *  blocks. */
+ *  as unexplained once it was the same in this many consecutive rounds of the audit, and the balance has differed for
+ *  this many blocks. */
 const EQUAL_TIMES = 3
 const EQUAL_BLOCKS = 1_500
-/** Time between two passes while a transaction is missing. It doubles from the first value up to the second. */
+/** Time between two rounds of the audit while a transaction is missing, ms. It begins with FIRST_AGAIN_MS and doubles
+ *  up to LONGEST_AGAIN_MS. */
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 60_000
 
@@ -78,7 +79,7 @@ export class Audit {
     this.#parts = parts
   }
 
-  /** Starts a pass now, or as soon as the current one ends. */
+  /** Starts a round of the audit (a pass) now, or as soon as the running round ends. */
   wake(): void {
     this.#isWanted = true
     if (this.#isRunning || this.#isStopped) return
@@ -99,7 +100,7 @@ export class Audit {
     this.#cancelTimer = clock.after(ms, () => this.wake())
   }
 
-  /** Makes the next pass start at most `ms` from now. */
+  /** Makes the next round of the audit start at most `ms` from now. */
   within(ms: number): void {
     const { clock } = this.#parts
     if (this.#isRunning || this.#isStopped || clock.now() + ms >= this.#nextAt) return
@@ -119,7 +120,8 @@ export class Audit {
     return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }
   }
 
-  /** Tries a pass at each provider until one answers. Returns the time until the next pass, ms. */
+  /** Tries one round of the audit (a pass) at each provider until one answers. Returns the time until the next round,
+   *  ms. */
   async #run(): Promise<number> {
     const { providers, everyMs, on } = this.#parts
     const reasons: string[] = []
@@ -142,8 +144,8 @@ export class Audit {
     return Math.min(FIRST_AGAIN_MS * 2 ** Math.min(this.#failures - 1, 5), LONGEST_AGAIN_MS)
   }
 
-  /** Reads the wallet and processes the reading. Returns false if a transaction is missing, so that the pass is
-   *  repeated soon. */
+  /** Reads the wallet and processes the reading. Returns false if a transaction is missing, so that this round of the
+   *  audit is repeated soon. */
   async #pass(provider: Rpc): Promise<boolean> {
     const { book, wallet, oldest } = this.#parts
     const { cursor } = book
@@ -178,9 +180,8 @@ export class Audit {
     return null
   }
 
-  /** Processes a reading without interruption. First the attempts are decided from its transactions; then the
-   *  classified transactions and the new cursor become durable together. Returns whether the transactions explain the
-   *  balance. */
+  /** Processes a reading synchronously. First, the transactions decide the outcomes of attempts. Then the classified
+   *  transactions and the new cursor become durable together. Returns whether the transactions explain the balance. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -231,8 +232,8 @@ export class Audit {
     if (explained !== undefined) add(explained)
   }
 
-  /** Books a difference between the balance and the known transactions as unexplained if it lasts. While there is a
-   *  difference, no attempt can be proved absent. */
+  /** Books a difference between the balance and the known transactions as unexplained once several rounds of the audit
+   *  have found the same difference. While there is a difference, no attempt can be proved absent. */
   #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
     if (missing === 0) {
       this.#missing = undefined
@@ -284,10 +285,10 @@ export interface Bracket {
 
 const PAGE = 1000
 
-/** Reads the height, then the balance, then the list of transactions, each at a slot that is at least as new as the
- *  previous one. A list that was read before the balance would miss newer transactions whenever the wallet is in use.
- *  Transactions after the slot of the balance are left for the next pass. Throws Unread if the node does not answer.
- *  `until`: the newest transaction up to `since` that was already read, so that the node need not list older pages. */
+/** Reads the height, then the balance, then the list of transactions. Each answer must be at least as new as the answer
+ *  before it. A list that is older than the balance would miss the newest transactions. Transactions after the slot of
+ *  the balance are left for the next audit. Throws Unread if the node does not answer. `until`: signature of the newest
+ *  transaction up to the slot `since` that was already read, so that the node need not list older pages. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

@@ -28,7 +28,8 @@ export class Deficits {
     this.#parts = parts
   }
 
-  /** Compares the tokens as of `slot` or later. All transactions up to this slot have been processed. */
+  /** Compares the booked tokens with the tokens in the wallet at the Solana slot `slot` or later. All transactions up
+   *  to `slot` must have been booked before. */
   async check(rpc: Rpc, slot: number): Promise<void> {
     const { wallet, booked, isQuiet, found } = this.#parts
     const before = new Map([...booked()].filter(([mint, tokens]) => tokens > 0n && isQuiet(mint)))

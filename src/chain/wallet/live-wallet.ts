@@ -82,8 +82,9 @@ const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
 /** The operator is notified if no head (new enough block) of the chain is available for this long. */
 const LONG_WAIT_MS = 60_000
-/** A second process would buy at the same time as this one. Its transactions are visible this long after our first buy
- *  was seen (BESIDE_FIRST_MS), or after our buy was sent if that buy is never seen (UNSEEN_FIRST_MS). */
+/** A second process with this wallet would buy at about the same time as this one. Its transactions would be visible
+ *  BESIDE_FIRST_MS after our first buy was seen. If our buy is never seen, they would be visible UNSEEN_FIRST_MS after
+ *  our buy was sent. */
 const BESIDE_FIRST_MS = 1_000
 const UNSEEN_FIRST_MS = 10_000
 
@@ -109,7 +110,7 @@ export class LiveWallet {
   #boughtAt: Millis | undefined
   #isAlone = false
   #isOpen = false
-  /** Reason why no head of the chain is available; '' if there is one, or none is needed. */
+  /** Reason why no head (new enough block) of the chain is available; '' if one is available, or none is needed. */
   #waits = ''
   #hasWarned = false
 
@@ -155,8 +156,9 @@ export class LiveWallet {
     })
     this.#finder = new Finder({
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
-      // The first audit of a wallet does not classify earlier transactions, even recent ones. The first search must
-      // read them, so it starts at the cursor of earlier processes and not at the cursor of that audit.
+      // Signature of the newest transaction that this search need not read. The first audit of a wallet moves the
+      // cursor past earlier transactions without classifying them. The first search must read those, so it uses the
+      // cursor of an earlier process.
       until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
       isKnown: (signature) => this.resolver.isKnown(signature),
       found: (transaction) => {
@@ -224,7 +226,8 @@ export class LiveWallet {
     }
   }
 
-  /** Schedules the next audit after a landing. By then the transaction is final, or a fork has removed it. */
+  /** Schedules the next audit after a transaction of the wallet landed. By then the transaction is final, or a fork has
+   *  removed it. */
   #landed(): void {
     this.#finder.lookBeside()
     this.#audit.within(FINAL_MS)
@@ -270,7 +273,8 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** Returns the time until the next audit may decide an attempt, ms; at most 30 s. */
+  /** Returns the wait before the next audit, ms. The audit runs as soon as it can decide an attempt, but after at most
+   *  30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()
@@ -303,7 +307,7 @@ export class LiveWallet {
     }
   }
 
-  /** Reports at once why no head is available, and notifies the operator if the wait is long. */
+  /** Reports immediately why no head is available, and notifies the operator if the wait is long. */
   #waitsFor(reason: string, waitsMs: number): void {
     const { on } = this.#parts
     if (reason !== '' && this.#waits === '') on.notice(reason)

@@ -4,7 +4,7 @@ import type { WalletCursor, WalletTransaction } from '../../orders/audit-records
 /** The known history of a wallet: its last reading, and its transactions since that reading. If the outcome of an older
  *  attempt is not proved yet, the transactions since that attempt are kept too. */
 export class WalletBook {
-  /** The last reading; undefined before the first one. */
+  /** The last reading of the wallet; undefined before the first one. */
   cursor: WalletCursor | undefined
   readonly #rows = new Map<string, WalletTransaction>()
 
@@ -33,8 +33,8 @@ export class WalletBook {
     return sum
   }
 
-  /** Returns an unexplained row of the audit between two Solana slots that may be an execution of an attempt; undefined
-   *  if there is none. */
+  /** Returns a transaction of the class `opaque` that may have landed between two Solana slots, and that may be the
+   *  execution of an attempt; undefined if there is no such transaction. */
   opaqueBetween(after: number, upTo: number): WalletTransaction | undefined {
     for (const row of this.#rows.values())
       if (row.class === 'opaque' && !row.failed && row.lamports !== 0 && row.slot > after && row.after < upTo)
@@ -42,9 +42,9 @@ export class WalletBook {
     return undefined
   }
 
-  /** Handles a transaction that the node listed late. The audit may already have booked its effect as an unexplained
-   *  change of the balance. The amount of the transaction is then subtracted from that change. Returns the changed row;
-   *  undefined if no row changed. */
+  /** Handles a transaction that the node listed late. An audit may already have booked its amount as a part of an
+   *  unexplained change of the balance, a row of the class `opaque`. The amount is then subtracted from that row.
+   *  Returns the changed row; undefined if no row contains the amount. */
   explain({ slot, lamports: change }: WalletTransaction): WalletTransaction | undefined {
     for (const row of this.#rows.values()) {
       if (row.class !== 'opaque' || row.slot < slot || row.after >= slot || !row.signature.startsWith('?')) continue
@@ -55,7 +55,7 @@ export class WalletBook {
     return undefined
   }
 
-  /** Drops the rows up to this slot, which are no longer needed. */
+  /** Drops the transactions up to this Solana slot, which are no longer needed. */
   forget(upTo: number): void {
     for (const row of this.#rows.values()) if (row.slot <= upTo) this.#rows.delete(row.signature)
   }

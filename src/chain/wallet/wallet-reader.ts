@@ -59,7 +59,7 @@ export class WalletReader {
     const result = await rpc('getBalance', [wallet, { commitment: 'confirmed' }])
     const reading = result.ok ? readingOf(result.value) : undefined
     if (reading === undefined || this.#isStopped) return false
-    // If this provider is behind the one that answered before, its balance is old.
+    // If this provider is behind the provider that answered before, its balance is outdated.
     if (reading.slot < this.#slot) return false
     this.#slot = reading.slot
     read(reading.lamports, reading.slot)

@@ -170,7 +170,7 @@ export class Operator {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''
     const which = count === 1 ? '1 position has' : `${count} positions have`
-    return `; ${which} no price yet. Until there is a price, limits.maxDrawdownSol counts such a position as a total loss: run \`sluice resume\` again after that to reset the drawdown`
+    return `; ${which} no price yet. Until there is a price, limits.maxDrawdownSol counts such a position as a total loss. Run \`sluice resume\` again when there is a price, to reset the drawdown`
   }
 
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {

@@ -24,7 +24,7 @@ export type RemoteCommand = Exclude<
 /** What a command will do, in words. */
 export interface Preview {
   readonly text: string
-  /** Consequence that a person may not expect. */
+  /** Consequence of the command that the operator may not expect. */
   readonly warning?: string
 }
 

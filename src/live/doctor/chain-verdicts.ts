@@ -127,7 +127,7 @@ function budget({ name, requestsPerSecond, isPublic, throttled }: RpcFinding): C
   if (isPublic)
     return warn(
       `${name} budget`,
-      'a public host: 4 requests per method in 10 s',
+      'a public host, with a limit of 4 requests per method in 10 s',
       'good for a first test; trade with a provider of your own',
     )
   if (requestsPerSecond < NEEDED_PER_SECOND)
@@ -171,7 +171,7 @@ export function walletVerdict(wallet: WalletFinding): Check {
   if (exposureLamports !== null && lamports < exposureLamports)
     return warn(
       check,
-      `${found}; all positions at once need up to ${formatSol(exposureLamports)} SOL`,
+      `${found}; all positions together need up to ${formatSol(exposureLamports)} SOL`,
       'send more SOL or lower the limits; otherwise later buys are refused (BALANCE_LOW)',
     )
   return ok(check, found)

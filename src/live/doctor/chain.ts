@@ -227,7 +227,8 @@ class Look {
     this.#one = one
   }
 
-  /** Calls the node, and repeats the call once if the node was unreachable or refused it for its rate limit. */
+  /** Calls the node. Repeats the call once if the node was unreachable, or refused the call because of its rate limit.
+   *  */
   readonly rpc: Rpc = async (method, params) => {
     const answer = await this.#one.rpc(method, params)
     if (answer.ok || answer.code !== RPC_UNREACHABLE) return answer

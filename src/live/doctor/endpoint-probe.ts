@@ -67,8 +67,8 @@ function parse(body: string): unknown {
 const MOST_FIELDS = 100
 const DEEPEST = 6
 
-/** List of all fields as `path type`, sorted; `[]` in a path means any item of a list. Returns [] for a value that is
- *  not an object. */
+/** List of all fields as `path type`, sorted; `[]` in a path means any element of a list. Returns [] for a value that
+ *  is not an object. */
 export function shapeOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const fields = new Set<string>()

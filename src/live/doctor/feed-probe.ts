@@ -21,12 +21,13 @@ export interface FeedLook {
 }
 
 const AUTHENTICATED_WITHIN_MS = 15_000
-/** Shortest observation of the feed. It does not end earlier when the units are proved, because invalid frames, which
- *  it also looks for, are rare. */
+/** Minimum duration of the observation of the feed, ms. The feed is observed this long even if its units are proved
+ *  earlier, because the observation also looks for invalid frames, which are rare. */
 const LEAST_LOOK_MS = 2_000
 const LOOK_EVERY_MS = 50
 
-/** Observes the feed until its units are proved, for at most `mostMs` after the service has accepted the API key. */
+/** Observes the feed until the units of its prices and amounts are proved, for at most `mostMs` after the service has
+ *  accepted the API key. */
 export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
   const look = new Look(service, clock)
   await look.until(() => look.isDecided, AUTHENTICATED_WITHIN_MS)

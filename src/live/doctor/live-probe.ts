@@ -191,7 +191,7 @@ class Probe {
     const sold = tokensOf(order)
     if (size?.kind !== 'tokens' || sold === 0n) return
     const counts = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
-    // Two sales that contradict each other prove nothing.
+    // If two sales contradict each other, neither of them proves the unit.
     this.#isContradicted = this.#sellNumber !== null && this.#sellNumber !== counts
     this.#sellNumber = this.#isContradicted ? null : counts
     if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')

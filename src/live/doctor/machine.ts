@@ -227,7 +227,8 @@ export interface JournalFinding {
   readonly undecided: number
 }
 
-/** Free space below which the tape is no longer written. `ENTRY_BYTES`: free space below which entries stop. */
+/** Free space below which market rows are no longer recorded, bytes. `ENTRY_BYTES`: free space below which entries
+ *  stop. */
 const TAPE_BYTES = 512 * 2 ** 20
 const ENTRY_BYTES = 128 * 2 ** 20
 
@@ -245,7 +246,11 @@ export function journalVerdict(journal: JournalFinding): Check {
   const open = ordersOpen === 0 ? '' : `, ${counted(ordersOpen, 'order')} open, ${undecided} undecided`
   const intact = `${path}: intact, not in use${open}`
   if (endedInOrder) return ok('journal', intact)
-  return warn('journal', `${intact}; the last run crashed or was killed`, 'nothing to do: the next run recovers')
+  return warn(
+    'journal',
+    `${intact}; the last run crashed or was killed`,
+    'nothing to do: the next run recovers the orders from the journal',
+  )
 }
 
 export function diskVerdict({ path, freeBytes }: Pick<JournalFinding, 'path' | 'freeBytes'>): Check {

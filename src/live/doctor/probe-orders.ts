@@ -56,7 +56,7 @@ export class ProbeOrders {
     void running.ended.then(({ message }) => this.#stop(message))
   }
 
-  /** Ends the probe in the normal way. After this call, an event that stops a probe no longer throws. */
+  /** Ends the probe in the normal way. After this call, an event that would have stopped the probe is ignored. */
   end(): void {
     this.#hasEnded = true
   }

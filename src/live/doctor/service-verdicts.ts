@@ -102,7 +102,7 @@ export interface NeedFinding {
 export function needsVerdict(need: NeedFinding): Check {
   const { requestsPerMinute, sockets, connections, positions, keys, largestBuyLamports, maxBuyLamports } = need
   const held = positions === null ? 'an unlimited number of positions' : counted(positions, 'position')
-  const found = `${counted(keys, 'subscription')} on ${sockets} of ${connections} connections; up to ${held} to sell at once with ${requestsPerMinute} requests per minute`
+  const found = `${counted(keys, 'subscription')} on ${sockets} of ${connections} connections; up to ${held} to sell together with ${requestsPerMinute} requests per minute`
   if (largestBuyLamports > maxBuyLamports)
     return warn(
       'needs',
@@ -150,7 +150,11 @@ export function feedVerdict({ state, seconds: looked, rows, kinds, misfits, noti
       'Sluice drops and counts such frames; please report them',
     )
   if (rows === 0)
-    return warn('feed', `live, but no row in ${looked.toFixed(1)} s`, 'run doctor again when the market is active')
+    return warn(
+      'feed',
+      `live, but no market row in ${looked.toFixed(1)} s`,
+      'run doctor again when the market is active',
+    )
   return ok('feed', drift.length === 0 ? found : `${found}; ignored as unknown: ${list(drift)}`)
 }
 
@@ -171,7 +175,7 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
     ? ''
     : isSol
       ? '; the price is in SOL too'
-      : `; the quoted price is ${times} times as high, so it is in another currency`
+      : `; the quoted price is ${times} times the price in SOL, so it is in another currency`
   const by = {
     probed: 'a probe on the chain',
     seen: counted(prints, 'print'),
@@ -207,7 +211,7 @@ export function sellNumberVerdict({ unit, by, contradicts, live }: SellNumberFin
   if (unit !== null)
     return ok(
       name,
-      `the service reads it in ${counts}, according to ${by === 'probe' ? 'a probe' : 'service.units.sell'}`,
+      `the service reads the number as ${counts}, according to ${by === 'probe' ? 'a probe' : 'service.units.sell'}`,
     )
   const found = 'unit unknown; partial sales are sent as a percentage with two decimals'
   return live
@@ -261,8 +265,8 @@ export function recordVerdict(record: RecordFinding): Check {
   return ok(name, before === undefined ? found : `${found}; unchanged`)
 }
 
-/** Fields that the answer has gained (+) or lost (-). Fields inside the items of a list count only if the list had
- *  items in both answers. */
+/** Fields that the answer has gained (+) or lost (-). Fields inside the elements of a list count only if the list had
+ *  elements in both answers. */
 export function driftOf(before: readonly string[], now: readonly string[]): string[] {
   const isListEmpty = (field: string, shape: readonly string[]): boolean => {
     const end = field.lastIndexOf('[]')

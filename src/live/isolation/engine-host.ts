@@ -18,7 +18,7 @@ export type StartOf = (recovered: Recovered) => StartInput
 export interface Isolation {
   /** Whether the engine runs in its own thread, so that a failing strategy cannot stop the other bots. */
   readonly isolate?: boolean
-  /** Memory limits of that thread. */
+  /** Memory limits of the engine's thread. */
   readonly memory?: MemoryLimits
 }
 

@@ -38,7 +38,7 @@ export interface BeginMessage {
   readonly seq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** Path of the journal whose tape warms the strategies up. */
+  /** Path of the journal. The strategies are warmed up with the market rows that it contains. */
   readonly journal: string
   readonly memory: MemoryLimits
   readonly inspects: boolean
@@ -46,7 +46,7 @@ export interface BeginMessage {
 
 export interface RowsMessage {
   readonly kind: 'rows'
-  /** Shared memory of the block in the first message about the block; null in later messages. */
+  /** Shared memory of the block. Only the first message about a block contains it; in later messages it is null. */
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
@@ -89,8 +89,8 @@ export interface EngineThreadEvents {
   died(death: Death): void
 }
 
-/** The main thread ends the thread when it uses this many times its memory limit. Between the limit and this value, the
- *  thread itself looks for the bot that uses the memory. */
+/** The main thread ends the engine's thread when that thread uses this many times its memory limit. Between the limit
+ *  and this value, the engine's thread itself looks for the bot that uses the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, readings() {}, log() {}, died() {} }
@@ -112,7 +112,8 @@ export class EngineThread implements EngineLink {
   #death: Death | undefined
   #block: LiveBlock | undefined
 
-  /** `entry`: URL of the module that the thread runs. `journal`: path of the journal with the tape. */
+  /** `entry`: URL of the module that the thread runs. `journal`: path of the journal, which contains the market rows
+   *  for the warm-up. */
   constructor(entry: URL, journal: string, memory: MemoryLimits) {
     const { port1, port2 } = new MessageChannel()
     const workerData: EngineThreadStart = { port: port2, bell: this.#bell, cells: this.cells }

@@ -1,6 +1,6 @@
 // Worker thread of an engine. After `begin` it no longer uses its event loop: it sleeps until the main thread
-// increments the shared counter `bell`, so that only handlers run in it. Work that a strategy starts for later (a
-// promise, its own timer) never runs.
+// increments the shared counter `bell`, so that only handlers run in it. Code that a strategy schedules for later (the
+// callback of a promise or of a timer of its own) never runs.
 import { isDeepStrictEqual } from 'node:util'
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
@@ -33,20 +33,21 @@ const DEADLINE_MS = 500
 /** Number of market rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Value in `tokens` for a mint number that the main thread has given to no mint. */
+/** An element of `tokens` has this value if its index is not the number of a mint. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
-/** The number that this thread has given to each mint, by the mint's number in the main thread. */
+/** This thread numbers the mints itself. The array maps the number of a mint in the main thread to its number in this
+ *  thread. */
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
 /** The prices and values of positions that this thread sent last. */
 let sent: readonly OwnedReading[] = []
 let memory: MemoryGuard
-/** Finds the strategy's code in a stack. It is created before the globals are frozen, because it asks Node for longer
- *  stacks. */
+/** Finds the strategy's code in a stack. It is created before the globals are frozen, because it raises
+ *  `Error.stackTraceLimit`. */
 const thrownAt = stackReader()
 cells[Cell.thread] = threadId()
 takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))
@@ -101,8 +102,8 @@ async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<str
   return strategies
 }
 
-/** Feeds the warm-up to the strategies; this thread reads it from the tape itself. Returns the number of market
- *  rows. */
+/** Passes the recorded market rows of the warm-up to the strategies. This thread reads the rows from the journal
+ *  itself. Returns the number of rows. */
 function warm(engine: Engine, journal: string, range: StartInput['warm']): number {
   if (range.from > range.to) return 0
   const reader = openReader(journal)

@@ -21,9 +21,10 @@ const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
-  /** Called with every input after the engine has answered it, in the order of inputs and market rows. */
+  /** Called with every input after the engine has answered it. The calls have the order in which the engine received
+   *  the inputs. */
   readonly heard: (input: Input) => void
-  /** Path of the journal with the tape. */
+  /** Path of the journal, which also contains the recorded market rows (the tape). */
   readonly journalPath: string
   readonly memory?: MemoryLimits | undefined
   /** Reads the journal and returns the input that starts an engine from the recovered state. */
@@ -69,8 +70,8 @@ export class IsolatedSegment implements AnySegment {
     })
   }
 
-  /** Starts the first engine with the recovered money. Its thread warms the strategies up itself. Returns the number of
-   *  warm-up rows. */
+  /** Starts the first engine with the recovered state. The engine's thread itself reads the market rows that warm the
+   *  strategies up. Returns the number of these rows. */
   begin(start: StartInput): Promise<number> {
     this.#stopped = new StoppedBots(start.bots)
     this.#bots = start.bots.map(({ name }) => name)
@@ -253,9 +254,9 @@ export class StoppedBots {
   }
 }
 
-/** Collects the high-water marks (highest prices) of positions from an engine in another thread: of each position the
- *  last mark that the journal does not contain yet. When a position closes, its mark is dropped, because a mark that is
- *  written later would apply to the next position in the same mint. */
+/** Collects the high-water marks (highest prices) of open positions from an engine in another thread. Keeps for each
+ *  position only the last mark, until it is written to the journal. When a position closes, its mark is dropped.
+ *  Otherwise it could be written later and would apply to the next position in the same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 
@@ -269,7 +270,7 @@ export class HighMarks {
       if (output.kind === 'position' && output.position.state === 'closed') this.#byPosition.delete(output.position)
   }
 
-  /** Returns all marks and removes them. */
+  /** Returns all high-water marks and removes them. */
   take(): Mark[] {
     const marks = [...this.#byPosition.values()]
     this.#byPosition = new ByMint()

@@ -25,9 +25,10 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Checks the memory of this thread between two handlers; the check takes almost no time until a limit is exceeded.
- *  With `inspects`, it also finds the bot that uses the memory: it counts the buffers of each handler and samples the
- *  heap allocations. This takes time, so `inspects` is set only for the engine that follows a breach. */
+/** Checks between two handlers whether this thread has exceeded a memory limit, which takes almost no time. With
+ *  `inspects`, it also finds the bot that uses the memory: it counts the buffers of each handler and samples the heap
+ *  allocations. This takes time, so `inspects` is set only for an engine that replaces one that has exceeded a limit.
+ *  */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined

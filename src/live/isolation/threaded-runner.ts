@@ -10,11 +10,12 @@ import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
  *  for at most this many rows. */
 const ROWS_AHEAD = 64
 
-/** An engine in another thread. It receives and answers all items in order. */
+/** An engine in another thread. It answers everything that it receives, in the order of receipt. */
 export interface EngineLink {
   /** Starts the engine, which answers with `begun`. */
   begin(seq: Seq, time: Millis, start: StartInput): void
-  /** Sends market rows. The engine answers with `did`, once for each row with a decision and once at the end. */
+  /** Sends market rows. The engine answers with `did`: once for each row with a decision, and once at the end of the
+   *  rows. */
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   /** Sends an input, which the engine answers with `did`. */
   input(seq: Seq, time: Millis, input: Input): void
@@ -23,7 +24,8 @@ export interface EngineLink {
 export interface ThreadedRunnerOptions extends EffectsOptions {
   /** Called with every batch of market rows; see `observe` of `Runner`. */
   readonly observe: (block: Block, from: number, to: number) => void
-  /** Called with every input, in the order of inputs and of the market rows that `observe` receives. */
+  /** Called with every input after the engine has answered it. Calls of `heard` and `observe` have the order in which
+   *  the engine received the inputs and market rows. */
   readonly heard: (input: Input) => void
   readonly firstSeq: Seq
   readonly lastTime: Millis
@@ -31,7 +33,7 @@ export interface ThreadedRunnerOptions extends EffectsOptions {
   readonly decided: (us: number) => void
 }
 
-/** Market rows or an input for the engine. They get their number (seq) when they are sent. */
+/** Market rows or an input for the engine. A number (seq) is assigned to them when they are sent. */
 type Given =
   | {
       readonly kind: 'rows'
@@ -43,9 +45,9 @@ type Given =
     }
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
-/** A `Runner` for an engine in another thread. Only after the engine has answered an item, the item is journaled and
- *  observed, and its decisions are carried out. An engine may therefore be lost at any instant: unanswered items wait
- *  here for the next engine, which recovers from the journal. */
+/** A `Runner` for an engine in another thread. An input or a market row is journaled and observed, and its decisions
+ *  are carried out, only after the engine has answered it. An engine may therefore be lost at any instant: everything
+ *  unanswered waits here for the next engine, which recovers from the journal. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -53,17 +55,17 @@ export class ThreadedRunner implements Sink {
   #link: EngineLink | undefined
   #start: { readonly seq: Seq; readonly time: Millis; readonly input: StartInput } | undefined
   #given = new Fifo<Given>()
-  /** Number of market rows in `#given`. */
+  /** Number of market rows that were sent to the engine and are not answered yet. */
   #rowsAhead = 0
   /** Number of market rows that were answered and observed since the start. */
   #rowsHandled = 0
-  /** Items that arrived while there was no engine, or while the engine had not answered the maximum number of market
-   *  rows. */
+  /** Inputs and groups of market rows that wait to be sent, because there is no engine, or because the engine has not
+   *  answered ROWS_AHEAD market rows yet. */
   #waiting = new Fifo<Given>()
   /** Number that the next market row or input receives when it is sent. */
   #nextSeq: Seq
   #lastTime: Millis
-  /** Number and time of the item that was answered last. */
+  /** Number and time of the market row or input that was answered last. */
   #answered: { seq: Seq; time: Millis }
 
   constructor(options: ThreadedRunnerOptions) {
@@ -74,7 +76,8 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq: options.firstSeq - 1, time: options.lastTime }
   }
 
-  /** Accepts all the given market rows at once. Returns `to`, the index after the last of them. */
+  /** Accepts the market rows of a block from the index `from` up to, but not including, the index `to`. Returns `to`.
+   *  */
   rows(block: Block, from: number, to: number): number {
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not contain')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
@@ -85,7 +88,8 @@ export class ThreadedRunner implements Sink {
     this.#take(asGiven(input))
   }
 
-  /** Starts a new engine with the money in the journal. Items that arrive before it has begun wait. */
+  /** Starts a new engine with the state that the journal contains. Inputs and market rows that arrive before the engine
+   *  has begun must wait. */
   begin(link: EngineLink, input: StartInput): void {
     assert(this.#link === undefined, 'an engine runs already')
     const { clock } = this.#options
@@ -95,7 +99,8 @@ export class ThreadedRunner implements Sink {
   }
 
   /** Called when the engine has begun and its strategies are warmed up. Sends the inputs that every new engine needs
-   *  (`StandingInputs`), then an operator's commands that wait, then the other waiting items. */
+   *  (`StandingInputs`), then the commands of an operator that wait, then the other inputs and market rows that wait.
+   *  */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
     assert(start !== undefined, 'no engine was started')
@@ -118,17 +123,17 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** Called when the engine has answered an item, which is an input or a group of rows. All items before number `next`
-   *  are then answered. */
+  /** Called when the engine has answered the oldest unanswered input, or rows of the oldest unanswered group of market
+   *  rows. `next`: for rows, the index in the block after the last answered row. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
-    assert(one !== undefined, 'the engine answered an item that was not sent')
+    assert(one !== undefined, 'the engine answered something that was not sent')
     if (one.kind === 'input') this.#didInput(one, outputs)
     else this.#didRows(one, next, outputs)
     this.#giveMore()
   }
 
-  /** Called when the engine is lost. Its unanswered items wait for the next engine. */
+  /** Called when the engine is lost. The inputs and market rows that it has not answered wait for the next engine. */
   lost(): void {
     this.#link = undefined
     this.#start = undefined
@@ -139,7 +144,7 @@ export class ThreadedRunner implements Sink {
     this.#waiting = unanswered
   }
 
-  /** Time for which the oldest unanswered item has waited, ms. */
+  /** Time for which the oldest unanswered input or market row has waited, ms. */
   get lagMs(): number {
     const oldest = this.#given.peek() ?? this.#waiting.peek()
     return oldest === undefined ? 0 : performance.now() - oldest.at
@@ -149,7 +154,7 @@ export class ThreadedRunner implements Sink {
     return this.#rowsHandled
   }
 
-  /** Whether every item was answered. */
+  /** Whether an engine runs and has answered all market rows and inputs. */
   get isIdle(): boolean {
     return this.#link !== undefined && this.#given.length === 0 && this.#waiting.length === 0
   }
@@ -175,9 +180,9 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Gives an item its number and time, and sends it. If market rows have an older time than an input that was sent
-   *  before them, they get the time of that input. The time is changed in the block, because the journal stores the
-   *  block. */
+  /** Gives an input or a group of market rows its number and its time, and sends it. If market rows have an older
+   *  time than an input that was sent before them, they get the time of that input. The time is changed in the block,
+   *  because the journal stores the block. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)
@@ -235,11 +240,11 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** Maximum number of inputs about mints that are kept. It is the same number as in an engine. */
+/** Maximum number of inputs about mints that are kept. An engine has the same limit. */
 const MINTS_KEPT = 1000
 
-/** Inputs whose effect an engine keeps although the journal does not store them for a restart. A new engine receives
- *  them again. */
+/** Inputs that change the state of an engine and that a new engine cannot recover from the journal. They are kept here,
+ *  and a new engine receives them again. */
 export class StandingInputs {
   readonly #byKey = new Map<string, Input>()
 

@@ -5,17 +5,19 @@ const EVERY_MS = 20
 /** If the process grows by more than this during one handler, the thread is ended: the computer's memory could be
  *  exhausted before the deadline. */
 const MOST_GROWTH_MB = 1024
-/** A thread that received little processor time may exceed its deadline by this factor. */
+/** A thread that received little processor time counts as late only after this many deadlines. */
 const MOST_DEADLINES = 10
 
-/** Watches a thread from the main thread. It counts its own polls instead of reading a clock, so that no handler counts
- *  as late because the whole computer or the main thread has paused. A thread counts as late only if it ran for at
- *  least half of the time, or slept all the time. */
+/** Detects from the main thread that a handler in a watched thread has exceeded its deadline. It counts its own polls
+ *  instead of reading a clock, so that a pause of the whole computer or of the main thread does not make a handler
+ *  late. After the deadline, a handler is late in three cases: its thread has used the processor for half of the
+ *  deadline, it has slept all the time, or MOST_DEADLINES deadlines have passed. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void
   readonly #usageOf: (thread: number) => ThreadUsage | undefined
-  /** Number of polls at which a bot was running since the last progress, by the bot's index. */
+  /** For each bot's index, the number of polls that found a handler of this bot running since the thread last made
+   *  progress. */
   readonly #seen = new Map<number, number>()
   #progress = 0
   #looks = 0
@@ -24,7 +26,8 @@ export class Watchdog {
   #rssMb = 0
   #isOver = false
 
-  /** `stuck` is called once when the thread is late, with the bot that was seen most often; -1 if no handler ran. */
+  /** `stuck` is called once when the thread is late. `bot`: index of the bot that most polls found running; -1 if no
+   *  handler ran. `ms`: time for which the thread has made no progress. */
   constructor(cells: Int32Array, stuck: (bot: number, ms: number) => void, usageOf = threadUsage) {
     this.#cells = cells
     this.#stuck = stuck
@@ -74,7 +77,7 @@ function rssMb(): number {
   return process.memoryUsage.rss() / 2 ** 20
 }
 
-/** Processor time of a thread, ms, and whether the thread sleeps because it waits. */
+/** Processor time that a thread has used, ms (`cpuMs`), and whether the thread waits at the moment (`sleeps`). */
 export interface ThreadUsage {
   readonly cpuMs: number
   readonly sleeps: boolean

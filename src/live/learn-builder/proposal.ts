@@ -76,7 +76,7 @@ function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput[
 function whyUnsaid({ id, repeated }: ProgramFinding): string {
   return repeated
     ? `${id} is called several times in one transaction, but a policy cannot permit two trades`
-    : `the samples give ${id} the mint and the wallet at different positions of its accounts, which a policy cannot describe`
+    : `the mint and the wallet are not at the same positions among the accounts of ${id} in all samples, which a policy cannot describe`
 }
 
 function unsaidOfHanded(findings: Findings): string[] {

@@ -111,8 +111,8 @@ export class Confirmations {
   }
 }
 
-/** Returns the command that the words describe. Throws a SluiceError if it is incomplete, or if no bot holds its
- *  mint. */
+/** Returns the command with this name and these arguments. Throws a SluiceError if the command is incomplete, or if no
+ *  bot holds the mint that the command names. */
 function commandOf(name: string, [first = '', second = '']: readonly string[], view: View): RemoteCommand {
   if (name === '/halt') return { command: 'halt', ...only(first, view) }
   if (name === '/resume') return { command: 'resume', ...only(first, view) }

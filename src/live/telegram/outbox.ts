@@ -156,7 +156,8 @@ export class Outbox {
       return undefined
     }
     const reason = called.kind === 'lost' ? called.reason : `${called.status} ${called.text}`
-    if (this.#failures++ === 0) log.warn(`telegram: messages are not delivered: ${reason}; they wait`)
+    if (this.#failures++ === 0)
+      log.warn(`telegram: messages cannot be sent: ${reason}; Sluice keeps them and tries again`)
     const asked = called.kind === 'refused' ? called.retryMs : undefined
     return asked ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(this.#failures - 1, 10), LONGEST_WAIT_MS)
   }

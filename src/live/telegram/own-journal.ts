@@ -4,7 +4,7 @@ import { type OwnCommand, runOwnCommand } from '../own-command.ts'
 
 const LONGEST_MS = 30_000
 const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
-/** Number of characters that are shown of an answer if the command prints more than is accepted. */
+/** If the output of a command is longer than Sluice accepts, this number of characters of it is shown. */
 const MOST_SHOWN = 3_500
 /** Maximum number of unanswered questions, including the one that is being answered. */
 const MOST_WAITING = 3
@@ -27,7 +27,7 @@ export class OwnJournal {
     this.#program = program
   }
 
-  /** Ends the process that answers a question. Otherwise, the end of this process would have to wait for it. */
+  /** Ends the child process that answers a question, so that this process can exit without waiting for it. */
   close(): void {
     this.#isClosed = true
     this.#running?.kill()

@@ -46,15 +46,16 @@ const GATHER_MS = 2_000
 const MOST_GATHERED = 100
 /** A long poll ends after this time without a message. */
 const POLL_SECONDS = 25
-/** Maximum number of messages in the answer to a poll. After a failure, messages are requested one at a time,
- *  because one message always fits into the longest answer that is accepted. */
+/** Maximum number of messages in the answer to a poll. After a failure, messages are requested one at a time, because
+ *  an answer with one message is never too long to be accepted. */
 const MOST_UPDATES = 4
 /** Shortest time between two polls, so that strangers who write to the Telegram bot cannot keep the process busy. */
 const POLL_EVERY_MS = 1_000
 /** A message that is older than this is not answered, because it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
 const CONFLICT_WAIT_MS = 10_000
-/** A conflict is over if no poll was refused for this time. */
+/** A conflict with another program that polls for the same Telegram bot is over if no poll was refused because of it
+ *  for this time, ms. */
 const CONFLICT_OVER_MS = 300_000
 const REFUSED_WAIT_MS = 60_000
 const STRANGER_EVERY_MS = 60_000
@@ -181,8 +182,8 @@ export class Telegram {
       // The next poll confirms the update, so a command is in the journal before Telegram deletes its update.
       await this.#take(update, served).catch((error) => this.#failed(error))
     }
-    // Only the ids of this answer count, not the highest id ever seen: after a week without updates, Telegram may
-    // continue with a lower id.
+    // The offset is computed from the ids of this answer, not from the highest id ever seen: after a week without
+    // updates, Telegram may continue with a lower id.
     if (ids.length > 0) this.#offset = Math.max(...ids) + 1
     return 0
   }
@@ -255,7 +256,7 @@ export class Telegram {
 
   /** Logs a message that could not be answered. The process and the polls continue. */
   #failed(error: Error): void {
-    this.#parts.log.warn({ error: error.stack }, 'telegram: a message could not be answered, because a step failed')
+    this.#parts.log.warn({ error: error.stack }, 'telegram: a message could not be answered because of an error')
   }
 
   #garbage(): void {

@@ -182,7 +182,7 @@ describe('the service', () => {
     [
       'a configuration that needs less than the plan allows',
       needsVerdict(need),
-      /^ok: 1 subscription on 1 of 5 connections; up to 5 positions to sell at once/,
+      /^ok: 1 subscription on 1 of 5 connections; up to 5 positions to sell together/,
     ],
     [
       'a configuration with unlimited positions',
@@ -206,7 +206,7 @@ describe('the service', () => {
       feedVerdict({ ...feed, misfits: [['price', 3]] }),
       /^warn: .*; invalid frames: price 3$/,
     ],
-    ['a live feed without a row', feedVerdict({ ...feed, rows: 0 }), /^warn: live, but no row in 2\.0 s$/],
+    ['a live feed without a row', feedVerdict({ ...feed, rows: 0 }), /^warn: live, but no market row in 2\.0 s$/],
     [
       'a feed that is not live',
       feedVerdict({ ...feed, state: 'subscribing', rows: 0, notices: ['why'] }),
@@ -220,7 +220,7 @@ describe('the service', () => {
     [
       'a feed with prices in dollars',
       unitsVerdict({ amount: 'probed', quotedPerSol: 150, prints: 20 }),
-      /^ok: .*; the quoted price is 150 times as high, so it is in another currency$/,
+      /^ok: .*; the quoted price is 150 times the price in SOL, so it is in another currency$/,
     ],
     [
       'units that the configuration sets',
@@ -235,7 +235,7 @@ describe('the service', () => {
     [
       'a unit of sales that a probe proved',
       sellNumberVerdict({ ...sell, unit: 'tokens', by: 'probe' }),
-      /^ok: the service reads it in whole tokens, according to a probe$/,
+      /^ok: the service reads the number as whole tokens, according to a probe$/,
     ],
     ['an unknown unit of sales for a live bot', sellNumberVerdict(sell), /^warn: unit unknown/],
     ['an unknown unit of sales for paper bots', sellNumberVerdict({ ...sell, live: false }), /^ok: unit unknown/],
@@ -335,7 +335,7 @@ describe('the chain', () => {
     [
       'a wallet that covers only one buy',
       walletVerdict({ ...wallet, lamports: 5e8 }),
-      /^warn: .*all positions at once need up to 1 SOL$/,
+      /^warn: .*all positions together need up to 1 SOL$/,
     ],
     [
       'a wallet that covers no buy',

@@ -110,7 +110,7 @@ test('an outage of Telegram is logged once, and the message after it has a limit
     await rig.pass(60_000)
   }
   expect(rig.lines.toSorted()).toEqual([
-    'telegram: messages are not delivered: connect ECONNREFUSED; they wait',
+    'telegram: messages cannot be sent: connect ECONNREFUSED; Sluice keeps them and tries again',
     'telegram: questions are not answered: connect ECONNREFUSED; Sluice tries again. Trading continues',
   ])
   rig.instead = () => undefined
