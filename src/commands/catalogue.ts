@@ -1,7 +1,7 @@
 import type { Command } from './options.ts'
 
-/** A command with its name and arguments. Its options are in its own module, which is loaded only to run it or to show
- *  its help. */
+/** A command with its name and arguments. Its options are in the module of the command, which is loaded only if the
+ *  command is run or if its help is shown. */
 export interface CatalogueEntry {
   readonly name: string
   readonly arguments?: string
@@ -57,7 +57,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'service',
       arguments: '<what> <file...>',
-      about: 'write a hardened systemd unit that runs bots: `service install FILE...`; it starts nothing',
+      about: 'write a hardened systemd unit that runs bots: `service install FILE...`; does not start the bots',
       load: () => import('./deploy/service.ts'),
     },
     {
@@ -116,7 +116,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
   'Read a journal:': [
     {
       name: 'replay',
-      about: 'repeat each recorded run, compare every decision, and prove every row of the journal',
+      about: 'repeat each recorded run, compare every decision, and check every row of the journal',
       load: () => import('./research/replay.ts'),
     },
     {
@@ -196,7 +196,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     },
     {
       name: 'report',
-      about: 'show the profit and the costs of each bot, by reason and by token',
+      about: 'show the profit and the costs of each bot, by exit reason and by token',
       load: () => import('./journal/report.ts'),
     },
     {
@@ -270,7 +270,7 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     {
       name: 'resolve',
       arguments: '<order>',
-      about: 'show the evidence for an undecided order, or decide it by hand',
+      about: 'show the evidence for an undecided order, or decide yourself whether it executed',
       load: () => import('./trade/resolve.ts'),
     },
     {

@@ -12,8 +12,8 @@ export async function parse(args: readonly string[]): Promise<number> {
     .showHelpAfterError('(sluice --help lists the commands)')
     .exitOverride()
   program.helpInformation = () => helpText()
-  // All other commands are declared without their options, so that the parser can suggest a name for a misspelled
-  // command.
+  // Only the given command is declared with its options. The other commands are declared too, so that the parser can
+  // suggest a name for a misspelled command.
   for (const entry of Object.values(catalogue).flat()) {
     const declared = declare(program, entry)
     if (entry.name !== args[0]) continue

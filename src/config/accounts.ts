@@ -38,7 +38,7 @@ export function walletOf(
   return walletCalled(wallets, wallet)
 }
 
-/** Returns the wallet of this name, '' for the only wallet of a configuration without names. */
+/** Returns the wallet of this name. If the configuration names no wallets, the name of its only wallet is ''. */
 export function walletCalled<W extends { readonly name: string }>(wallets: readonly W[], name: string): W {
   const found = wallets.find((wallet) => wallet.name === name)
   assert(found !== undefined, `there is no wallet ${name}`)

@@ -26,7 +26,7 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
     : undefined
 }
 
-/** Returns the problem of an address at which browsers reach a page of ours; undefined if it is valid. */
+/** Returns the problem of the address at which browsers reach the desk (`desk.origin`); undefined if it is valid. */
 export function originProblem(text: string): string | undefined {
   const problem = openAddressProblem(text, 'https')
   if (problem) return problem

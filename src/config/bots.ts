@@ -82,8 +82,8 @@ async function botOf(
     : isMap(given)
       ? checkParams(strategy, given, document, path, cwd)
       : { params: {}, errors: [] }
-  // A bot whose defaults do not fit the schema is not built, because it would be checked with values that its author
-  // did not choose.
+  // A bot whose defaults do not fit the schema is not built, because it would be checked with values that the author of
+  // the file did not choose.
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}

@@ -72,8 +72,8 @@ function lamportsOr<T>(sol: number | undefined, otherwise: T): Lamports | T {
   return sol === undefined ? otherwise : solToLamports(sol)
 }
 
-// Schema of builder-policy.yaml, which lists the permitted contents of a transaction. Every key is optional; an absent
-// key permits nothing.
+// The following schemas are parts of the schema of builder-policy.yaml, which lists the permitted contents of a
+// transaction. Every key is optional; an absent key permits nothing.
 const address = z.string().refine(isPublicKey, { error: 'expected an address: base58 of 32 bytes' })
 const addresses = z.array(address).max(256)
 const sol = z.number().min(0).max(MOST_SOL)

@@ -27,11 +27,12 @@ export interface Certificate {
 
 type DeskTls = NonNullable<DeskConfig['tls']>
 
-/** A certificate or a key that cannot be used. The message names the key of the YAML, the file, cause and remedy. */
+/** A certificate or a key that cannot be used. The message names the key of the configuration, the file, the cause and
+ *  the remedy. */
 export class CertificateError extends SluiceError {
-  /** Key of the YAML that names the file. */
+  /** Key of `desk.tls` in the configuration that names the file. */
   readonly at: keyof DeskTls
-  /** The message without the key of the YAML. */
+  /** The message without the key of the configuration. */
   readonly problem: string
 
   constructor(at: keyof DeskTls, file: string, problem: string, exitCode: ExitCode = ExitCode.usage) {

@@ -28,8 +28,8 @@ export interface Config {
   readonly metrics?: MetricsConfig
   readonly desk: DeskConfig
   readonly bots: readonly BotConfig[]
-  /** Entries of each filter list, by the path of its file as written in the configuration. A running process reads a
-   *  changed file again. */
+  /** Entries of each filter list, by the path of its file as written in the configuration. While bots run, Sluice reads
+   *  a file again if it has changed. */
   readonly lists: Map<string, readonly string[]>
   /** Warnings about settings that are valid but probably a mistake. */
   readonly warnings: readonly ConfigError[]
@@ -98,7 +98,8 @@ export interface WalletConfig {
   /** For the local executor, instead of `keypairPath`: absolute path of the socket of `sluice signer`. */
   readonly signerPath?: string
   readonly caps: SignerCaps
-  /** Limits that apply to the sum of all bots of the wallet. On paper, a wallet without a name serves one bot. */
+  /** Limits that apply to the sum of all bots of the wallet. Paper bots share only a wallet that has a name. Without
+   *  one, each paper bot has an account of its own, and these limits apply to each of them. */
   readonly limits: WalletLimits
 }
 
@@ -154,7 +155,7 @@ export interface MetricsConfig {
 /** Settings of the desk: the address at which it is served, and who may reach it. */
 export interface DeskConfig {
   readonly port: number
-  /** Whether a file sets the port. If not, the next free port is used. */
+  /** Whether a file sets the port. If none does and `port` is in use, the first free port after it is used. */
   readonly isPortFixed: boolean
   readonly bind: string
   readonly readOnly: boolean
@@ -184,8 +185,9 @@ export interface BotConfig extends EffectiveExits {
   /** For each source of the strategy, by its name: where its data comes from. Absent if the strategy has no sources. */
   readonly sources?: Readonly<Record<string, SourceConfig>>
   readonly paper: PaperConfig
-  /** Fees that quotes include, derived from `paper`, `orders` and `exitOrders`. Absent in the replay of an old run
-   *  whose quotes contained only the venue's fee, the base fee and the rent. */
+  /** Fees that the quotes of `bot.quoteBuy` and `bot.quoteSell` include, derived from `paper`, `orders` and
+   *  `exitOrders`. Absent only in the replay of an old run: its quotes contained only the venue's fee, the base fee and
+   *  the rent. */
   readonly quoteFees?: QuoteFees
   readonly at: Position
 }

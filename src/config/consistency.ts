@@ -87,8 +87,8 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   return warnings
 }
 
-/** Warns of caps that are lower than the limits, because the signer would then refuse transactions that the limits
- *  permit, including sales. */
+/** Warns if the caps of the signer are lower than the limits of the bot, because the signer would then refuse
+ *  transactions that the limits permit, including sales. */
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   const { service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
@@ -110,8 +110,8 @@ function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[
 }
 
 /** Returns the sections of a file that the sandbox ignores, because the sandbox has a chain and wallets of its own. The
- *  limits of a wallet still apply, so a section with only limits is not returned, and neither is an empty entry of
- *  `wallets`. */
+ *  limits of a wallet apply on the sandbox too. Therefore, a wallet that has only limits is not returned. An empty
+ *  entry of `wallets` is not returned either. */
 function ignoredBySandbox({ chain, wallet, wallets = {} }: ConfigFile['sections']): Path[] {
   const isLimitsOnly = (one: object): boolean => Object.keys(one).every((key) => key === 'limits')
   const named = Object.entries(wallets).filter(([, one]) => !isLimitsOnly(one))
@@ -158,7 +158,7 @@ export function deskDanger({ bind, tls, proxy, origin }: DeskConfig): string | u
   return `${bind} would let other machines reach the desk without encryption: set desk.origin with desk.tls or desk.proxy, or bind it to 127.0.0.1`
 }
 
-/** Warns of a desk that a run will not serve, and of an origin that has no effect. */
+/** Warns if a run would refuse to serve the desk, and if `desk.origin` has no effect. */
 export function deskWarnings(files: readonly ConfigFile[]): ConfigError[] {
   return files.flatMap(({ document, sections }) => {
     if (sections.desk === undefined) return []

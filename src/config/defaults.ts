@@ -89,7 +89,8 @@ function rpcUrl(text: string, cwd: string): Secret {
   return secretFrom(text, cwd, rpcAddressProblem)
 }
 
-/** Returns the wallets by name, or the only one with the name ''. */
+/** Returns the wallets of the section `wallets`. Without this section, returns only the wallet of the section `wallet`,
+ *  with the name ''. */
 export function walletsFrom({ wallet, wallets }: Pick<FileInput, 'wallet' | 'wallets'>, cwd: string): WalletConfig[] {
   if (wallets === undefined) return [walletFrom(wallet, cwd)]
   return Object.entries(wallets).map(([name, input]) => walletFrom(input, cwd, name))
@@ -150,8 +151,8 @@ export function metricsFrom(input: FileInput['metrics'], cwd: string): MetricsCo
   return input && { token: secretFrom(input.token, cwd, scrapeTokenProblem) }
 }
 
-/** Returns the problem of a token for scrapers; undefined if it is valid. The desk's thread holds only the hash of the
- *  token. A token of 32 random characters cannot be found from its hash. */
+/** Returns the problem of a token for scrapers; undefined if it is valid. At least 32 random characters are required,
+ *  because the desk's thread has the hash of the token, and a shorter token could be guessed from its hash. */
 function scrapeTokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]{32,256}$/.test(token)) return 'expected 32 to 256 characters of ASCII without spaces'
   return new Set(token).size < 10 ? 'expected a random text; `openssl rand -hex 32` prints one' : undefined
@@ -168,18 +169,21 @@ export function deskFrom(input: FileInput['desk'], cwd: string): DeskConfig {
   }
 }
 
-/** Returns the paper settings of a bot. `own`: the bot's own assumptions, which override those of the section. */
+/** Returns the paper settings of a bot. `own`: the section `paper` of the bot, which overrides the section `paper` of
+ *  the file. */
 export function paperFrom(input: FileInput['paper'], bot: string, own: BotInput['paper'] = {}): PaperConfig {
   return {
     lamports: solToLamports(input?.balanceSol ?? PAPER_DEFAULTS.balanceSol),
     seed: deriveSeed(input?.seed ?? PAPER_DEFAULTS.seed, bot),
-    // The model that the bot names replaces all assumptions of the section.
+    // If the section `paper` of a bot names a model, this model replaces all assumptions of the section `paper` of the
+    // file.
     ...fillModelFrom(own.model === undefined ? { ...input, ...own } : own),
   }
 }
 
-/** Returns the fees that quotes include: those of the bot's orders and, where an order or the service leaves a fee
- *  open, those of the fill model. */
+/** Returns the fees that the quotes of `bot.quoteBuy` and `bot.quoteSell` include. A priority fee is that of the bot's
+ *  order settings, or that of the fill model if the settings contain none. All other fees are those of the fill model.
+ *  */
 export function quoteFeesFrom(paper: FillModel, orders: OrderSettings, exitOrders: ExitOrderSettings): QuoteFees {
   const priorityFee = orders.priorityFeeLamports ?? paper.autoPriorityFeeLamports
   return {

@@ -9,7 +9,7 @@ export type ExitSource = 'bot' | 'defaults' | 'strategy'
 export interface OverriddenExit {
   readonly exit: keyof ExitRules
   readonly strategy: unknown
-  /** Value in the configuration file, which applies; `none` if the file removes the exit. */
+  /** Value in the configuration file, which overrides the strategy's value; `none` if the file removes the exit. */
   readonly file: unknown
 }
 

@@ -36,14 +36,14 @@ export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
   const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
   for (const { path, percent } of highestTargets(config.exits)) {
     if (percent >= 2 * breakEven) continue
-    const message = `${percent} % is less than twice the ${breakEven.toFixed(1)} % that fees and rent cost: raise it, or buy larger amounts`
+    const message = `${percent} % is less than twice the ${breakEven.toFixed(1)} % that fees and rent cost: raise the target, or buy larger amounts`
     warnings.push(problemAt(false, bot, config, path, message))
   }
   return warnings
 }
 
-/** Returns the profits at which everything is sold. Of `takeProfitByAge` only the first, highest target is returned,
- *  because the later targets may be below the costs on purpose. */
+/** Returns the profit targets at which a bot sells everything. Of the targets in `takeProfitByAge`, only the first and
+ *  highest one is returned, because the later targets may be below the costs on purpose. */
 function highestTargets({ takeProfitPercent, takeProfitByAge = {} }: ExitRules) {
   const [first] = Object.entries(takeProfitByAge)
   return [
@@ -76,7 +76,8 @@ function placeOf({ input, path }: CheckedBot, source: ExitSource | undefined): s
   return source === 'defaults' ? 'defaults.exits' : formatPath([...path, 'exits'])
 }
 
-/** Returns the problem of `poll` without an RPC: `poll` reads the pools over RPC. The sandbox has its own RPC. */
+/** Returns the problem of a bot with the policy `poll` if the configuration has no RPC, because `poll` reads the pools
+ *  over RPC. There is no problem with the sandbox, which has its own RPC. */
 function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
   const isThere = chain !== undefined || unfit.includes('chain')
   if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []

@@ -72,26 +72,34 @@ export const assumptions = z.strictObject({
       default: MODEL.maxLossPercent,
     },
   ),
-  venueFeePercent: key(z.number().min(0).max(50), 'Fee of the venue for a buy, and for a sale.', {
+  venueFeePercent: key(z.number().min(0).max(50), 'Fee that the venue charges for each buy and each sale.', {
     unit: 'percent',
     default: MODEL.venueFeePercent,
   }),
-  serviceFeePercent: key(z.number().min(0).max(10), 'Fee of the trading service for a buy, and for a sale.', {
-    unit: 'percent',
-    default: MODEL.serviceFeePercent,
-  }),
+  serviceFeePercent: key(
+    z.number().min(0).max(10),
+    'Fee that the trading service charges for each buy and each sale.',
+    {
+      unit: 'percent',
+      default: MODEL.serviceFeePercent,
+    },
+  ),
   baseFeeSol: key(z.number().min(0).max(1), 'Base fee of a transaction.', { unit: 'SOL', default: MODEL.baseFeeSol }),
   priorityFeeSol: key(z.number().min(0).max(1), 'Priority fee of an order with `priorityFeeSol: auto`.', {
     unit: 'SOL',
     default: MODEL.priorityFeeSol,
   }),
-  rentSol: key(z.number().min(0).max(1), 'Rent of a token account. The sale of the last token returns it.', {
-    unit: 'SOL',
-    default: MODEL.rentSol,
-  }),
+  rentSol: key(
+    z.number().min(0).max(1),
+    'Rent of a token account. The sale of all tokens of the account returns the rent.',
+    {
+      unit: 'SOL',
+      default: MODEL.rentSol,
+    },
+  ),
   deadAfterSeconds: key(
     z.number().min(1).max(3_153_600_000),
-    'Time without a print above the minimum size after which a token is worth nothing.',
+    'A token counts as worthless if it has no print above the minimum size for this time.',
     { unit: 'seconds', default: MODEL.deadAfterSeconds },
   ),
   honeypot: key(honeypot, 'Rule by which a token counts as a honeypot: a token that can be bought, but not sold.', {
@@ -106,7 +114,7 @@ export const assumptions = z.strictObject({
   ),
   impactHalvesAfterPools: key(
     z.number().min(0.01).max(1e6),
-    'The impact of an order on later orders halves each time that other traders have traded this many times the SOL in the pool.',
+    'The impact of an order on later orders halves each time that the volume of other traders reaches this many times the SOL in the pool.',
     { unit: 'pools', default: MODEL.impactHalvesAfterPools },
   ),
   noisePercent: key(
@@ -123,8 +131,8 @@ export const assumptions = z.strictObject({
 
 type Written = z.output<typeof assumptions>
 
-/** Returns the fill model of a section. A key of the section takes precedence over the same value of the model that its
- *  key `model` names. */
+/** Returns the fill model that a section of the configuration describes. The key `model` of the section selects a
+ *  predefined model, and each other key of the section replaces one value of this model. */
 export function fillModelFrom(given: Written): FillModel {
   const base = given.model === 'free' ? FREE_FILL_MODEL : DEFAULT_FILL_MODEL
   const sol = (value: number | undefined, otherwise: Lamports): Lamports =>

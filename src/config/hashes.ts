@@ -7,8 +7,8 @@ import type { BotConfig, Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 import { sourcesOf } from './strategy-sources.ts'
 
-/** Returns the hash of the settings that affect decisions. Secrets and paths are left out, so the hash stays the same
- *  when a key or a folder moves. */
+/** Returns the hash of the settings that affect decisions. Secrets and paths are left out, so the hash does not change
+ *  if a key is stored in another place or if a folder moves. */
 export function configHash({ service, chain, wallets, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,
@@ -69,8 +69,9 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sorted) ?? ''
 }
 
-/** Returns the hash of all code that decides about orders: the version of Sluice, its deciding folders, and every
- *  strategy file with its relative imports. The hash does not depend on the folder of the package. */
+/** Returns the hash of all code that decides about orders: the version of Sluice, the code in the folders of
+ *  `DECIDING_ROWS`, and every strategy file with its relative imports. The hash does not depend on the folder of the
+ *  package. */
 export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
   ours ??= hashOfDecidingRows()
   const hash = ours.copy()
@@ -100,7 +101,8 @@ function add(hash: Hash, name: string, bytes: Uint8Array | string): void {
   hash.update(`${name}\0${bytes.length}\0`).update(bytes)
 }
 
-/** Returns the hash of all files of Sluice, which also covers the fill model and the metrics of backtests. */
+/** Returns the hash of all files of Sluice. It also changes if only the fill model or the metrics of backtests change.
+ *  */
 export function sluiceHash(): string {
   const hash = createHash('sha256')
   for (const name of sourcesIn(SOURCES)) add(hash, name, readFileSync(join(SOURCES, name)))

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { LIBRARIES } from './files.ts'
 
-/** Libraries with many modules that most commands load. */
+/** Libraries that most commands load, and that consist of many modules. */
 export const JOINED = ['commander', 'yaml', 'zod'] as const
 export type Joined = (typeof JOINED)[number]
 
@@ -22,7 +22,8 @@ export function useJoinedLibraries(folder = LIBRARIES): void {
   })
 }
 
-/** Returns the URL of the joined file of each library that has one, by the URL of the library's first module. */
+/** Finds the libraries whose modules were joined into one file. Returns the URL of this file, by the URL of the main
+ *  module of the library. */
 export function joinedUrls(folder: string): ReadonlyMap<string, string> {
   const found = JOINED.flatMap((name) => {
     const { url, version } = installed(name)
@@ -36,7 +37,7 @@ export function joinedName(name: Joined, version: string): string {
   return `${name}-${version}.js`
 }
 
-/** Returns the library that this package imports: the URL of its first module, its folder and its version. */
+/** Returns the library that this package imports: the URL of its main module, its folder and its version. */
 export function installed(name: Joined): { readonly url: string; readonly folder: string; readonly version: string } {
   const url = import.meta.resolve(name)
   const end = `/node_modules/${name}/`

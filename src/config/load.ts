@@ -32,7 +32,8 @@ export interface LoadOptions {
   readonly readsPolicy?: boolean
   /** Time at which the certificate and the key of `desk.tls` must be valid; absent if they are not read. */
   readonly certificateAt?: Millis
-  /** Changes the entry of each bot after it was read, as if the files contained the result. */
+  /** Replaces the entry of each bot after the files were read. The configuration is then checked as if the files
+   *  contained the new entries. */
   readonly change?: (entry: BotEntry) => BotEntry
 }
 
@@ -90,13 +91,15 @@ async function policyOf(service: Agreed['service'], cwd: string): Promise<Policy
   return loadPolicy(file, cwd)
 }
 
-/** Returns the problems of the desk's certificate at a time: why it cannot be used, and why browsers refuse it. */
+/** Returns the problems that the desk's certificate has at the given time: why the desk cannot use it, and why browsers
+ *  refuse it. */
 async function certificateProblems(
   files: readonly ConfigFile[],
   cwd: string,
   now: Millis,
 ): Promise<Record<'errors' | 'warnings', readonly ConfigError[]>> {
-  // Only few configurations have a certificate, and Node's TLS takes 20 ms of processor time to load.
+  // Imported only here, because few configurations have a certificate, and Node's TLS takes 20 ms of processor time to
+  // load.
   const { CertificateError, validCertificate } = await import('./certificate.ts')
   const errors: ConfigError[] = []
   const warnings: ConfigError[] = []
@@ -133,7 +136,7 @@ function listsOf(
   return { lists, errors }
 }
 
-/** Returns the entries of the list in a file, or the problem of the file as text. */
+/** Returns the entries of a filter list from its file, or the problem of the file as text. */
 function readEntries(file: string, cwd: string): readonly string[] | string {
   const text = readText(file, cwd)
   if (typeof text !== 'string') return `${file}: ${text.problem}`

@@ -61,11 +61,12 @@ const written = z.strictObject(
   },
 )
 
-/** Schema of `defaults.exits`. `none` removes one exit of the strategies, or all of them. */
+/** Schema of `defaults.exits`. `none` at an exit removes this exit of the strategies, and `exits: none` removes all of
+ *  them. */
 export const defaultExits = z.union([none, written])
 
-/** Schema of a bot's `exits`. `none` removes one exit of the defaults and of the strategy, or all; with `exits:
- *  strategy`, the strategy overrides the defaults. */
+/** Schema of a bot's `exits`. `none` at an exit removes this exit of the defaults and of the strategy, and `exits:
+ *  none` removes all of them. With `exits: strategy`, the strategy overrides the defaults. */
 export const botExits = z.union([none, z.literal('strategy'), written])
 
 function each(change: (exit: z.ZodType, text: KeyText) => z.ZodType): Record<string, z.ZodType> {
@@ -113,13 +114,17 @@ const orders = z
       unit: 'seconds',
       default: ORDER_DEFAULTS.ttlSeconds,
     }),
-    maxEventAgeSeconds: key(seconds, 'Largest age of the event on which a buy is decided.', {
-      unit: 'seconds',
-      default: ORDER_DEFAULTS.maxEventAgeSeconds,
-    }),
+    maxEventAgeSeconds: key(
+      seconds,
+      'A buy is refused if the market event on which the strategy decided is older than this.',
+      {
+        unit: 'seconds',
+        default: ORDER_DEFAULTS.maxEventAgeSeconds,
+      },
+    ),
     maxChasePercent: key(
       z.number().min(0).max(1000),
-      'Largest rise of the price between the decision and the sending of a buy.',
+      'A buy is not sent if the price has risen by more than this since the decision.',
       { unit: 'percent', default: ORDER_DEFAULTS.maxChasePercent },
     ),
   })
@@ -141,7 +146,7 @@ const exitOrders = z.strictObject({
   ),
   retrySeconds: key(
     z.number().min(0.5).max(3600),
-    'Time until the second attempt of an exit. Each later wait is twice as long.',
+    'Time between the first and the second attempt of an exit. Each later wait is twice as long as the wait before it.',
     { unit: 'seconds', default: EXIT_ORDER_DEFAULTS.retrySeconds },
   ),
 })
@@ -156,7 +161,7 @@ const filters = z.strictObject(shapeOf(FILTERS))
 const tokenChecks = z.strictObject({
   when: key(
     z.enum(['before', 'after', 'off']),
-    'Whether a mint is read before its first buy, after it, or not at all.',
+    'Whether Sluice checks a mint before the first buy of its token, after this buy, or not at all.',
     { default: DEFAULT_TOKEN_CHECKS.when },
   ),
   ...traitSwitches(),
@@ -170,7 +175,7 @@ const plan = z.union([
       unit: 'requests a minute',
     }),
     connections: described(z.int().min(1).max(1e4), {
-      about: 'WebSocket connections of the plan.',
+      about: 'WebSocket connections that the plan allows.',
       unit: 'connections',
     }),
     messagesPerSecond: described(z.int().min(1).max(1e6), {
@@ -194,7 +199,7 @@ const units = z.strictObject({
   ),
   priceUpdate: key(
     z.enum(['auto', 'sol', 'usd']),
-    'Unit of the price of a price update. `auto`: Sluice must prove the unit before orders depend on it.',
+    'Unit of the price in a price update of the feed. `auto`: Sluice must prove the unit before orders depend on it.',
     { default: SERVICE_DEFAULTS.unit },
   ),
   sell: key(
@@ -215,10 +220,14 @@ const service = z.union([
     plan: key(plan, 'Plan of the key; with `auto`, the plan that the service reports.', {
       default: SERVICE_DEFAULTS.plan,
     }),
-    share: key(z.number().min(0.01).max(1), 'Share of the limits of the plan that this process may use.', {
-      unit: 'unitless',
-      default: SERVICE_DEFAULTS.share,
-    }),
+    share: key(
+      z.number().min(0.01).max(1),
+      'Share of the requests and connections of the plan that this process may use.',
+      {
+        unit: 'unitless',
+        default: SERVICE_DEFAULTS.share,
+      },
+    ),
     units: key(units, 'Units of numbers whose unit the service does not document.'),
     lateSeconds: key(
       z.number().min(1).max(86_400),
@@ -240,7 +249,7 @@ const service = z.union([
 
 const rpc = z.strictObject({
   url: described(rpcReference(), {
-    about: 'Where the address is stored, `env:NAME` or `file:PATH`, or a loopback address.',
+    about: 'Address of the endpoint: `env:NAME` or `file:PATH` that contains it, or a loopback address.',
   }),
   requestsPerSecond: key(perSecond, 'Largest rate of requests.', {
     unit: 'requests a second',
@@ -330,7 +339,7 @@ const journal = z
     }),
     archive: key(
       z.boolean(),
-      'Whether closed days of market data move to files of their own, in the folder PATH.tape. They are kept.',
+      'Whether closed days of market data move to files of their own, in the folder PATH.tape. Sluice never deletes these files.',
       { default: JOURNAL_DEFAULTS.archive },
     ),
   })
@@ -389,7 +398,7 @@ const telegram = z.strictObject({
 /** Receiver of the heartbeat. Its address grants access to it, so the address is a secret. */
 const heartbeat = z.strictObject({
   url: described(rpcReference(), {
-    about: 'Where the address of the receiver is stored: `env:NAME` or `file:PATH`, or a loopback address.',
+    about: 'Address to which the heartbeat is sent: `env:NAME` or `file:PATH` that contains it, or a loopback address.',
   }),
   everySeconds: key(z.number().min(1).max(3_600), 'Time from one beat to the next.', {
     unit: 'seconds',
@@ -434,9 +443,11 @@ const desk = z
           about:
             'File of the certificate chain (PEM), beginning with the certificate of the server. Renewed files are read without a restart.',
         }),
-        key: described(z.string().min(1), { about: 'File of its private key (PEM), with mode 0600 or 0640.' }),
+        key: described(z.string().min(1), {
+          about: 'File of the private key of the certificate (PEM), with mode 0600 or 0640.',
+        }),
       }),
-      'TLS of the desk itself.',
+      'Certificate with which the desk itself serves HTTPS.',
       { absent: 'plain HTTP, on loopback or behind `proxy` only' },
     ),
     proxy: key(
@@ -455,7 +466,7 @@ const desk = z
   })
 
 const paper = assumptions.extend({
-  balanceSol: key(z.number().min(LEAST_SOL).max(MOST_PAPER_SOL), 'Balance of each paper wallet at its first start.', {
+  balanceSol: key(z.number().min(LEAST_SOL).max(MOST_PAPER_SOL), 'Balance with which each paper wallet begins.', {
     unit: 'SOL',
     default: PAPER_DEFAULTS.balanceSol,
   }),
@@ -468,22 +479,26 @@ const paper = assumptions.extend({
 /** Descriptions of the sections that a bot and `defaults` have in common. */
 const SECTIONS = {
   exits:
-    'Rules by which positions are sold. `none` removes one exit that the defaults or the strategy set, or all of them.',
+    'Rules by which positions are sold. `none` at a key removes this exit of the defaults and of the strategy; `exits: none` removes all of them.',
   limits: 'Limits that no strategy can exceed.',
-  orders: 'Settings of buys that the strategy does not set itself.',
-  exitOrders: 'Settings of sales by exits.',
+  orders: 'Settings of the orders with which the bot buys.',
+  exitOrders: 'Settings of the orders with which exits sell.',
   tokenChecks: 'Checks of a mint before its first buy.',
   filters: 'Rules for the tokens that the bot may buy.',
 }
 
 export const botSchema = z.strictObject({
-  name: described(ownName, { about: 'Name of the bot. Its money and its positions belong to this name.' }),
+  name: described(ownName, {
+    about: 'Name of the bot. The journal records the money and the positions of the bot under this name.',
+  }),
   strategy: described(z.string().min(1), { about: 'Name of a strategy, or the path of its file.' }),
   params: key(z.record(z.string(), z.unknown()), 'Params of the strategy.', { absent: 'the defaults of the strategy' }),
   mode: key(z.enum(['paper', 'live']), 'Whether the bot trades on paper or with real money.', {
     default: BOT_DEFAULTS.mode,
   }),
-  wallet: key(ownName, 'Wallet of the bot: a name of the section `wallets`.', { absent: 'the section `wallet`' }),
+  wallet: key(ownName, 'Wallet of the bot: one of the names in the section `wallets`.', {
+    absent: 'the section `wallet`',
+  }),
   executor: key(z.enum(['cloud', 'local']), 'Whether the service or this machine signs the transactions of the bot.', {
     default: BOT_DEFAULTS.executor,
   }),
@@ -527,7 +542,7 @@ export const fileSchema = z.strictObject({
   heartbeat: key(heartbeat, 'Heartbeats to a receiver on another machine, which raises an alarm when they stop.', {
     absent: 'no beats are sent',
   }),
-  metrics: key(metrics, 'Figures for Prometheus at `/metrics` of the desk ([monitoring.md](monitoring.md)).', {
+  metrics: key(metrics, 'Metrics for Prometheus at `/metrics` of the desk ([monitoring.md](monitoring.md)).', {
     absent: 'there are no metrics',
   }),
   desk: key(desk, 'The desk, a page in the browser: its address, and who may reach it.'),

@@ -95,8 +95,8 @@ function reference(fits: (text: string) => boolean, message: string) {
   return z.string({ error }).refine(fits, { error })
 }
 
-/** Returns a hint for a reference in the form of a shell, `$NAME` or `${NAME}`. This text is not a secret, so the hint
- *  may repeat it. */
+/** Returns a hint for a value in shell syntax, `$NAME` or `${NAME}`. The name is not a secret, so the hint may repeat
+ *  it. */
 function braces(input: unknown): string {
   const name = typeof input === 'string' ? /^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$/.exec(input)?.[1] : undefined
   return name ? `; write env:${name}` : ''

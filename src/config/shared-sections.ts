@@ -30,7 +30,8 @@ export interface Agreed extends Pick<FileInput, Shared> {
   readonly unfit: readonly Shared[]
 }
 
-/** Returns the section of a bot's wallet; undefined if there is none. `name`: the wallet that the bot names. */
+/** Returns the section of a bot's wallet; undefined if no file has this section. `name`: the wallet that the bot names.
+ *  */
 export function walletOfBot({ wallet, wallets }: Agreed, name: string | undefined): Agreed['wallet'] {
   if (wallets === undefined) return wallet
   return name !== undefined && Object.hasOwn(wallets, name) ? wallets[name] : undefined
@@ -66,8 +67,8 @@ export function missingService(parts: readonly ConfigFile[], { service, unfit }:
   return [first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey')]
 }
 
-/** Returns the effective values of a section as text, with which two files are compared. A default or a relative path
- *  gives the same text as the same value written in full. */
+/** Returns the effective values of a section as text. Two files agree on the section if their texts are equal. A
+ *  default, or a relative path, gives the same text as the same value written in full. */
 function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): string {
   switch (name) {
     case 'service':

@@ -26,8 +26,8 @@ export function checkSource(schema: z.ZodType, value: unknown): SourceCheck {
   }
 }
 
-/** Maximum number of complaints about an answer in a message. If the answer is a long list, each entry may cause a
- *  complaint. */
+/** Maximum number of complaints that a message about an answer of a source contains. If the answer is a long list, each
+ *  entry may cause a complaint. */
 const MOST_COMPLAINTS = 5
 
 function textOf(complaints: readonly { readonly path: Path; readonly message: string }[]): string {

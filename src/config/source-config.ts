@@ -13,7 +13,7 @@ import { didYouMean } from './yaml/wording.ts'
 
 /** Where a bot gets the data of one of its strategy's sources. */
 export interface SourceConfig {
-  /** Address that a running process reads; absent if the source only serves backtests. */
+  /** Address from which live and paper runs request the data; absent if only backtests use the source. */
   readonly url?: Secret
   readonly everyMs: Millis
   /** Absolute path of the file that backtests read, instead of the recorded answers. */
@@ -29,9 +29,13 @@ const address = z.string().check(({ value, issues }) => {
 export const sourcesSchema = z.record(
   z.string(),
   z.strictObject({
-    url: key(address, 'Address that a running process reads: https, or env:NAME or file:PATH if it contains a key.', {
-      absent: 'the source serves backtests only',
-    }),
+    url: key(
+      address,
+      'Address from which `sluice run` requests the data: https, or env:NAME or file:PATH if the address contains a key.',
+      {
+        absent: 'only backtests can use the source',
+      },
+    ),
     everySeconds: key(z.number().min(1).max(86_400), 'Interval of the requests.', {
       unit: 'seconds',
       default: SOURCE_DEFAULTS.everySeconds,
@@ -42,7 +46,8 @@ export const sourcesSchema = z.record(
 
 type SourcesInput = z.output<typeof sourcesSchema>
 
-/** Returns the settings of a bot's sources. An address is read only when a process needs it. */
+/** Returns the settings of a bot's sources. The environment variable or file of a secret address is read only when the
+ *  address is needed. */
 export function sourcesFrom(input: SourcesInput, cwd: string): Readonly<Record<string, SourceConfig>> {
   return Object.fromEntries(
     Object.entries(input).map(([name, { url, everySeconds = SOURCE_DEFAULTS.everySeconds, file }]) => [
@@ -61,8 +66,8 @@ function addressFrom(text: string, cwd: string): Secret {
   return shownAs(new URL(text).origin, () => text)
 }
 
-/** Returns the errors of a bot whose `sources` differ from those that its strategy declares, or whose files are
- *  missing. */
+/** Returns the errors of the key `sources` of a bot: a source that the strategy does not declare, a declared source
+ *  that is missing, or a missing file. */
 export function sourceErrors(
   declared: Sources = {},
   named: Readonly<Record<string, SourceConfig>> = {},

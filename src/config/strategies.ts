@@ -119,7 +119,7 @@ const strategyShape = z.strictObject({
   start: isFunction('the function start(params, bot)'),
 })
 
-/** Returns the problem of a value that should be a strategy, as text; undefined if it is one. */
+/** Returns the problem of a value that should be a strategy, as text; undefined if the value is a strategy. */
 export function strategyProblem(value: unknown): string | undefined {
   const result = parseWith(strategyShape, value)
   if (result.ok) return undefined
@@ -226,8 +226,8 @@ export function paramBounds({ params }: Pick<Strategy, 'params'>): NumberBounds[
   return numbersIn(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }))
 }
 
-/** Returns the ranges of the numbers in a JSON Schema of a map. A key counts even if it also accepts values other than
- *  numbers. */
+/** Returns the ranges of the numeric keys of a map, given the JSON Schema of the map. A key that accepts numbers and
+ *  also other values is included. */
 export function numbersIn(schema: unknown): NumberBounds[] {
   const { properties, anyOf = [] } = schema as NumberSchema
   const map = properties ?? anyOf.find((one) => one.properties !== undefined)?.properties ?? {}

@@ -12,10 +12,11 @@ const PURE_BUILTINS =
 const CODE = /\.[cm]?[jt]s$/
 
 const strategyFiles = new Set<string>()
-/** For each module of a strategy, by its URL: the modules that it imports, as URL and specifier. */
+/** The imports of each module of a strategy. Key: URL of the module. Value: URL of each imported module, with the
+ *  specifier in the import. */
 const imports = new Map<string, Map<string, string>>()
-/** URLs of the modules that a strategy's import loaded. The hooks have recorded the imports of these modules. The
- *  imports of a module that was loaded earlier are unknown. */
+/** URLs of the modules that were loaded while a strategy was imported. `imports` contains the imports of these modules.
+ *  The imports of a module that was loaded earlier are unknown. */
 const loaded = new Set<string>()
 let installed = false
 
@@ -90,9 +91,9 @@ export function isPureBuiltin(name: string): boolean {
   return PURE_BUILTINS.includes(name.replace(/^node:/, ''))
 }
 
-/** Returns the imports of a strategy, direct or not, through which it can read data other than the tape. These are
- *  modules of Node for files, processes or the network, and data files. Packages that were loaded before the strategy
- *  are included, because their imports are unknown. */
+/** Returns, as texts `FILE imports MODULE`, the imports through which a strategy or one of its modules can read data
+ *  other than the tape: modules of Node for files, processes or the network; data files; and packages whose own imports
+ *  are unknown, because the packages were loaded before the strategy. */
 export function outsideImports(file: string): string[] {
   const own = pathToFileURL(file).href
   const found = new Set<string>()

@@ -11,7 +11,7 @@ export const defineStrategy: typeof define = (strategy) => {
   return define(strategy)
 }
 
-/** Returns the path of the file that defined a strategy; undefined if it did not call `defineStrategy`. */
+/** Returns the path of the file that defined a strategy; undefined if the file did not call `defineStrategy`. */
 export function fileOf(strategy: object): string | undefined {
   return callerFile(stacks.get(strategy) ?? '')
 }

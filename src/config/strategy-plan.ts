@@ -6,8 +6,8 @@ import { sourcesOf } from './strategy-sources.ts'
 import { shownPath, thrownText } from './strategy-trace.ts'
 import { didYouMean } from './yaml/wording.ts'
 
-/** Returns the problems of the bars, indicators and conditions that a strategy declares for these params, one line for
- *  each, with its place in the strategy's file; undefined if there are none. */
+/** Checks the bars, indicators and conditions that a strategy declares if it has the params `params`. Returns one line
+ *  for each problem, with its place in the strategy's file; undefined if there is no problem. */
 export function planProblem(
   { file, strategy }: Pick<LoadedStrategy, 'file' | 'strategy'>,
   params: unknown,
@@ -29,8 +29,8 @@ function hintOf({ meant, word, right }: PlanFlaw): string {
   return word === undefined || right === undefined ? '' : didYouMean(word, right)
 }
 
-/** Returns the place of a flaw's key in the strategy's sources, as `file:line:column: `; '' if the sources do not
- *  contain the key as text, because the program composes it. */
+/** Returns the place in the strategy's source code of the key that has a flaw, as `file:line:column: `; '' if the key
+ *  is not in the source code, for example because it is computed. */
 function placeOf({ path: [section = '', ...keys] }: PlanFlaw, file: string, cwd: string): string {
   for (const source of sourcesOf(file)) {
     const text = readFileSync(source, 'utf8')

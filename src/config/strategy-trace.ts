@@ -11,7 +11,7 @@ const LONGEST_FRAME = 300
 /** Folders with the code of Sluice itself, without the strategies that come with it. */
 const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
-/** Folders inside of the folders above that contain code other than Sluice's own. */
+/** Folders inside the folders of `SLUICE` that contain code of others: strategies and libraries. */
 const FOREIGN = [OWN_STRATEGIES, fileURLToPath(JOINED_LIBRARIES)]
 const LIBRARIES = `${sep}node_modules${sep}`
 
@@ -53,9 +53,9 @@ export function loadingFailure(error: unknown, cwd: string): string {
   return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
 }
 
-/** Returns the place of a syntax error as text; undefined if `above` does not contain it. `above` is what Node writes
- *  above the message: the file and line, the code, and a caret below the column. There is no caret if the file ends
- *  where more code is expected. */
+/** Returns the place of a syntax error as `FILE:LINE:COLUMN`; undefined if `above` does not contain the place. `above`:
+ *  the lines that Node writes above the error message, which are the file and line, the code, and a caret below the
+ *  column. The caret is absent if the file ends too early. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
   const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+$)?/m.exec(above) ?? []
   const path = pathOf(url)
@@ -69,8 +69,9 @@ export function callerFile(stack: string): string | undefined {
   return strategyFrames(stack)[0]?.path
 }
 
-/** Returns the frames of the strategy and its libraries. Only the deciding folders of Sluice call strategies. The first
- *  frame of another folder therefore ends the list: it belongs to the caller of the engine, for example a test. */
+/** Returns the frames of the strategy and its libraries. Only code in the folders of `ENGINE` calls strategies.
+ *  Therefore, the first frame in another folder of Sluice ends the list: this frame belongs to the caller of the
+ *  engine, for example a test. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {

@@ -14,7 +14,8 @@ export interface WorstCase {
   /** Largest number of lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports
   /** Largest number of lamports that buys take out of the wallet in any 60 minutes (`perHour`) and in a UTC day
-   *  (`perDay`). Assumes buys of the smallest size, because each buy pays fees. */
+   *  (`perDay`). Includes fees, and assumes buys of the smallest size, because many small buys pay more fees than few
+   *  large ones. */
   readonly perHour: Lamports | null
   readonly perDay: Lamports | null
   /** Sum of the buys, before slippage and fees, of all positions that may be open at once. */
@@ -23,8 +24,8 @@ export interface WorstCase {
   readonly loss: Lamports | null
 }
 
-/** An amount that exceeds any wallet. A larger product or sum of limits counts as no limit. Even with fees added, the
- *  amount is a safe integer. */
+/** An amount that exceeds the balance of any wallet. If a product or a sum of limits is larger, it counts as no limit.
+ *  The amount is small enough to remain a safe integer when fees are added. */
 const BOUNDLESS = solToLamports(500_000)
 /** Largest buy that the service accepts, unless the plan names another amount. */
 const MOST_BUY = solToLamports(100)
@@ -122,8 +123,9 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   }
 }
 
-/** Limits per hour and per day. Each also limits the other: a day has 24 hours, and an hour across midnight UTC has
- *  parts of two days. */
+/** Returns the limits per hour and per day that follow from both given limits. A limit per hour also limits the sum of
+ *  the 24 hours of a day. A limit per day also limits an hour, but only to twice its amount, because an hour that
+ *  contains midnight UTC belongs to two days. */
 function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
   return {
     maxLamportsPerHour: least(hour, day === null ? null : 2 * day),

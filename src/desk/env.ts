@@ -11,7 +11,7 @@ export function sessionOf({ session }: Admitted): Session {
   return session
 }
 
-/** Throws a Refusal (415) unless a body has the wanted type. */
+/** Throws a Refusal (415) if the header `content-type` of a body is not `wanted`. */
 export function requireType(given: string | undefined, wanted: string): void {
   if (given?.split(';')[0]?.trim().toLowerCase() !== wanted)
     throw new Refusal(415, 'REQUEST_INVALID', `expected a body of type ${wanted}`)

@@ -41,7 +41,7 @@ export class EventStreams {
   /** The last changes, oldest first. */
   #kept: Kept[] = []
   #keptBytes = 0
-  /** The last view that was encoded, with its id, for further new clients. */
+  /** The view that was encoded last, with its id. It is sent to every new client until the view changes. */
   #snapshot: { readonly id: string; readonly bytes: Uint8Array } | undefined
   readonly #unlisten: () => void
   readonly #timer: NodeJS.Timeout
@@ -89,7 +89,8 @@ export class EventStreams {
     for (const client of this.#clients) this.#end(client)
   }
 
-  /** The first bytes for a client. `lastId`: id of the last change that the client received; null for a new client. */
+  /** Returns the bytes that a client receives when it connects: the changes that it missed, or the whole view.
+   *  `lastId`: id of the last change that the client received; null for a new client. */
   #beginning(lastId: string | null): readonly Uint8Array[] {
     const hello = encoded(`retry: ${RETRY_MS}\n\n`)
     const { view } = this.#source
@@ -113,8 +114,8 @@ export class EventStreams {
   }
 
   #keep(kept: Kept): void {
-    // A client can only apply changes that follow each other. If this change does not follow the last one, the earlier
-    // changes are useless and are dropped.
+    // A client can only apply changes that follow each other. If `kept` does not follow the last kept change, the
+    // changes before it are useless and are dropped.
     if (this.#kept.at(-1)?.id !== kept.from) this.#kept = []
     if (this.#kept.length === 0) this.#keptBytes = 0
     this.#kept.push(kept)

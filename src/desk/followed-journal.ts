@@ -9,7 +9,7 @@ const REST = 10
 
 export interface FollowedParts {
   readonly clock: Clock
-  /** Reads the view of the journal. `n`: number of earlier readings. */
+  /** Reads the view of the journal. `n`: number of times that the journal was read before. */
   readonly read: (n: number) => View
   /** A number that changes whenever the journal is written. */
   readonly version: () => number
@@ -20,7 +20,7 @@ export interface FollowedParts {
   readonly failed: (error: unknown) => void
 }
 
-/** The view of a journal that another process may be writing. It is read again after each write. */
+/** The view of a journal that another process may be writing. The journal is read again after each write. */
 export class FollowedJournal implements ViewSource {
   readonly #parts: FollowedParts
   readonly #listeners = new Set<(change: Change) => void>()

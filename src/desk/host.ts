@@ -13,14 +13,14 @@ import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const ANSWER_MS = 5_000
 /**
- * Delays before the restarts of a desk that failed: one for each failure in a row. A desk that fails after the last
- * restart stays down. Once a restarted desk has run for `SETTLED_MS`, the delays begin with the first one again.
+ * Delays before the restarts of a desk that fails repeatedly: one delay for each failure. If the desk fails once more,
+ * it is not restarted. Once a restarted desk has run for `SETTLED_MS`, its next failure counts as the first one.
  */
 const AGAIN_MS = [1_000, 10_000, 60_000, 60_000, 60_000]
 const SETTLED_MS = 600_000
 /**
- * Time that the thread has to end in an orderly way. A query of the thread cannot be interrupted, so the stop does not
- * wait for it.
+ * Time that the desk's thread has to close its server and its journal at a stop. After this time, the thread is
+ * terminated. A running SQL query of the thread cannot be interrupted, so a stop does not wait until it has finished.
  */
 const CLOSE_MS = 400
 const ALIVE_EVERY_MS = 1_000
@@ -49,8 +49,8 @@ export interface DeskOperator {
 }
 
 /**
- * The main thread's side of the desk: it starts the desk's thread, and restarts it if it fails. A failure of the desk's
- * thread never affects the caller.
+ * The main thread's side of the desk: it starts the desk's thread, and restarts this thread if the thread fails. A
+ * failure of the desk's thread never affects the caller.
  */
 export class Desk {
   readonly #parts: DeskParts
@@ -207,7 +207,9 @@ export class Desk {
     if (performance.now() - this.#startedAt > SETTLED_MS) this.#failures = 0
     const wait = AGAIN_MS[this.#failures++]
     const next =
-      wait === undefined ? 'it stays down; trading continues' : `it restarts in ${wait / 1000} s; trading continues`
+      wait === undefined
+        ? 'the desk stays down; trading continues'
+        : `the desk restarts in ${wait / 1000} s; trading continues`
     const text = `the desk is down: ${reason}; ${next}`
     this.#parts.log.error(text)
     this.#parts.alert(text)
@@ -223,8 +225,8 @@ export function threadOptions(workerData: DeskStart): WorkerOptions {
   return { workerData, env, argv: [], resourceLimits: MEMORY, name: 'desk' }
 }
 
-/** Throws a SluiceError if the desk would be reachable from other machines without TLS (exit 4), or if its certificate
- *  cannot be used (exit 2; 4 if others can read the key). */
+/** Throws a SluiceError if other machines could reach the desk without TLS (exit 4), if other users can read its
+ *  private key (exit 4), or if its certificate cannot be used for another reason (exit 2). */
 export function requireSafeDesk(desk: DeskConfig, now: Millis): void {
   const danger = deskDanger(desk)
   if (danger !== undefined) throw new SluiceError(`desk.bind ${danger}`, ExitCode.unsafe)

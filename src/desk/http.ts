@@ -63,7 +63,8 @@ const HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // A browser that follows `no-referrer` would send `Origin: null` with the form of the login.
+  // Not `no-referrer`: a browser would then send `Origin: null` with the login form, and the desk refuses such a
+  // request.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -73,8 +74,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 const ONE_YEAR = 31_536_000
 
 /**
- * Connections whose last request was refused before all of it had arrived. Such a connection is closed. Without
- * this set, its early end would be logged as a second refusal.
+ * Connections whose last request was refused before all of it had arrived. The desk closes such a connection, and does
+ * not log its early end as a second refusal.
  */
 const unfinished = new WeakSet<Socket>()
 
@@ -204,7 +205,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
       chunks.push(chunk)
     }
   } catch (error) {
-    // If the body is not too large, the client has disconnected or took too long.
+    // An error other than `tooLarge` means that the client has disconnected or took too long.
     throw error === tooLarge ? error : new Refusal(400, 'REQUEST_INVALID', 'the request ended before its body')
   }
   try {

@@ -25,7 +25,7 @@ export class LogBudget {
     else this.#dropped++
   }
 
-  /** Writes one line with the number of dropped lines. The owner calls this at regular intervals. */
+  /** Writes one line with the number of lines dropped since the last call. Must be called at regular intervals. */
   flush(): void {
     if (this.#dropped === 0) return
     this.#write('warn', 'desk: some refused requests are not in the log, because there were too many', {

@@ -21,7 +21,7 @@ export interface DeskStart {
   readonly acts: boolean
   /** Sessions that an earlier thread of the desk began. */
   readonly sessions: readonly Hashed<SessionRecord>[]
-  /** Whether bots run in this process. The main thread then reports at regular intervals that it is alive. */
+  /** Whether bots run in this process. If so, the main thread reports at regular intervals that it is alive. */
   readonly isRun: boolean
   /** Hash of the token with which the metrics may be read. Absent if there are no metrics. */
   readonly scrapeHash?: string
@@ -29,7 +29,8 @@ export interface DeskStart {
 
 export type ToDesk =
   | { readonly kind: 'link'; readonly id: number; readonly readOnly: boolean; readonly name?: string | undefined }
-  /** The whole view of the running bots, which later messages change. `news`: the positions, which `view` lacks. */
+  /** The whole view of the running bots. Later messages of the kind `change` update it. `news`: the positions, because
+   *  `view` does not contain them. */
   | { readonly kind: 'view'; readonly view: View; readonly news?: PositionNews | undefined }
   | { readonly kind: 'change'; readonly change: Update }
   /** The main thread is alive. */

@@ -59,7 +59,7 @@ function fromPackage(): Map<string, string> {
   )
 }
 
-/** Path of a file in the package, by the path of its URL. */
+/** Returns the path at which the published package contains the file of the page with the URL path `url`. */
 export function packedName(url: string): string {
   return url === '/' ? 'index.html' : url.slice(1)
 }

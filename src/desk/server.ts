@@ -110,7 +110,8 @@ function login(app: Hono<DeskEnv>, { logins, now, told, page }: DeskParts): void
     const browser = (req.header('user-agent') ?? '').slice(0, 200)
     try {
       const { session, cookie } = logins.begin(link, address, browser)
-      // Ends the session that this browser had before, because a third party could have set its cookie.
+      // Ends the session whose cookie the browser sent with this login, because a third party could have set that
+      // cookie.
       if (env.session !== undefined) logins.end(env.session)
       told('login', { session: session.name, from: address, readOnly: session.readOnly })
       const answer = redirect('/', cookieText(cookieName, cookie, isSecure))
@@ -144,7 +145,7 @@ function sessions(app: Hono<DeskEnv>, { logins, told }: DeskParts): void {
     const session = logins.list().find(({ id }) => id === req.param('id'))
     if (session === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is no such session')
     if (own.readOnly && session !== own)
-      throw new Refusal(403, 'READ_ONLY', 'this session is read-only: it can look at the desk and log out')
+      throw new Refusal(403, 'READ_ONLY', 'this session is read-only: it allows only to view the desk and to log out')
     logins.end(session)
     told('logout', { session: session.name, by: own.name })
     return Response.json({ text: `the session ${session.name} has ended` })

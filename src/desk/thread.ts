@@ -41,7 +41,7 @@ export interface ServedDesk {
   close(): Promise<void>
 }
 
-/** Serves the desk. `say` receives its messages to the main thread; its first message is `ready`. Rejects if the desk
+/** Serves the desk. Sends messages to the main thread with `say`; the first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
   { config, journal, results, acts, sessions, isRun, scrapeHash }: DeskStart,
@@ -143,7 +143,8 @@ function sourceOf(
   return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
 }
 
-/** Pause between two steps of the warm-up, ms. In it, the thread handles requests and changes of the view. */
+/** Pause between two steps of the warm-up, ms. During the pause, the thread handles requests and changes of the view.
+ *  */
 const REST_MS = 5
 
 /** Reads the data that the first requests will need, step by step. Returns a function that stops the reading. */
@@ -187,7 +188,7 @@ async function metricsOf(
   return async () => ({ type, text: await read({ view: shown.view, now: now(), silentMs: silentMs() }) })
 }
 
-/** Listens on the first free port. Returns the port. */
+/** Listens on the first free one of `tries` ports, beginning with `first`. Returns the port. */
 async function listen(server: Server, first: number, tries: number, bind: string): Promise<number> {
   for (let port = first; ; port++) {
     try {

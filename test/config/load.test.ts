@@ -366,7 +366,7 @@ test.each<[string, string, string]>([
   [
     'a take-profit that fees consume',
     bots('{ name: a, strategy: dip-buyer, exits: { takeProfitPercent: 10 } }'),
-    '3:65 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise it, or buy larger amounts',
+    '3:65 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise the target, or buy larger amounts',
   ],
   [
     'a live bot without an hourly limit',

@@ -69,7 +69,7 @@ test('if another program uses the configured port, the desk raises an alert, and
   const desk = new Desk({ config: fixed, journal: '', log, alert: (text) => void alerts.push(text) })
   expect(await desk.ready).toBeUndefined()
   expect(alerts).toEqual([
-    expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; it restarts in 1 s; trading continues$/),
+    expect.stringMatching(/^the desk is down: .*EADDRINUSE.*; the desk restarts in 1 s; trading continues$/),
   ])
   await desk.close()
   other.close()

@@ -115,7 +115,7 @@ test('the desk reports the expiry of its certificate 14 days and 3 days before, 
   look()
   expect(told()).toEqual([
     expect.stringMatching(
-      /^the certificate of the desk expires at .* UTC: renew it, and the desk reads the files again/,
+      /^the certificate of the desk expires at .* UTC: renew it; the desk then reads the new files/,
     ),
   ])
   look(11 * DAY_MS)

@@ -102,7 +102,7 @@ describe.concurrent('dev', () => {
     )
 
     save('nth.ts', strategy(`${BUYS} // the same decisions`))
-    await printed(dev, /VERSION 5 [\s\S]*every decision and every fill is the same\n/)
+    await printed(dev, /VERSION 5 [\s\S]*every decision and every fill is the same as before\n/)
 
     await interrupt(dev)
   })

@@ -21,7 +21,7 @@ test('a rise from the low is bought once, and the stop-loss sells the position',
   assert.equal(rig.position()?.state, 'closed')
 })
 
-test('a smaller rise is not bought', () => {
+test('a smaller rise causes no buy', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.settle(1.2e-7)

@@ -138,9 +138,9 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** Determines the source from which a project can install the running package. The package with the name `sluice` on
- *  the registry could be a different one, so the specifier is a version only if npm recorded that this package came
- *  from the registry. `root`: folder of this package. */
+/** Determines from where a new project can install the Sluice that is running. `root`: folder of this Sluice. The
+ *  registry could contain another package with the name `sluice`. Therefore, `spec` is a version number only if npm
+ *  recorded that it installed this Sluice from the registry. */
 export function ownPackage(root: string): OwnPackage {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const versions = Object.fromEntries(NEEDED.map((name) => [name, manifest.devDependencies[name] as string]))

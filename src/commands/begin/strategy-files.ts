@@ -50,7 +50,7 @@ function refused(message: string): SluiceError {
   return new SluiceError(message, ExitCode.usage)
 }
 
-/** Source of a small working strategy with a comment on each part of the contract. */
+/** Returns the source code of a small working strategy, with a comment on each part of the strategy API. */
 export function strategyText(name: string): string {
   return `import { defineStrategy, z } from 'sluice'
 
@@ -111,7 +111,7 @@ test('a rise from the low is bought once, and the stop-loss sells the position',
   assert.equal(rig.position()?.state, 'closed')
 })
 
-test('a smaller rise is not bought', () => {
+test('a smaller rise causes no buy', () => {
   const rig = testStrategy(strategy, { params })
   rig.settle(1e-7)
   rig.settle(1.2e-7)

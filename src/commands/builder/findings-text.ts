@@ -52,7 +52,7 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
   const isOpaque = programs.some(({ decode }) => decode === 'opaque')
   const times = (count: number): string => (count === samples ? 'in all' : `in ${count} of ${samples}`)
   return [
-    ...section('programs called by the message', [
+    ...section('programs that the transaction itself calls', [
       ...programs.flatMap((one) => [...programText(one, times), `  ${upgraderText(upgraders.get(one.id))}`]),
       ...native.map(({ id, samples: count }) => `${named(id)} ${times(count)}`),
     ]),
@@ -64,7 +64,7 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
       }),
     ),
     ...section(
-      'SOL transfers of the message',
+      'SOL transfers by instructions of the transaction',
       payments.map((one) => `${paymentText(one)} ${times(one.samples)}`),
     ),
     ...section('priority fee', [`${rangeText(priorityLamports)} SOL`]),
@@ -140,7 +140,7 @@ function paymentText({ to, isTip, lamports, percent, isFixed }: Payment): string
       ? `${percent} % of the amount`
       : isFixed
         ? 'always the same amount'
-        : 'an amount that is neither fixed nor a fixed share'
+        : 'an amount that varies and is not a fixed percentage of the trade'
   return `${isTip ? 'tip to Jito' : 'to'} ${to}: ${rangeText(lamports)} SOL, ${kind},`
 }
 

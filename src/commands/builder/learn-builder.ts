@@ -32,8 +32,8 @@ const OPTIONS = {
 }
 type Options = Values<typeof OPTIONS>
 
-/** Requests sample transactions from the service's builder, signs none of them, simulates them, lists their contents
- *  and proposes a policy that permits exactly these. With --accept, an earlier proposal becomes the policy. */
+/** Requests sample transactions from the service's builder, simulates them without signing any, lists their contents
+ *  and proposes a policy that permits exactly these contents. With --accept, an earlier proposal becomes the policy. */
 export const command = defineCommand({
   options: OPTIONS,
   async run(files, options) {
@@ -87,7 +87,7 @@ async function learn(
   return isAccepted ? ExitCode.done : ExitCode.failed
 }
 
-/** Addresses of the programs in the samples that are not Solana's own. */
+/** Addresses of all programs that the sample transactions call, except Solana's own. */
 function foreignPrograms({ programs, inner }: Findings): string[] {
   const called = inner.map(({ id }) => id).filter((id) => !ALWAYS_INNER.includes(id))
   return [...new Set([...programs.map(({ id }) => id), ...called])]

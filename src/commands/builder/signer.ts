@@ -25,8 +25,8 @@ const OPTIONS = {
 }
 
 /**
- * Starts a process that reads the wallet's key and signs. This command itself never reads the key. It ends when that
- * process ends, or at a signal.
+ * Starts a child process that reads the wallet's key and signs. The command itself never reads the key. The command
+ * ends when the child process ends, or at a signal.
  */
 export const command = defineCommand({ options: OPTIONS, run: (_args, options) => runSigner(options) })
 
@@ -55,7 +55,7 @@ async function runSigner(options: Values<typeof OPTIONS>): Promise<number> {
     clock,
   )
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => listening.close())
-  console.error(`the signer of ${listening.wallet} listens on ${socket} for processes of its own user and group`)
+  console.error(`the signer of ${listening.wallet} listens on ${socket} for processes of the same user or group`)
   const exitCode = await listening.ended
   clock.stop()
   return exitCode

@@ -20,8 +20,8 @@ interface Account {
   readonly stateFolder: string
 }
 
-/** Writes a systemd unit that runs bots, and the file for its secrets. Starts nothing: the last lines are the commands
- *  that do. */
+/** Writes a systemd unit that runs bots, and the file for its secrets. Does not start the service: the last lines of
+ *  the output are the commands that start it. */
 export const command = defineCommand({
   options: {
     system: flag('write a unit of the system (as root) instead of one of this user'),

@@ -35,8 +35,8 @@ UMask=0077
 LimitCORE=0
 # MemoryDenyWriteExecute= is absent: V8 writes machine code at run time and cannot start with it.`
 
-/** Restrictions that require the rights of the system's service manager. With them, a user's manager would refuse to
- *  start the service. */
+/** Restrictions that only the system's manager (systemd as root) can apply. With them, the systemd manager of a user
+ *  would refuse to start the service. */
 const OF_THE_SYSTEM = `CapabilityBoundingSet=
 AmbientCapabilities=
 PrivateDevices=yes
@@ -48,7 +48,7 @@ ProtectProc=invisible
 RemoveIPC=yes
 KeyringMode=private`
 
-/** Without PrivateUsers=, a user's manager cannot set up the read-only file system. */
+/** Without PrivateUsers=, the systemd manager of a user cannot make the file system read-only for a service. */
 const OF_A_USER = 'PrivateUsers=yes'
 
 /** Text of a systemd unit that runs bots. An error of the configuration, a refused API key and a safety refusal (exit

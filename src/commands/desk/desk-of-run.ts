@@ -8,7 +8,7 @@ import { cut, dim } from '../terminal.ts'
 /** Time for which the first link works and is shown. */
 const SHOWN_MS = 5 * 60_000
 
-/** The desk of running bots, and its line on the terminal. */
+/** Serves the desk of running bots, and provides the line of the terminal with the address of the desk. */
 export class DeskOfRun {
   readonly #config: Config
   #desk: Desk | undefined
@@ -17,8 +17,8 @@ export class DeskOfRun {
 
   readonly #scrapeHash: string | undefined
 
-  /** Throws a SluiceError if the desk would be open to other machines without TLS (exit 4), and if its certificate or
-   *  the token of the metrics cannot be used. */
+  /** Throws a SluiceError in each of these cases: other machines could reach the desk without TLS (exit 4); the
+   *  certificate of the desk cannot be used; the token of the metrics cannot be read. */
   constructor(config: Config) {
     requireSafeDesk(config.desk, Date.now())
     this.#scrapeHash = config.metrics && tokenHash(config.metrics.token.read())

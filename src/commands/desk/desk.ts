@@ -33,8 +33,8 @@ export const command = defineCommand({
   },
 })
 
-/** `given`: a journal, or a folder with the results of one backtest (which include a journal), of one sweep, or of
- *  several of them. */
+/** `given`: a journal, a folder with the results of a backtest (which contains a journal) or of a sweep, or a folder
+ *  that contains several such folders. */
 async function serveRecorded(given: string, port: number | undefined, printLink: boolean): Promise<number> {
   const isFolder = statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
   const journal = isFolder ? join(given, RESULTS) : given

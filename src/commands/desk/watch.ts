@@ -17,7 +17,7 @@ import { untilInterrupted } from '../trade/run-bots.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Watches running processes from another machine, by their desks. Exits 1 if one of them was down at the last
+/** Watches processes from another machine, through their desks. Exits 1 if one of the processes was down at the last
  *  check. */
 export const command = defineCommand({
   options: {

@@ -18,7 +18,7 @@ export function devPicture(state: DevState, file: string, columns: number, rows:
   const running = version === undefined ? dim('no version runs') : `version ${version.number}`
   const lines = [
     `${styleText('bold', 'sluice dev')}  ${file}  ${running}${firstEventText(version)}`,
-    dim(`${title}; ${durationOf(head - stretchFrom)} up to ${clockOf(head)}; save to reload, Ctrl-C to end`),
+    dim(`${title}; the last ${durationOf(head - stretchFrom)}, until ${clockOf(head)}; save to reload, Ctrl-C to end`),
     '',
     ...(failed === undefined ? [] : [...failureLines(failed, version, columns), '']),
     ...comparisonLines(state, columns),
@@ -45,7 +45,7 @@ export function failureLines(
     version === undefined
       ? 'no version runs'
       : version.number === number
-        ? 'its bot now only closes positions'
+        ? 'the bot now only closes its positions'
         : `version ${version.number} continues`
   return [
     `${styleText(['bold', 'red'], `version ${number} failed`)}; ${kept}`,
@@ -54,7 +54,8 @@ export function failureLines(
   ]
 }
 
-/** The results of the version and of the previous one, and the events that differ. */
+/** The results of the current version of the strategy next to those of the previous version, and the decisions and
+ *  fills in which the two versions differ. */
 export function comparisonLines({ version, comparison, stretchFrom, head }: DevState, columns: number): string[] {
   if (version === undefined) return []
   const { report, number } = version
@@ -81,7 +82,7 @@ function changeLines(
   changes: readonly { readonly isNew: boolean; readonly event: VersionEvent }[],
   columns: number,
 ): string[] {
-  if (changes.length === 0) return [dim('every decision and every fill is the same')]
+  if (changes.length === 0) return [dim('every decision and every fill is the same as before')]
   const shown = changes.slice(0, CHANGES_SHOWN)
   const more = changes.length - shown.length
   return [

@@ -19,7 +19,7 @@ export const command = defineCommand({
     speed: speedOption(),
     window: number(
       '<seconds>',
-      'length of the last part of the market, seconds; each version replays it, and the versions are compared on it',
+      'length, in seconds, of the last part of the market, which each version replays for the comparison of versions',
       { min: 1, max: 86400 },
       600,
     ),
@@ -64,7 +64,7 @@ function outputOf(file: string, json: boolean): Output {
 function speedOption(): Option<number | undefined> {
   return {
     placeholder: '<x>',
-    about: 'market seconds per second, or max (default: 1; with --journal: max)',
+    about: 'speed of the market compared with real time, or max (default: 1; with --journal: max)',
     fallback: undefined,
     read: (given) => {
       const speed = given === 'max' ? Number.POSITIVE_INFINITY : Number(given)

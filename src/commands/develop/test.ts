@@ -99,7 +99,7 @@ function vitestOf(file: string): string {
   )
 }
 
-/** Folder of a package as a file would import it; undefined if it is not installed. */
+/** Folder of the package that an import in `file` would load; undefined if the package is not installed. */
 function packageFor(file: string, name: string): string | undefined {
   try {
     return dirname(createRequire(resolve(file)).resolve(`${name}/package.json`))

@@ -34,8 +34,8 @@ export function orderColumns(now: Millis): readonly Column<Named<OrderRow>>[] {
 }
 
 /**
- * Columns of `sluice fills`. A fee is printed as `?` if the chain does not separate it from the other amounts. It is
- * then part of a column further left.
+ * Columns of `sluice fills`. A fee is printed as `?` if the chain does not separate it from the other amounts. In this
+ * case, the amount in another column, further left in the table, includes the fee.
  */
 export function fillColumns(now: Millis): readonly Column<Named<FillRow>>[] {
   return [

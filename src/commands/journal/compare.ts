@@ -64,7 +64,7 @@ function open(path: string): OpenRun {
   if (!existsSync(path)) throw new SluiceError(`${path} does not exist`, ExitCode.usage)
   if (statSync(path).isDirectory()) return openReport(join(path, REPORT))
   if (path.endsWith('.json')) return openReport(path)
-  // The report next to results.db has more figures of the same run.
+  // The report next to results.db is from the same run, and has more results than results.db.
   if (basename(path) === RESULTS && existsSync(join(dirname(path), REPORT)))
     return openReport(join(dirname(path), REPORT))
   const journal = openReader(path)
@@ -93,8 +93,8 @@ function textOf({ differences, notes, bots }: Comparison, decisions: Decisions):
 }
 
 /**
- * Lines with the figures that both runs have. A journal has fewer figures than a report, so a last line counts the
- * figures that only one of the runs has.
+ * Lines with the values that both runs have. A journal has fewer values than a report, so a last line counts the values
+ * that only one of the runs has.
  */
 function resultLines(results: Comparison['bots'][number]['results']): string[] {
   const both = results.flatMap(({ what, a, b }) => (a === null || b === null ? [] : [{ what, a, b }]))
@@ -104,7 +104,7 @@ function resultLines(results: Comparison['bots'][number]['results']): string[] {
       ['', 'A', 'B', 'B - A'],
       ...both.map(({ what, a, b }) => [`  ${printable(what)}`, shown(a), shown(b), shown(b - a)]),
     ]),
-    ...(left > 0 ? [`  not shown: ${counted(left, 'figure')} of only one of the runs; --json prints them`] : []),
+    ...(left > 0 ? [`  not shown: ${counted(left, 'value')} that only one of the runs has; --json prints them`] : []),
   ]
 }
 

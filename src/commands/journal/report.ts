@@ -23,7 +23,7 @@ export const command = defineCommand({
   },
 })
 
-/** Number of reasons and of tokens that are shown for each bot: those with the largest profit or loss. */
+/** Number of exit reasons, and of tokens, that are shown for each bot: those with the largest profit or loss. */
 const REASONS = 5
 const TOKENS = 3
 
@@ -79,7 +79,7 @@ function botLines(one: BotTrades, symbols: ReadonlyMap<string, string>): string[
 
 function heldLine({ held: { count, costSol, valueSol, unpriced } }: BotTrades): string[] {
   if (count === 0) return []
-  const blind = unpriced === 0 ? '' : `; ${unpriced} of them have no known price and count as zero`
+  const blind = unpriced === 0 ? '' : `; ${unpriced} of the positions have no known price and count as zero`
   return [`  held      ${count}, bought for ${sol(costSol)} SOL, worth ${sol(valueSol)} SOL if sold now${blind}`]
 }
 
@@ -100,12 +100,13 @@ function tradeLines(
   ]
 }
 
-/** The `count` groups with the largest profits and losses. */
+/** Returns the `count` groups of trades with the largest profits and losses. */
 function largest(all: readonly Group[], count: number): Group[] {
   return all.toSorted((one, other) => Math.abs(other.netSol) - Math.abs(one.netSol)).slice(0, count)
 }
 
-/** Text of the `count` groups with the largest profit or loss, with their number of trades. */
+/** One line with the `count` groups of trades that have the largest profit or loss. Each group has its result, and its
+ *  number of trades in brackets. */
 function groups(all: readonly Group[], count: number, textOf = (name: string): string => name): string {
   const most = largest(all, count)
   const shown = most.map(

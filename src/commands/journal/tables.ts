@@ -54,9 +54,9 @@ export const roundTrips = listCommand({
 })
 
 interface Listing<Row> {
-  /** Name of the rows in messages. */
+  /** Name of the listed rows in messages, for example `orders`. */
   readonly name: string
-  /** Key of the array in JSON; the name if absent. */
+  /** Key of the array of rows in the JSON output; if absent, `name` is the key. */
   readonly key?: string
   readonly read: (reader: JournalReader) => readonly Row[]
   readonly timeOf: (row: Row) => Millis

@@ -23,14 +23,14 @@ interface Values {
   readonly json: boolean
 }
 
-/** Moves closed days of the tape to files next to the journal, lists and checks these files, and brings days back.
- *  Exits 1 if a file is missing or was changed. */
+/** Moves closed days of the tape to files next to the journal, lists and checks these files, and moves days back into
+ *  the journal. Exits 1 if a file is missing or was changed. */
 export const command = defineCommand({
   options: {
     journal: text('<db>', 'the journal of the tape', DEFAULT_JOURNAL),
-    until: text('<day>', 'archive: move the days up to this one (default: every closed day)'),
-    held: flag('archive: also move the days since the oldest open position or order began'),
-    shrink: flag('archive: make the journal file smaller by its free space; no process may be running'),
+    until: text('<day>', 'archive: move this day and all earlier days (default: every closed day)'),
+    held: flag('archive: also move the days from the start of the oldest open position or order on'),
+    shrink: flag('archive: remove the unused space from the journal file; no process may be running'),
     json: JSON_LINE,
   },
   async run([what = '', ...days], values: Values) {
@@ -116,7 +116,7 @@ async function archive({ journal, until, held, shrink, json }: Values): Promise<
     archiveTape(journal, {
       ...{ until, held, shrink },
       step: (what, day, done, of) => {
-        const doing = what === 'write' ? 'writing and reading its file' : 'leaving the journal'
+        const doing = what === 'write' ? 'writing and checking the archive file' : 'deleting the rows from the journal'
         line.note(`${day}: ${doing}, ${Math.floor((100 * done) / of)} %`)
       },
     }),
@@ -131,7 +131,7 @@ async function archive({ journal, until, held, shrink, json }: Values): Promise<
 function archiveText(journal: string, { days, kept, byProcess }: Archived): string {
   const lines = days.map(({ day, rows, bytes }) => `${day}: ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB`)
   for (const { day, why } of kept) lines.push(`${day} stays in the journal: ${why}`)
-  const by = byProcess ? ' The running process moved their rows between its commits.' : ''
+  const by = byProcess ? ' The process that writes the journal moved the rows of these days between its commits.' : ''
   lines.push(
     days.length === 0
       ? `no day of ${journal} was archived; the last day of a tape always stays`

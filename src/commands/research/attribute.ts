@@ -67,7 +67,7 @@ function textOf(found: Attribution): string {
   return [
     ...table([heads, ...lines]),
     '',
-    `The last replay used all measured values. It made ${matched} of the ${attempts} transactions of ${run}. For each,`,
+    `The last replay used all measured values. It repeated ${matched} of the ${attempts} transactions of ${run}. For each,`,
     'it uses the recorded result: whether and when the transaction landed, the swapped amounts (with the fees of venue',
     'and service), the network fees and the rent.',
     ...bots.flatMap(({ bot, apart }) => (apart === null ? [] : [apartLine(bot, apart)])),

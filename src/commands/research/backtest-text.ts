@@ -53,12 +53,13 @@ function alarmLines(alarms: readonly string[]): string[] {
 
 function unsellable(positions: Iterable<Position>): string {
   const count = [...positions].filter(isUnsellable).length
-  return count === 0 ? '' : `; ${count} of them cannot be sold`
+  return count === 0 ? '' : `; ${count} of the positions cannot be sold`
 }
 
 function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, plan }: Backtest): string[] {
   const keys = coverage.map((key) => `${key.key} ${(shareOf(key) * 100).toFixed(1)} %`)
-  const single = mints.wanted.size > 0 ? `; ${mints.absent.size} of ${mints.wanted.size} watched tokens missing` : ''
+  const single =
+    mints.wanted.size > 0 ? `; ${mints.absent.size} of ${mints.wanted.size} watched tokens are not on the tape` : ''
   return [
     `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${durationOf(gapMs)}`}`,
     `coverage  ${keys.join(', ')} of the recorded time${single}`,
@@ -73,7 +74,7 @@ function reportLines({ tape, hashes }: Report): string[] {
   const made = { tape: hashes.tape, configuration: hashes.config, code: hashes.code, Sluice: hashes.sluice }
   const strategies = Object.entries(hashes.strategies).map(([bot, hash]) => [`strategy of ${bot}`, hash] as const)
   return [
-    `market    first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints are noise`,
+    `market    change from first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints are noise`,
     `hashes    ${[...Object.entries(made), ...strategies].map(([what, hash]) => `${printable(what)} ${hash.slice(0, 8)}`).join(', ')}`,
   ]
 }
@@ -105,7 +106,7 @@ function depthLine({ depth }: BotOutcome): string[] {
   const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
   const fills = curveFills + assumedFills + estimatedFills
   return [
-    `  depth     ${estimatedFills} of ${counted(fills, 'fill')} used an estimated pool depth, the lower quartile of the estimates; the upper quartile is ${(spread ?? 1).toFixed(1)} times as deep, and with it the bot would have received ${formatSol(upperLamports)} SOL more`,
+    `  depth     ${estimatedFills} of ${counted(fills, 'fill')} used an estimated pool depth: the lower quartile of all estimates. With the upper quartile, which is ${(spread ?? 1).toFixed(1)} times as deep, the bot would have received ${formatSol(upperLamports)} SOL more`,
   ]
 }
 
@@ -157,7 +158,7 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
     `  gross     ${table.grossSol.toFixed(4)} SOL at the decision prices, less ${shares.join(', ')}`,
     `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
     `  ended     ${endedLine(trips, from, to)}`,
-    `  drawdown  at most ${figure('maxDrawdown', 4)} SOL, ${figure('maxDrawdownPercent', 1)} % below its high`,
+    `  drawdown  at most ${figure('maxDrawdown', 4)} SOL, ${figure('maxDrawdownPercent', 1)} % below the highest result`,
     `  without   ${withoutBest(trips, 1) === withoutBest(trips, 0) ? 'no token made money' : best}`,
     `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} waited, ${use.lateExits} of them exits; ${use.refused} refused`,
     ...tagLines(tagGroupsOf(trips)),

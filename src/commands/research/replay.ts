@@ -89,7 +89,7 @@ function conclusion(outcomes: readonly Outcome[], verified: number, found: numbe
   return [
     ...(found > MOST_FINDINGS ? [`${found - MOST_FINDINGS} more findings are not shown`] : []),
     ...(found > 0
-      ? [`${counted(found, 'finding')}: rows of the journal differ from what its recorded inputs and decisions imply`]
+      ? [`${counted(found, 'finding')}: rows of the journal contradict the recorded inputs and decisions`]
       : []),
     ...(verified === 0 ? ['no segment could be verified'] : []),
     ...(verified > 0 && skipped > 0

@@ -197,7 +197,7 @@ function headLines({ bot, strategy, ranges, rows, unit, holdOutPercent, results 
   const swept = ranges
     .map(({ name, from, to, values }) => `${name} ${values?.join(', ') ?? `${from} to ${to}`}`)
     .join('; ')
-  const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} %` : 'no hold-out'
+  const heldOut = holdOutPercent > 0 ? `hold-out: the last ${holdOutPercent} % of the tape` : 'no hold-out'
   return [
     `${bot} (${printable(strategy)}): ${results.length} param sets over ${swept}`,
     `${rows} market rows, ${heldOut}`,

@@ -44,7 +44,7 @@ export function checkText(config: Config): string {
 
 function shared({ service, chain, wallets, journal }: Config): string {
   const plan = typeof service.plan === 'string' ? service.plan : `${service.plan.requestsPerMinute} requests per minute`
-  const share = service.share === 1 ? '' : `, ${service.share * 100} % of it`
+  const share = service.share === 1 ? '' : `, ${service.share * 100} % of the plan are used`
   const rpc = chain.rpc.map(({ url }) => url.describe()).join(', ')
   return rows([
     ['service', service.kind === 'sandbox' ? 'sandbox, without real money' : service.baseUrl],
@@ -172,9 +172,9 @@ export function togetherOf(config: Config): WorstCase {
 }
 
 /**
- * Worst case of all live bots of one wallet together. If the configuration has no live bot, it is that of the paper
- * bots of the wallet. On paper, bots without a wallet name share no money, so the limits of the wallet do not apply to
- * them together. undefined if the wallet has no such bots.
+ * Worst case of all live bots of one wallet together, or of its paper bots if the configuration has no live bot;
+ * undefined if the wallet has no such bots. Paper bots of a wallet without a name share no money, so the limits of this
+ * wallet do not limit their sum.
  */
 export function worstOf({ bots, service }: Config, { name, limits }: WalletConfig): WorstCase | undefined {
   const isLive = bots.some(({ mode }) => mode === 'live')
@@ -235,6 +235,7 @@ function planText(config: Config): string {
 function flatten({ positions, flattenSeconds }: PlanNeeds): string {
   if (positions === null || flattenSeconds === null) return 'no upper bound, because limits.maxOpenPositions is not set'
   const many = counted(positions, 'position')
-  if (flattenSeconds === 0) return `${many}: every sale is sent at once and lands some seconds later`
-  return `${many}: the last sale is sent within ${flattenSeconds} s and lands some seconds later`
+  if (flattenSeconds === 0)
+    return `${many}: all sales are sent immediately, and each lands some seconds after it is sent`
+  return `${many}: all sales are sent within ${flattenSeconds} s, and each lands some seconds after it is sent`
 }

@@ -39,7 +39,8 @@ export function checkJson(result: LoadResult): object {
   }
 }
 
-/** The limits as JSON: of the only wallet if it has no name, else of each wallet by its name. */
+/** Returns the limits of the wallets as JSON: those of each wallet by its name, or those of the only wallet if it has
+ *  no name. */
 function walletsJson(config: Config): object {
   const limitsOf = ({ limits }: WalletConfig) => {
     const written = writtenFrom<WalletLimits>(WALLET_LIMITS, limits)

@@ -107,7 +107,7 @@ function parsed(data: string): Json {
   }
 }
 
-/** Sends a command to the running process and prints the answer. */
+/** Sends a command to the process that runs the bots, and prints the answer. */
 export async function control(command: ControlCommand, options: ProcessOptions): Promise<number> {
   const answer = (await request(command, options)) as { text?: string }
   if (options.json) console.log(printable(JSON.stringify(answer)))
@@ -115,8 +115,8 @@ export async function control(command: ControlCommand, options: ProcessOptions):
   return 0
 }
 
-/** Sends a command to the running process and returns the answer. Throws a SluiceError if no process runs or if the
- *  process refuses. */
+/** Sends a command to the process that runs the bots, and returns the answer. Throws a SluiceError if no such process
+ *  runs, or if it refuses the command. */
 export async function request(command: ControlCommand, options: ProcessChoice): Promise<object> {
   const journal = await runningJournal(options)
   try {
@@ -127,15 +127,15 @@ export async function request(command: ControlCommand, options: ProcessChoice): 
     const hint = command.command === 'halt' ? '; create a file HALT next to the journal to start without entries' : ''
     if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}${hint}`)
     throw new SluiceError(
-      `${error.message}: only a running process can write the journal and query the chain. Start \`sluice run\` on it; ` +
+      `${error.message}: only a running process can write the journal and query the chain. Start \`sluice run\` with this journal; ` +
         'the process continues to look for the outcome of undecided orders and finds most of them itself. To see their state now: `sluice orders`',
     )
   }
 }
 
-/** Path of the journal of the process to which a command is sent. It comes from --journal or --config, else from the
- *  only running process of this user, else it is the default journal. Throws a SluiceError (exit 2) if several
- *  processes run. */
+/** Path of the journal of the process to which a command is sent. If neither --journal nor --config selects it, the
+ *  journal of the only running process of this user. If no process runs, the default journal. Throws a SluiceError
+ *  (exit 2) if several processes run. */
 export async function runningJournal({ journal, config }: ProcessChoice): Promise<string> {
   if (journal !== undefined && config.length > 0)
     throw new SluiceError('--journal and --config both select the process: give only one of them', ExitCode.usage)

@@ -155,13 +155,13 @@ function stepLine({ name, order, outcome, done }: Step): string {
   return `  ${order.padEnd(5)} ${name.padEnd(WIDTH)} ${outcome}${done === '' ? '' : `: ${done}`}`
 }
 
-/** Table with one line for each fact that the probe proved. */
+/** Table of the facts about the service that the orders of --probe-live proved, one per line. */
 function proofTable({ mint, proof, steps, problem }: Probed): string {
   const rows: [string, string][] = [
     ['token', mint || 'none'],
     ['signature of a sale', proof.signatureField === '' ? 'not in the answer' : `in field ${proof.signatureField}`],
     ["unit of a sale's number", sellNumber(proof)],
-    ['working forms of a sale', proof.sales.join(', ') || 'none'],
+    ['accepted forms of a sale', proof.sales.join(', ') || 'none'],
     ["unit of the feed's amount", proof.tradeAmount === null ? 'not proved' : "SOL: the probe's buy agrees"],
     ["unit of the feed's price", price(proof)],
     [problem === '' ? 'cost' : 'cost so far', costs(proof)],
@@ -184,7 +184,7 @@ function price({ quotedPerSol }: ServiceProof): string {
   if (quotedPerSol === null) return 'not proved'
   return Math.abs(quotedPerSol - 1) < 0.03
     ? 'SOL per token'
-    : `${quotedPerSol} times the price in SOL, so the price is in another currency`
+    : `another currency: the feed's price is ${quotedPerSol} times the price in SOL`
 }
 
 function latencies({ answer, confirmed, final }: ServiceProof['latencyMs']): string {

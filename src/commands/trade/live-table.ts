@@ -77,8 +77,8 @@ function undecidedLines(
   return headed(`UNDECIDED ${orderId}`, 'yellow', what, columns)
 }
 
-/** Lines with a coloured name and the text after it. The text is wrapped and not cut, because its end contains the
- *  advice. */
+/** Lines with a coloured name and the text after it. The text is wrapped and not cut, because its end tells the
+ *  operator how to respond. */
 function headed(name: string, color: 'red' | 'yellow', text: string, columns: number): string[] {
   const [first = '', ...rest] = wrapped(`${name} ${text}`, columns)
   const head = `${styleText(['bold', color], first.slice(0, name.length))}${first.slice(name.length)}`

@@ -15,7 +15,7 @@ export const command = defineCommand({
       '<signature>',
       'declare that this transaction executed the order; Sluice verifies this on the chain',
     ),
-    notExecuted: flag('declare that a held order did not execute'),
+    notExecuted: flag('declare that an order that is held for your decision did not execute'),
     yes: flag('confirm without a prompt'),
     ...PROCESS,
   },
@@ -38,7 +38,10 @@ async function confirmRisk(order: string, process: ProcessChoice, yes: boolean):
   const evidence = await request({ command: 'resolve', order, verdict: 'show' }, process)
   const { text, held, riskLamports } = evidence as { text: string; held: boolean; riskLamports: number }
   for (const line of text.split('\n')) console.error(printable(line))
-  if (!held) throw new SluiceError(`${order} is not held: the running process will decide it from the chain`)
+  if (!held)
+    throw new SluiceError(
+      `${order} is not held for a decision by a person: the running process will find its outcome on the chain`,
+    )
   const risk = formatSol(riskLamports)
   console.error(`\nat risk if the order did execute and the token is bought again: ${risk} SOL`)
   await confirm({ option: '--not-executed', question: 'Confirm the amount at risk.', answer: risk, yes })

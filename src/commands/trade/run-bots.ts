@@ -29,7 +29,7 @@ export async function runBots(
   options: WatchOptions,
 ): Promise<{ counters: Counters; exitCode: number }> {
   if (options.speed !== undefined && config.service.kind !== 'sandbox')
-    throw new SluiceError('--speed needs `service: sandbox`: the market of a real service has no speed', ExitCode.usage)
+    throw new SluiceError('--speed needs `service: sandbox`: the speed of a real market cannot be set', ExitCode.usage)
   const desk = options.desk === true ? await deskOf(config) : undefined
   const onTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb' && options.json !== true
   let running: RunningBots | undefined
@@ -65,7 +65,8 @@ export async function runBots(
     clearInterval(plain)
     await desk?.close()
     await running.stop()
-    // The ending is read after the stop, because the journal may fail even during the stop, at its last commit.
+    // Reads only now why the run ended: the journal may have failed during the stop, at its last commit, and then
+    // `running.ended` takes precedence.
     const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
@@ -77,8 +78,8 @@ export async function runBots(
   }
 }
 
-/** Loads the desk: a run without a desk does not load its modules. Throws a SluiceError if its configuration is
- *  unsafe. */
+/** Loads the modules of the desk, which a run without a desk does not need. Throws a SluiceError if the configuration
+ *  of the desk is unsafe. */
 async function deskOf(config: Config): Promise<DeskOfRun> {
   const { DeskOfRun } = await import('../desk/desk-of-run.ts')
   return new DeskOfRun(config)
@@ -111,8 +112,8 @@ function countersOf(path: string): Counters {
   }
 }
 
-/** Waits for Ctrl-C or SIGTERM. The first one resolves the promise, for a clean shutdown; the second one exits at
- *  once. */
+/** Waits for Ctrl-C or SIGTERM. The first signal resolves the promise, for a clean shutdown. The second signal ends the
+ *  process immediately. */
 export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0

@@ -22,7 +22,7 @@ export const command = defineCommand({
     seed: number('<n>', 'random seed of the simulated market', SEED),
     plan: text('<name>', 'print only the API key of this plan'),
     state: text('<file>', 'store the state in this file, and continue from it after a restart'),
-    wallets: text('<names>', 'create these wallets too; their names are separated by commas'),
+    wallets: text('<names>', 'names of further wallets to create, separated by commas'),
     fund: number('<sol>', 'balance of each new wallet in SOL', { min: 0, max: 1000000 }),
     slotMs: number('<n>', 'duration of a Solana slot in milliseconds', { integer: true, min: 10, max: 60000 }),
     child: flag('exit when stdin closes'),
@@ -55,8 +55,8 @@ export const command = defineCommand({
     // The signals are watched before the line on stdout is printed, because the reader of that line may stop the
     // sandbox at once.
     const stopped = untilStopped(child)
-    // With --child, the sandbox does not print this, because the process that started the sandbox reports the missing
-    // runtime itself.
+    // With --child, this warning is not printed, because the process that started the sandbox reports itself that the
+    // runtime is missing.
     if (sandbox.chain === 'small' && !child) console.error(NO_RUNTIME)
     process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
     await stopped

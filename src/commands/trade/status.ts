@@ -35,8 +35,9 @@ export const command = defineCommand({
   },
 })
 
-/** Adds the symbols of the tokens from the journal, because the process does not know them. Returns the status
- *  unchanged if the journal cannot be read, or if the process runs an earlier version of Sluice. */
+/** Adds the symbols of the tokens from the journal, because the status from the process that runs the bots contains
+ *  only mints. Returns the status unchanged if the journal cannot be read, or if that process runs an earlier version
+ *  of Sluice. */
 function named(journal: string, status: View): View {
   if (!('openOrders' in status && existsSync(journal))) return status
   let reader: JournalReader | undefined

@@ -22,8 +22,8 @@ import { withRowsProgress } from '../terminal.ts'
 import { type Instant, readInstant } from './parse-time.ts'
 import { headLines, paragraph } from './step-lines.ts'
 
-/** A process whose journal has no end record counts as running if its last record is at most this old. In a quiet
- *  market a running process may write nothing for minutes. */
+/** A process whose journal has no end record counts as running if the age of its last record is at most this time. In a
+ *  quiet market, a process may run and write nothing for minutes. */
 const STILL_RUNS_MS = 600_000
 /** Maximum length of the text of a strategy's state, characters. */
 const LONGEST_STATE = 600
@@ -82,8 +82,8 @@ export async function momentOf(
 }
 
 /**
- * The records of one process (a segment) and the time of its end. Without an end record, this is the time of the last
- * record, or the present time if the process still runs.
+ * The records of one process (a segment) and the time of its end. If the segment has no end record, `end` is the time
+ * of the last record, or the present time if the process still runs.
  */
 interface Run {
   readonly segment: Segment
@@ -124,7 +124,7 @@ function noBot({ number, start }: Segment, bot: string | undefined): SluiceError
   const names = start.bots.map(({ name }) => name).join(', ')
   const message =
     names === ''
-      ? `no bot ran at that time: segment ${number} only recorded`
+      ? `no bot ran at that time: the process of segment ${number} only recorded the feed`
       : `segment ${number} has no bot ${bot}; its bots are ${names}`
   return new SluiceError(printable(message), ExitCode.usage)
 }
@@ -153,7 +153,8 @@ async function repeated(
 }
 
 /**
- * Returns only the market rows of the entries. Without the strategies, a replay cannot reproduce decisions and reports.
+ * Returns only the entries about the market, for a replay without the strategies: it can reproduce neither their
+ * decisions nor the reports about their orders.
  */
 function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   for (const entry of entries) {
@@ -172,7 +173,7 @@ function marketLines(
 ): string[] {
   if (found === undefined && snapshot === undefined) return [`last row, robust price and feed: unknown, ${doubt}`]
   const lines: string[] = []
-  if (found === undefined) lines.push('last row: none yet on the tape')
+  if (found === undefined) lines.push('last row: the tape has no earlier row of this token')
   else {
     const time = found.block.time[found.row] as number
     const event = eventText(eventOf(found.block, found.row))
@@ -181,7 +182,7 @@ function marketLines(
   }
   if (snapshot === undefined) return [...lines, `robust price and feed: unknown, ${doubt}`]
   const none =
-    'none, because it needs three prints of at least 0.01 SOL since the start or the last gap, and a verified unit'
+    'none, because it needs three prints of at least 0.01 SOL since the start or the last gap, and a verified unit of prices'
   lines.push(`robust price: ${snapshot.price === undefined ? none : priceText(snapshot.price)}`)
   lines.push(`feed: ${snapshot.feed}`)
   return lines
@@ -255,7 +256,7 @@ function orderedText(recorded: RecordedOrder): string {
 }
 
 function decisionText(words: readonly Word[], word: Word, to: Millis): string {
-  const times = words.length === 1 ? '' : `; the last of ${words.length} decisions in this time`
+  const times = words.length === 1 ? '' : `; the last of ${words.length} such decisions in this period`
   return `${word.kind === 'note' ? 'decided against an order' : 'refused'}: ${wordText(word, to)}${times}`
 }
 

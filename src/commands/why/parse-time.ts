@@ -57,8 +57,8 @@ function clockInstant(
   throw unclear(`--at ${text} occurs on ${found.length} days of this journal: write ${times.join(' or ')}`, '')
 }
 
-/** Instant on the day `day`, for a time of day that the journal does not cover. The caller then reports that no process
- *  ran at that time. */
+/** Returns the given time of day on the day `day`, although the journal does not cover this time. The caller then
+ *  reports that no process ran at it. */
 function spanOutside(day: Millis, hours: string, minutes: string): Instant {
   const at = new Date(day)
   at.setHours(Number(hours), Number(minutes), 0, 0)

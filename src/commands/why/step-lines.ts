@@ -16,7 +16,7 @@ const WHAT = 8
 /** Width of the columns before the text of a step. */
 const INDENT = SINCE + CLOCK + WHAT + 5
 
-/** Width of the lines on a terminal with this number of columns; undefined if there is no terminal. */
+/** Returns the width of the lines. `columns`: width of the terminal; undefined if there is no terminal. */
 export function pageColumns(columns: number | undefined): number {
   return columns === undefined ? DEFAULT_WIDTH : Math.min(WIDEST, Math.max(NARROWEST, columns))
 }

@@ -84,7 +84,8 @@ export function targetOf(reader: JournalReader, about: string): Target {
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 
-/** Whether a conditional order has this id. The first characters of a mint may look like such an id. */
+/** Whether the journal has a conditional order with this id. It must be checked, because the first characters of a mint
+ *  may look like such an id. */
 function isConditional(reader: JournalReader, id: string): boolean {
   return reader.look((history) => history.conditionals({ id })).length > 0
 }

@@ -6,7 +6,8 @@ import type { CheckedModule } from './passed.ts'
 import { type Breach, breachOfForm, breachOfImport, breachOfUse } from './rules.ts'
 import { syntaxOf } from './syntax.ts'
 
-/** A place in a strategy that depends on more than the stream of events. */
+/** A place in the code of a strategy that uses something other than the stream of events, so a replay could not repeat
+ *  it. */
 export interface Finding extends Breach {
   readonly file: string
   readonly line: number
@@ -64,7 +65,7 @@ function findingsIn(file: string, tree: Program, comments: readonly Comment[]): 
   for (const use of usesOf(tree)) note(breachOfUse(use), use.parent?.type === 'NewExpression' ? use.parent : use.node)
   const visit = (node: AnyNode, isAsync: boolean, parent: AnyNode): void => {
     const breach = breachOfForm(node)
-    // The function that contains the `await` has already been reported.
+    // An `await` inside an async function is not reported, because this function has already been reported.
     if (!isAsync || breach?.name !== 'await') note(breach, isMethod(parent) ? parent : node)
     const source = sourceOf(node)
     if (source !== undefined) note(breachOfImport(source), node)

@@ -4,20 +4,22 @@ import type { AnyNode, Identifier, Pattern } from 'acorn'
 
 /** A use of a name that the module does not define, for example `Date.now` or `import node:fs.readFileSync`. */
 export interface Use {
-  /** Name of a global, or `import` and a module, followed by the properties that are read; `new Date` for a date. */
+  /** Name of a global, or `import` and the name of a module, followed by the properties that are read, as in
+   *  `Math.random`; `new Date` for an object of the class Date. */
   readonly path: string
-  /** The expression with this path. */
+  /** The expression in the source code that has this path. */
   readonly node: AnyNode
   /** The parent of `node` in the syntax tree. */
   readonly parent: AnyNode | undefined
 }
 
-/** The meaning of a name in a scope. */
+/** The definition to which a name refers in a scope. */
 interface Meaning {
   /** An imported name, as `import module.name`. */
   readonly path?: string
-  /** The expression that initializes a variable, and the properties that a pattern takes from its value. Later
-   *  assignments are ignored, because the variable has had the first value in any case. */
+  /** `init`: the expression that initializes a variable. `keys`: the properties that a destructuring pattern takes from
+   *  the value of this expression. Later assignments are ignored, because the variable has the initial value at least
+   *  until then. */
   readonly init?: AnyNode
   readonly keys?: readonly string[]
 }
@@ -72,15 +74,15 @@ class Names {
     return found
   }
 
-  /** Whether the identifier is the name in the declaration of a variable. Such a name is not reported; the value of the
-   *  variable is. */
+  /** Whether the identifier is the name that the declaration of a variable introduces. Such a name is not reported, but
+   *  a forbidden name in the initial value of the variable is reported. */
   #isOwnName(identifier: Identifier): boolean {
     const parent = this.#parents.get(identifier)
     return parent?.type === 'VariableDeclarator' && parent.id === identifier
   }
 
-  /** Returns the use of a name whose value is the expression `node`. Its path is `path`, followed by the properties
-   *  that the source reads from the value. */
+  /** Returns the longest chain of property reads that begins with the expression `node`, such as `node.a.b`. `path`:
+   *  path of `node`, which the path of the result extends. */
   #longest(node: AnyNode, path: string): Use {
     const parent = this.#parents.get(node)
     if (parent?.type === 'ChainExpression') return this.#longest(parent, path)
@@ -91,7 +93,7 @@ class Names {
     return { path, node, parent }
   }
 
-  /** Returns the path of the name's value; undefined if the module defines it. */
+  /** Returns the path of the value to which a name refers; undefined if the module itself defines the value. */
   #meaningOf({ name }: Identifier, scope: Scope, depth: number): string | undefined {
     for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
       const meaning = at.names.get(name)
@@ -189,7 +191,8 @@ function extended(path: string, key: string): string {
   return GLOBAL_OBJECTS.includes(path) ? key : `${path}.${key}`
 }
 
-/** Names that a pattern binds. `keys`: the properties that it takes; undefined if they are not known. */
+/** Returns the names that a destructuring pattern defines. `keys`: the properties through which the value of a name is
+ *  reached; undefined if they are unknown. */
 function boundNames(
   pattern: Pattern,
   keys: readonly string[] | undefined = [],
@@ -218,7 +221,7 @@ function unknown(pattern: Pattern): { name: string }[] {
   return boundNames(pattern).map(({ name }) => ({ name }))
 }
 
-/** Returns the name of a property, if the source contains it. */
+/** Returns the name of a property; undefined if the name is computed at run time. */
 function keyOf(property: AnyNode, computed: boolean): string | undefined {
   if (property.type === 'Identifier') return computed ? undefined : property.name
   if (property.type === 'TemplateLiteral' && property.expressions.length === 0)
@@ -256,8 +259,8 @@ function isReference(node: Identifier, parent: AnyNode | undefined): boolean {
   }
 }
 
-/** Returns the child nodes in the order of the source. Imports and re-exports have none: they use no name of the
- *  module. */
+/** Returns the child nodes in the order of the source. For imports and re-exports, returns none, because the names in
+ *  them do not refer to values of this module. */
 export function childrenOf(node: AnyNode): AnyNode[] {
   if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return []
   if (node.type === 'ExportNamedDeclaration' && node.source) return []

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { MANIFEST, SOURCE_ENDING } from '../files.ts'
 import { localFiles } from './local-files.ts'
 
-// The check needs Node's parser of TypeScript, which takes 45 ms of processor time to load. A file that passed the
-// check is therefore noted next to the code that Node has compiled and cached, with hashes of its text and of the
-// check. The notes need no more protection than that cache: a program that can write there can change the code that
-// runs.
+// The check loads Node's parser of TypeScript, which takes 45 ms of processor time. So that later starts can omit the
+// check, Sluice writes a note about each file that passed, with a hash of the file and of the check's code. The notes
+// are next to Node's cache of compiled code and need no more protection than this cache: a program that can write there
+// can change the code that runs.
 
-/** A module that was checked. */
+/** A module of a strategy that was checked for code that a replay could not repeat. */
 export interface CheckedModule {
   readonly file: string
   readonly text: string
@@ -19,7 +19,7 @@ export interface CheckedModule {
   readonly imports: readonly string[]
 }
 
-/** Whether a strategy's file, and each local module that it imports, passed this check with its present text. */
+/** Whether a strategy's file, and each local module that it imports, passed the check with its present text. */
 export function passedBefore(file: string, folder = notesFolder()): boolean {
   if (folder === undefined) return false
   const queue = [file]
@@ -42,8 +42,8 @@ export function notePassed(modules: readonly CheckedModule[], folder = notesFold
   }
 }
 
-/** Returns the specifiers of the imports of a file that passed the check; undefined if the file or the check has
- *  changed since. */
+/** Returns the specifiers of the imports of a file, if its note says that it passed the check of strategies; undefined
+ *  if there is no note, or if the file or the code of the check has changed since. */
 function notedImports(file: string, folder: string): readonly string[] | undefined {
   try {
     const { hash, imports } = JSON.parse(readFileSync(notePath(file, folder), 'utf8'))
@@ -63,7 +63,7 @@ function hashOf(text: string): string {
 
 let ofCheck: string | undefined
 
-/** Returns the hash of Node's version, of the versions of the packages, and of the code of the check. */
+/** Returns the hash of Node's version, of the package.json of Sluice, and of the code of the check of strategies. */
 function checkHash(): string {
   if (ofCheck !== undefined) return ofCheck
   const own = fileURLToPath(new URL('./', import.meta.url))
@@ -75,8 +75,8 @@ function checkHash(): string {
   return ofCheck
 }
 
-/** Returns the folder of the notes, next to the folder of compiled code that bin/sluice.js has checked; undefined if
- *  there is no such folder. */
+/** Returns the folder with the notes about files that passed the check. It is next to Node's cache of compiled code;
+ *  undefined if Node uses no such cache. */
 function notesFolder(): string | undefined {
   const compiled = module.getCompileCacheDir()
   return compiled === undefined ? undefined : join(dirname(compiled), 'checked')

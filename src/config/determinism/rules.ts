@@ -12,7 +12,7 @@ const TIMER =
   'runs code at times that the journal does not record; use bot.every(name, seconds) or bot.after(name, seconds), and onTimer'
 const NETWORK =
   'reads data that the journal does not record; declare a source in the strategy, and write its address below `sources` of the bot'
-const MACHINE = 'reads the state of this process or machine, which the journal does not record; make it a param'
+const MACHINE = 'reads the state of this process or machine, which the journal does not record; make the value a param'
 const FILES =
   "reads files that the journal does not record; import the data (import data from './data.json' with { type: 'json' }), or declare a source with a file"
 const OUTSIDE = 'reaches beyond the events that the journal records; declare a source, or make the value a param'
@@ -22,7 +22,7 @@ const LATER =
   'lets code continue after its handler has returned, which a replay cannot repeat; use bot.after and onTimer, or a source'
 const LOCAL_TIME = 'uses the time zone of this machine; use '
 
-/** Global names and their properties, each with the reason and the remedy. */
+/** Globals and properties of globals that a strategy must not use. Each text says why, and names a replacement. */
 const GLOBALS: Readonly<Record<string, string>> = {
   'Date.now': CLOCK,
   'Temporal.Now': CLOCK,
@@ -38,7 +38,8 @@ const GLOBALS: Readonly<Record<string, string>> = {
   Promise: LATER,
 }
 
-/** Names in pure modules of Node that are not deterministic. */
+/** Functions that a strategy must not use, although it can import their modules. Their results are not deterministic.
+ *  */
 const IMPORTED: Readonly<Record<string, string>> = {
   ...each(
     'randomBytes randomInt randomUUID randomFill randomFillSync getRandomValues webcrypto subtle',
@@ -65,7 +66,7 @@ function each(names: string, why: string, prefix = ''): Record<string, string> {
   return Object.fromEntries(names.split(' ').map((name) => [prefix + name, why]))
 }
 
-/** A use that a replay could not repeat. `why`: the reason and the remedy. */
+/** A name or a syntax in a strategy that a replay could not repeat. `why`: the reason, and a replacement. */
 export interface Breach {
   readonly name: string
   readonly why: string

@@ -134,8 +134,8 @@ function placed(
   return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
 }
 
-/** Whether two errors concern one key. The parser reports a value twice if the next line continues it as a deeper
- *  key. */
+/** Whether two errors concern the same key. The parser reports two errors at a value if the next line is indented like
+ *  a key inside this value. */
 function isSameKey(one: YAMLError, other: YAMLError): boolean {
   return one.code === 'BLOCK_AS_IMPLICIT_KEY' && one.pos[0] === other.pos[0]
 }
@@ -150,7 +150,8 @@ function wordAt(text: string, offset: number): number {
   return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-/** Returns the offset of the first key of the map that has a key at `offset`; undefined if there is no such map. */
+/** Finds the map that has a key at `offset`, and returns the offset of its first key; undefined if no map has a key
+ *  there. */
 function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
   let first: number | undefined
   visit(document, {

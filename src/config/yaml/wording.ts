@@ -44,8 +44,8 @@ function withRange(schema: z.ZodType, complaint: Complaint): Complaint {
 
 const BOUND = /^expected (?:at least|more than|at most|less than) [-+.\de]+(?=, found )/
 
-/** Returns a text with the permitted range of the number at a path, and its unit; undefined unless the number has both
- *  a minimum and a maximum. `unit`: the unit of the key that contains the schema. */
+/** Returns a text with the permitted range and the unit of the number at a path; undefined if the number lacks a
+ *  minimum or a maximum. `unit`: unit of the number if its own schema declares none. */
 function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   const def = defOf(schema)
   if (def === undefined) return undefined
@@ -68,7 +68,8 @@ function rangeAt(schema: unknown, path: Path, unit = ''): string | undefined {
   return `${above} and ${upper.inclusive ? 'at most' : 'less than'} ${upper.value}${own}`
 }
 
-/** Returns the unit of a key with a leading space, for a message. A count needs no unit. */
+/** Returns ' ' and the unit of a key, as messages show it after a number; '' for a count and for a number without a
+ *  unit; undefined if the schema declares no unit. */
 function unitOf(schema: z.ZodType): string | undefined {
   const unit = keyTextOf(schema)?.unit
   return unit === undefined ? undefined : ['count', 'unitless'].includes(unit) ? '' : ` ${unit}`
@@ -88,8 +89,8 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-/** Returns the issues of the branch of the union that the author probably meant: the only one that accepts values of
- *  this kind. undefined if there is no such branch, or more than one. */
+/** Returns the issues of the branch of a union that the author of the value probably meant: the only branch that
+ *  accepts values of the same kind (texts, numbers, lists or maps). undefined if no branch or several branches do. */
 function meantBranch(branches: Issue[][]): Issue[] | undefined {
   const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
   return meant.length === 1 ? meant[0] : undefined
@@ -190,7 +191,8 @@ function takesNumber(issue: Issue): boolean {
 }
 
 type Shape = Record<string, z.ZodType>
-/** Largest number of valid keys that an error lists; it lists them only if none resembles the unknown key. */
+/** Largest number of valid keys that the message about an unknown key lists. It lists them only if no valid key
+ *  resembles the unknown one. */
 const MOST_LISTED = 13
 
 /** Returns the complaints about unknown keys in a strategy's params. zod would drop these keys without an error,
@@ -255,8 +257,9 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Returns the edit distance of the shorter word from the beginning or the end of the longer one. Words of 7 letters
- *  and more may differ in one letter. */
+/** Compares the shorter word with the beginning and with the end of the longer one. If they are equal, or differ in one
+ *  letter and the shorter word has at least 7 letters, returns their edit distance plus 1.5. Otherwise returns
+ *  Infinity. */
 function partDistance(a: string, b: string): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length < 4) return Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import type { DeskConfig } from '../../config/config.ts'
 
 /**
  * The operator receives a notice when the remaining time is below both `mostMs` and this share of the certificate's
- * lifetime. Without the share, a certificate that is valid for only six days would cause a notice at once.
+ * lifetime. With `mostMs` alone, a certificate with a lifetime of six days would cause a notice from its first day on.
  */
 const NOTICES = [
   { mostMs: 14 * DAY, share: 1 / 6 },
@@ -47,15 +47,15 @@ export class CertificateWatch {
     return this.#used
   }
 
-  /** Tells the operator whether the certificate at the start has a problem or expires soon. */
+  /** Tells the operator if the certificate with which the desk started has a problem or expires soon. */
   begin(): void {
     if (this.#used.warning !== undefined) this.#parts.tell(this.#used.warning, true)
     this.#tellExpiry()
   }
 
   /**
-   * Reads the files again if they have changed, and gives the notices that are due. The owner calls this at regular
-   * intervals.
+   * Reads the files again if they have changed, and warns the operator if the certificate is about to expire. Must be
+   * called at regular intervals.
    */
   look(): void {
     this.#read()
@@ -96,7 +96,7 @@ export class CertificateWatch {
     const stage = left < 0 ? NOTICES.length + 1 : due
     if (stage <= this.#told) return
     this.#told = stage
-    const renewal = 'renew it, and the desk reads the files again by itself; trading goes on'
+    const renewal = 'renew it; the desk then reads the new files without a restart, and trading continues'
     const what =
       left < 0 ? `expired at ${until(this.#used)}, and browsers refuse it` : `expires at ${until(this.#used)}`
     tell(`the certificate of the desk ${what}: ${renewal} (${files.certificate})`, true)

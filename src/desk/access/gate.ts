@@ -15,7 +15,7 @@ export interface Reach {
   readonly proxy?: readonly string[] | undefined
 }
 
-/** The parts of a request that are checked before the rest is read. */
+/** The parts of a request that are checked before its body is read. */
 export interface RequestHead {
   readonly method: string
   /** Path and query as the client sent them. */
@@ -46,7 +46,7 @@ interface Route {
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 /** Pages that another site may link to. */
 const LINKABLE = ['/', '/login']
-/** Paths that are answered without a session. There, `/` redirects to the login. */
+/** Paths that are answered without a session. Without a session, `/` redirects to the login. */
 const OPEN = ['/', '/login', '/login.css', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
@@ -99,9 +99,10 @@ export class Gate {
   }
 
   /**
-   * The session of a request; undefined if it has none. Browsers share cookies between the ports of a host, so a
-   * program at another port can add cookies of the same name. Such cookies belong to no session and are ignored. If the
-   * cookies belong to two sessions, the request has no session, because it is unclear which one is the user's.
+   * Returns the session of a request; undefined if the request has none. Browsers share cookies between the ports of a
+   * host, so a program at another port can add cookies with the same name. Cookies that belong to no session are
+   * ignored. If the cookies belong to two sessions, the request counts as one without a session, because it is unclear
+   * which session is the user's.
    */
   #sessionOf(cookies: readonly string[]): Session | undefined {
     const sessions = new Set(cookies.map((cookie) => this.#logins.find(cookie)))
@@ -139,7 +140,8 @@ function loopbackHosts(port: number): string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])])
 }
 
-/** Address of the client behind a proxy. Only the last entry counts, because the proxy itself wrote it. */
+/** Address of the client behind a proxy. Only the last entry of X-Forwarded-For counts, because the proxy itself wrote
+ *  that one. */
 function forwardedAddress(headers: RequestHead['headers']): string {
   const address = one(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() ?? ''
   if (one(headers, 'x-forwarded-proto') !== 'https' || isIP(address) === 0)
@@ -193,7 +195,7 @@ function cookiesOf(header: string, name: string): string[] {
   })
 }
 
-/** The only value of a header. */
+/** Returns the value of a header; undefined if the header is absent or has several values. */
 function one(headers: RequestHead['headers'], name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? undefined : value

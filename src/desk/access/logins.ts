@@ -28,7 +28,7 @@ export interface SessionRecord {
   readonly browser: string
 }
 
-/** A session with its state in the desk's thread. */
+/** A session, with the data that exists only in the memory of the desk's thread. */
 export interface Session extends SessionRecord {
   seenAt: Millis
   /** Number of open streams, which keep a session from being idle. */
@@ -82,7 +82,8 @@ export class Logins {
     return { session, cookie }
   }
 
-  /** Returns the session of a cookie, and counts the request as use of the session; undefined if there is none. */
+  /** Returns the session to which a cookie belongs; undefined if there is no such session. Counts the request as use of
+   *  the session. */
   find(cookie: string): Session | undefined {
     const session = this.#sessions.find(cookie)
     if (session === undefined) return undefined

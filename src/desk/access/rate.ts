@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 const MOST_KEYS = 1_000
 
 export interface RateLimits {
-  /** Number of events that are allowed at once, after a pause without events. */
+  /** Number of events that are allowed in quick succession after a pause without events. */
   readonly burst: number
   readonly perSecond: number
 }
@@ -19,7 +19,7 @@ export class Rate {
     this.#now = now
   }
 
-  /** Counts an event. Returns false if there were too many. */
+  /** Counts an event. Returns false if the rate of the events exceeds the limits. */
   take(key = ''): boolean {
     const level = this.#level(key)
     if (level.left < 1) return false
@@ -37,8 +37,8 @@ export class Rate {
     const now = this.#now()
     const { left, at } = this.#levels.get(key) ?? { left: burst, at: now }
     const level = { left: Math.min(burst, left + (Math.max(0, now - at) / 1000) * perSecond), at: now }
-    // The map has its keys in the order of their last use. When it is full, the key that was unused for longest is
-    // removed. An attacker with many addresses therefore does not reset the count of a busy address.
+    // The map has its keys in the order of their last use. When the map is full, the key that was unused for longest is
+    // removed. So an attacker who uses many addresses cannot push a busy address, with its count, out of the map.
     this.#levels.delete(key)
     this.#levels.set(key, level)
     if (this.#levels.size > MOST_KEYS) this.#levels.delete(this.#levels.keys().next().value as string)

@@ -6,7 +6,8 @@ import { MoneyBooks } from './money-books.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
-/** Number of sequence numbers, and of ledger postings, that one step of `warmUp` reads. A step takes about 50 ms. */
+/** Maximum that one step of `warmUp` reads: `seqs` rows of the journal, and `postings` postings of the ledger. A step
+ *  takes about 50 ms. */
 const STEPS = { seqs: 50_000, postings: 1_000 }
 
 /** A journal that another process may be writing, with the indexes that the API keeps in memory. Each request reads
@@ -18,8 +19,8 @@ export class DeskJournal {
   readonly #prints: TokenPrints
   readonly #worth: () => Worth
   /**
-   * Names of tokens by mint, from the report of a backtest. They take precedence over the names on the tape, because
-   * the journal of a backtest has no tape.
+   * Names of tokens by mint, from the report of a backtest. They are needed because the journal of a backtest has no
+   * tape, on which the names would be recorded.
    */
   readonly #reported: ReadonlyMap<string, TokenName>
 
@@ -63,8 +64,8 @@ export class DeskJournal {
     return this.#prints
   }
 
-  /** Reads the data of the first requests in advance, step by step. A step is so short that the stream of changes is
-   *  not delayed noticeably. */
+  /** Reads in advance, step by step, the data that the first requests of a client need. A step is so short that the
+   *  stream of changes is not delayed noticeably. */
   *warmUp({ seqs, postings } = STEPS): Generator<void, void, undefined> {
     while (!this.reader.indexMoreDecisions(seqs)) yield
     yield
@@ -75,7 +76,7 @@ export class DeskJournal {
     this.#money.closedTrips()
   }
 
-  /** Rows with the symbols of their tokens. */
+  /** Adds the symbol of its token to each row. */
   named<Row extends { readonly mint: string }>(rows: readonly Row[]): Named<Row>[] {
     const { tape } = this
     const reported = this.#reported

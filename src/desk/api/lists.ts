@@ -21,8 +21,8 @@ export function positionsAnswer(journal: DeskJournal, parameters: Parameters): A
 }
 
 /**
- * Reads one page of a list from the journal, and adds the symbols of the tokens. `first`: position in the list (cursor)
- * from which the first page is read.
+ * Reads from the journal the page of a list that `parameters` request, and adds the symbols of the tokens. `first`: the
+ * cursor if they request the first page.
  */
 function listed<Row extends { readonly mint: string }>(
   journal: DeskJournal,
@@ -37,8 +37,8 @@ function listed<Row extends { readonly mint: string }>(
 }
 
 /**
- * Closed round trips, the last closed first. The cursor of the next page is the number of round trips that remain,
- * which all closed earlier.
+ * Closed round trips, the last closed first. The cursor of the next page is the number of round trips that closed
+ * before those of this page.
  */
 export function roundTripsAnswer(journal: DeskJournal, parameters: Parameters): Answers['round-trips'] {
   const [bot, mint] = [parameters.bot(), parameters.mint()]

@@ -8,7 +8,7 @@ import type { JournalReader } from '../../journal/reader/reader.ts'
 
 const BEGINNING: MovementCursor = { posting: 0, seq: 0 }
 
-/** The movements of one token in one account, and their results. */
+/** The fills, fees and other postings of one token in one account, and the results computed from them. */
 interface TokenBook {
   readonly movements: Map<string, Movement>
   money: readonly BotMoney[]
@@ -32,8 +32,8 @@ export interface BotBook {
 }
 
 /**
- * Computes results from the movements of a journal in the same way as `sluice report`. Each refresh computes again only
- * the tokens with new movements.
+ * Computes results from the fills, fees and other postings of a journal in the same way as `sluice report`. Each
+ * refresh computes again only the tokens with new postings.
  */
 export class MoneyBooks {
   readonly #reader: JournalReader
@@ -48,7 +48,7 @@ export class MoneyBooks {
     this.#reader = reader
   }
 
-  /** Each bot with each of its accounts. */
+  /** One entry for each bot and each account (wallet) in which it traded. */
   get bots(): readonly BotBook[] {
     return this.#bots
   }
@@ -60,7 +60,7 @@ export class MoneyBooks {
     return this.#closed
   }
 
-  /** `most`: maximum number of postings that this call reads. Returns whether nothing is left to read. */
+  /** Reads the new postings of the journal, at most `most` of them. Returns whether it has read all. */
   refresh(most = Number.POSITIVE_INFINITY): boolean {
     const before = this.#upTo.posting
     const { changed, gone, upTo } = this.#reader.movementsSince(this.#upTo, most)

@@ -19,8 +19,8 @@ const MOST_POINTS = 5_000
 const COSTS = ['impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent', 'remainder'] as const
 
 /**
- * The bots that the parameters select, with their results. They all have the same mode, because paper money and real
- * money are never added up.
+ * The bots that the parameters select, with their results. All selected bots have the same mode, because paper money
+ * and real money are never added up.
  */
 interface Selection {
   readonly mode: MoneyMode
@@ -60,8 +60,8 @@ export function moneyAnswer(journal: DeskJournal, parameters: Parameters): Answe
 }
 
 /**
- * Rows from gross to net. The gross result values all trades at the prices of the decisions, the costs are lines of the
- * ledger, and the net result is that of `sluice report`.
+ * Rows from gross to net. The gross result values each trade at the price at the time of the decision. The costs are
+ * lines of the ledger, and the net result is that of `sluice report`.
  */
 function waterfallOf(books: readonly BotBook[]): MoneyRow[] {
   const sum = (line: string): number => books.reduce((all, { lines }) => all + (lines[line] ?? 0), 0)
@@ -71,7 +71,7 @@ function waterfallOf(books: readonly BotBook[]): MoneyRow[] {
   const gross = held - adopted - sum('trade')
   const costs = COSTS.map((cost) => rowOf(cost, cost === 'rent' ? 'rent' : labelOf(cost), 0 - costOf(cost)))
   const net = books.reduce((all, book) => all + netOfBot(book), 0)
-  return [rowOf('gross', 'tokens at the prices of the decisions', gross), ...costs, rowOf('net', 'net result', net)]
+  return [rowOf('gross', 'result at prices when bots decided', gross), ...costs, rowOf('net', 'net result', net)]
 }
 
 function labelOf(line: string): string {

@@ -2,7 +2,7 @@ import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { Refusal } from '../refusal.ts'
 
-/** Maximum number of rows of one page, and the number if the request has no `limit`. */
+/** Maximum number of rows of one page. `ROWS`: number of rows if the request has no `limit`. */
 const MOST_ROWS = 500
 const ROWS = 100
 /** Maximum number of characters of a name. */

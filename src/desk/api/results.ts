@@ -26,7 +26,7 @@ interface KnownRun {
 /** Folders of backtests and sweeps: the given folders, and the folders directly inside of them. */
 export class Results {
   readonly #folders: readonly string[]
-  /** Runs that were read, by folder. A folder is read again when its file has changed. */
+  /** Runs that were read, by folder. A folder is read again when the file with its results has changed. */
   readonly #known = new Map<string, KnownRun>()
 
   constructor(folders: readonly string[]) {
@@ -86,7 +86,8 @@ export class Results {
   }
 }
 
-/** Net result, SOL; undefined if the file cannot be read. */
+/** Net result of a backtest, or of the best param set of a sweep, SOL; null if no param set has a result; undefined if
+ *  the file cannot be read. */
 function netOf(kind: ResultRun['kind'], file: string): number | null | undefined {
   try {
     if (kind === 'backtest') return readReport(file).bots.reduce((sum, { netSol }) => sum + netSol, 0)

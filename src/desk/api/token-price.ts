@@ -7,7 +7,7 @@ import { isSized, ROBUST_WINDOW, robustPrice } from '../../market/price.ts'
 import type { PrintColumns } from './token-prints.ts'
 import type { TokenBar } from './types.ts'
 
-/** Number of the token in `Bars`, which can compute the bars of many tokens but computes only one token's bars here. */
+/** Index of the token in `Bars`. `Bars` can compute the bars of many tokens, but here there is only one token. */
 const TOKEN = 0
 
 /** Robust price after each print, as the engine computes it. It is 0 if there is no price yet, and after a print that

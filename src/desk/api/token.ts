@@ -81,8 +81,10 @@ function tooMany({ name }: BarWidth): Error {
 }
 
 /**
- * Time from which prints are read for the first bar. Bars that end after a number of trades or a traded amount are
- * counted from the first print of the token, unless that print is more than a day before the end of the range.
+ * Returns the time from which prints are read to compute the bars. For bars of a fixed time, this is one bar before the
+ * range. Bars that end after a number of trades or a traded amount depend on all earlier prints, so for them it is the
+ * time of the first print of the token. If that print is more than a day before the end of the range, it is the
+ * beginning of the range.
  */
 function barsBegin(width: BarWidth | undefined, { from, to }: Range, first: Millis = from): Millis {
   if (width === undefined) return from

@@ -32,32 +32,32 @@ interface ListPage {
   readonly next: string | null
 }
 
-/** GET /api/orders?bot=&mint=&before=&limit= Orders and conditional orders, newest first: rows of
- *  `sluice orders --json`. */
+/** GET /api/orders?bot=&mint=&before=&limit= Orders and conditional orders, newest first. The rows are those of `sluice
+ *  orders --json`. */
 export interface OrdersAnswer extends ListPage {
   readonly orders: readonly Named<OrderRow>[]
 }
 
-/** GET /api/fills?bot=&mint=&before=&limit= Newest first: rows of `sluice fills --json`. */
+/** GET /api/fills?bot=&mint=&before=&limit= The rows of `sluice fills --json`, newest first. */
 export interface FillsAnswer extends ListPage {
   readonly fills: readonly Named<FillRow>[]
 }
 
-/** GET /api/round-trips?bot=&mint=&before=&limit= Newest first, by the time at which they were closed: rows of `sluice
- *  round-trips --json`. */
+/** GET /api/round-trips?bot=&mint=&before=&limit= The rows of `sluice round-trips --json`. The round trip that closed
+ *  last comes first. */
 export interface RoundTripsAnswer extends ListPage {
   readonly roundTrips: readonly Named<ListedRoundTrip>[]
 }
 
-/** GET /api/positions?bot=&mint=&before=&limit= Newest first, by the time at which they were closed. Open positions are
- *  in the view. */
+/** GET /api/positions?bot=&mint=&before=&limit= Closed positions. The position that closed last comes first. Open
+ *  positions are in the view. */
 export interface PositionsAnswer extends ListPage {
   readonly positions: readonly Named<ClosedPosition>[]
 }
 
 /**
- * A closed position in the engine's accounting, which uses the average cost. Fees of failed transactions are not part
- * of it; they are part of round trips.
+ * A closed position in the engine's accounting, which uses the average cost. Its result does not include fees of failed
+ * transactions; the result of a round trip does.
  */
 export interface ClosedPosition {
   readonly account: string
@@ -65,7 +65,7 @@ export interface ClosedPosition {
   readonly mint: string
   readonly openedAt: Millis
   readonly closedAt: Millis
-  /** Proceeds of the sales minus the cost of the tokens, fees of venue and service included. */
+  /** Proceeds of the sales minus the cost of the tokens sold. The fees of venue and service are subtracted. */
   readonly realizedSol: number
   /** Network fees and rent that was not returned. */
   readonly feesSol: number
@@ -76,8 +76,8 @@ export interface ClosedPosition {
 /**
  * GET /api/token/MINT?from=&to=&span=&bars= Without `from`, the range is the last `span` seconds (default 3600) before
  * `to`, or before the token's last print. `bars` is a width such as 1m, 30 trades or 5 SOL. A series has at most 5,000
- * points. If there are more, only the lowest and the highest point of each part of the time remain, so that no spike is
- * lost.
+ * points. If there are more, the range is divided into equal parts, and only the lowest and the highest point of each
+ * part are returned, so that no spike is lost.
  */
 export interface TokenAnswer {
   readonly mint: string
@@ -135,8 +135,8 @@ export interface TokenFill {
 }
 
 /**
- * A refused request of a bot, or a note of a bot. Equal consecutive ones are merged into one entry, with their number
- * and the time of the last.
+ * A refused request of a bot, or a note of a bot. If several equal ones follow each other, one entry stands for all of
+ * them. `count`: their number; `t`: time of the last one.
  */
 export interface TokenWord {
   readonly t: Millis
@@ -196,7 +196,8 @@ export interface MoneyAnswer {
   readonly modes: readonly MoneyMode[]
   readonly bots: readonly string[]
   /** Steps from gross to net. The first row is the gross result, and the last one the net result of `sluice report`.
-   *  The rows between are costs with their sign. All rows before the last add up to the last. */
+   *  The rows between are the costs; a cost that reduces the result is negative. The sum of all rows before the last
+   *  equals the last. */
   readonly waterfall: readonly MoneyRow[]
   /** Results of the round trips that closed on a day (UTC). */
   readonly daily: readonly { readonly day: string; readonly netSol: number; readonly trades: number }[]
@@ -229,9 +230,9 @@ export interface LedgerRow {
   readonly auditedAt: Millis | null
 }
 
-/** GET /api/log?level=&bot=&mint=&before=&limit= Newest first; `level`: the least important level that is wanted. A
- *  page may have fewer lines than `limit` even if `next` is not null, because one request reads only a limited part of
- *  the journal. */
+/** GET /api/log?level=&bot=&mint=&before=&limit= Lines of the log, newest first. `level`: the least important level
+ *  that is wanted. A page may have fewer lines than `limit` even if `next` is not null, because one request reads only
+ *  a limited part of the journal. */
 export interface LogAnswer extends ListPage {
   readonly lines: readonly LogLine[]
 }
@@ -244,13 +245,14 @@ export interface ResultsAnswer {
   readonly runs: readonly ResultRun[]
 }
 
-/** A folder of `backtest --out`, or of a sweep. `page`: path of its page below this origin; null if there is none. */
+/** A folder of `backtest --out`, or of a sweep. `page`: path at which the desk serves its HTML report; null if it has
+ *  no report. */
 export interface ResultRun {
   readonly name: string
   readonly path: string
   readonly kind: 'backtest' | 'sweep'
   readonly time: Millis
-  /** Net result of all bots; for a sweep, the net result of its best param set; null if there is none. */
+  /** Net result of all bots; for a sweep, the net result of its best param set; null if no param set has a result. */
   readonly netSol: number | null
   readonly page: string | null
 }

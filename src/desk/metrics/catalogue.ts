@@ -82,19 +82,19 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_feed_lag_seconds', type: 'gauge', unit: 'seconds', labels: [] },
-      help: 'How much older than usual the last market row was when it arrived.',
+      help: 'Delay of the last market row at its arrival, minus the usual delay of market rows.',
       from: 'feedLagMs',
       read: ({ view }) => known(view.feedLagMs, 1000),
     },
     {
       ...{ name: 'sluice_feed_gaps_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Number of times in which the feed or the recording was interrupted.',
+      help: 'Number of interruptions of the feed or of the recording.',
       from: 'gaps',
       read: ({ view }) => one(view.gaps),
     },
     {
       ...{ name: 'sluice_feed_gap_seconds_total', type: 'counter', unit: 'seconds', labels: [] },
-      help: 'Total time in which the feed or the recording was interrupted.',
+      help: 'Total duration of the interruptions of the feed or of the recording.',
       from: 'gapSeconds',
       read: ({ view }) => one(view.gapSeconds),
     },
@@ -233,7 +233,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_orders_held', type: 'gauge', unit: 'count', labels: ['bot'] },
-      help: 'Orders that contradictory evidence keeps undecided; `sluice resolve` explains them.',
+      help: 'Orders that stay undecided because the evidence about their outcome is contradictory; `sluice resolve` explains them.',
       from: 'openOrders[].state',
       read: ({ view }) =>
         ofBots(
@@ -265,7 +265,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_fees_sol_total', type: 'counter', unit: 'SOL', labels: ['bot', 'side', 'kind'] },
-      help: 'Fees of fills by kind. Where the chain does not separate them, the fee of the service counts as a fee of the venue, or both count as part of the trade.',
+      help: 'Fees of fills by kind. If the chain does not show the fee of the service separately, it counts as a fee of the venue. If the chain shows neither fee separately, both count as part of the trade.',
       from: 'totals.fills[]',
       read: ({ view }) =>
         view.totals.fills.flatMap(({ bot, side, ...sums }) =>
@@ -412,7 +412,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_journal_waiting_seconds', type: 'gauge', unit: 'seconds', labels: [] },
-      help: 'Age of the oldest commit that is not on the disk; orders wait for their commit.',
+      help: 'Age of the oldest commit of the journal that is not on the disk yet. An order is sent only after its commit is on the disk.',
       from: 'journal.waitingMs',
       read: ({ view }) => one(view.journal.waitingMs / 1000),
     },
@@ -484,7 +484,8 @@ function each<V, S>(values: Readonly<Record<string, V>>, sampleOf: (key: string,
   return Object.entries(values).map(([key, value]) => sampleOf(key, value))
 }
 
-/** Series with the value 1 for each label of `all` that is present, and 0 for the others. */
+/** One series for each name in `all`, with this name as the value of the label `label`. Its value is 1 if `present`
+ *  contains the name, otherwise 0. */
 function oneHot(all: readonly string[], label: string, present: readonly string[], labels: Labels = {}): Sample[] {
   return all.map((name) => ({ labels: { ...labels, [label]: name }, value: present.includes(name) ? 1 : 0 }))
 }

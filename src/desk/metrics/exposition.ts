@@ -19,7 +19,7 @@ interface Collected {
 }
 
 interface Series {
-  /** Name of the series, if it is not that of the metric. */
+  /** Name of the series, if it differs from the name of the metric. */
   readonly metricName?: string
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number

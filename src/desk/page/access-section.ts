@@ -16,7 +16,7 @@ interface Session {
   readonly seenAt: number
   readonly address: string
   readonly browser: string
-  /** Whether it is the session of this page. */
+  /** Whether this session is the session of the page itself. */
   readonly isOwn: boolean
 }
 
@@ -109,8 +109,8 @@ function Sessions({ shown, me }: { shown: Shown; me: Me | null }): ComponentChil
 }
 
 /**
- * Notices that the licences of the libraries require. The page loads nothing from the host of the link; only a click
- * opens it.
+ * Notices that the licences of the libraries require. The page loads nothing from the host of the link in a notice. The
+ * link is opened only if the user clicks it.
  */
 function Notices(): ComponentChild {
   const away = { target: '_blank', rel: 'noopener noreferrer' }

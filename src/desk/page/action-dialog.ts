@@ -99,7 +99,7 @@ function Previewed({ preview: { text, warning } }: { preview: Preview }): Compon
   )
 }
 
-/** The button that confirms. It shows the seconds until its nonce expires. */
+/** The button that confirms an action. It shows how many seconds the preview of the action is still valid. */
 function Confirm(props: { name: string; until: number; confirm: () => void; again: () => void }): ComponentChild {
   const { name, until, confirm, again } = props
   const [now, setNow] = useState(Date.now())
@@ -108,7 +108,7 @@ function Confirm(props: { name: string; until: number; confirm: () => void; agai
     return () => clearInterval(timer)
   }, [])
   const left = Math.ceil((until - now) / 1000)
-  if (left <= 0) return h('button', { type: 'button', onClick: again }, 'The preview has expired: ask again')
+  if (left <= 0) return h('button', { type: 'button', onClick: again }, 'The preview has expired: request a new one')
   return h(
     'button',
     { type: 'button', class: 'act strong', onClick: confirm },

@@ -245,8 +245,8 @@ interface KeyUse {
 }
 
 function useKeys(use: KeyUse): void {
-  // The listener reads the latest state through this reference. A listener that is replaced by each effect could still
-  // handle a key with the state of a dialog that has just closed.
+  // The listener for keys reads the latest state through this reference. If each effect replaced the listener, the old
+  // one could still handle a key with the state of a dialog that has just closed.
   const latest = useRef(use)
   latest.current = use
   useEffect(() => {

@@ -71,7 +71,8 @@ export interface Candle {
   readonly close: number
 }
 
-/** Bars by the cell in which they end. Several bars in one cell, such as bars of trades, become one bar. */
+/** Returns one candle for each cell of the time axis in which a bar ends. Several bars that end in one cell become one
+ *  candle, which can happen if a bar has a number of trades and no fixed time. */
 export function candles(bars: NonNullable<TokenAnswer['bars']>, grid: Grid): Candle[] {
   const byCell = new Map<number, Candle>()
   for (const { t, o, h, l, c } of bars) {
@@ -105,7 +106,7 @@ export interface Mark {
   readonly time: number
   readonly price: number
   readonly bot: string
-  /** Order that a click explains; '' if the mark belongs only to the token. */
+  /** Order that is explained if the user clicks the mark; '' if the mark belongs to no order. */
   readonly orderId: string
   readonly text: string
 }
@@ -167,9 +168,9 @@ export function waterfallSteps(rows: readonly { readonly label: string; readonly
 }
 
 /**
- * Minimum length of a cell of the chart, ms; 0 for the robust price. For time bars it is their width. Bars of trades or
- * of a volume have different lengths: the cells are so short that nine of ten bars have a cell of their own, but long
- * enough that a bar can be seen.
+ * Minimum length, in ms, of the cells into which the time axis of a chart is divided; 0 if the chart shows no bars. For
+ * bars of a fixed time, it is this time. Bars of a number of trades or of a traded amount differ in length. For them,
+ * the cells are so short that nine of ten bars have a cell of their own, unless such cells would be too narrow to see.
  */
 export function cellMsOf(width: string, bars: TokenAnswer['bars']): number {
   const everyMs = parseWidth(width)?.everyMs ?? 0

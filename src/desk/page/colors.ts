@@ -36,7 +36,7 @@ export function setTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme
 }
 
-/** A browser may forbid storage. The choice then lasts until the page is closed. */
+/** Ignores an error, because a browser may forbid storage. The chosen theme then lasts until the page is closed. */
 function quietly<Value>(run: () => Value): Value | undefined {
   try {
     return run()

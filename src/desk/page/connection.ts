@@ -18,8 +18,8 @@ export interface Outside {
 }
 
 /**
- * Time without an event after which the page requests the view. It is needed because a page on a phone is not told that
- * the network is lost.
+ * Time without an event after which the page requests the view. It is needed because the browser of a phone does not
+ * report to the page that the network is lost.
  */
 const SILENT_MS = 20_000
 const AGAIN_MS = 3_000
@@ -33,8 +33,8 @@ export class Connection {
   #close = (): void => {}
   #asked = false
   /**
-   * Time at which the page next asks who is logged in. Infinity while such a request is open, and after it was
-   * answered.
+   * Time at which the page next asks who is logged in. Infinity while the page waits for the answer, and after the
+   * answer has arrived.
    */
   #askMeAt = Number.POSITIVE_INFINITY
   /** Time at which the page next tries to open the stream; 0 while the browser itself reopens the stream. */

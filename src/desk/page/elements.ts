@@ -94,7 +94,8 @@ export function Choice<Value extends string>(props: {
   )
 }
 
-/** State of a request: undefined before the first answer. While the next answer is loading, the last one is kept. */
+/** State of a request: undefined before the first answer. While the next answer is loading, the previous answer is
+ *  kept. */
 export interface Asked<Answer> {
   readonly answer: Answer | undefined
   readonly error: string

@@ -136,7 +136,8 @@ function optionsOf({ quiet, line }: Colors, { series, scales }: Look): Omit<uPlo
   }
 }
 
-/** Text of a time on the axis: the time of day, or the date at midnight and on an axis of days. */
+/** Text of a time on the time axis: the time of day. At midnight, and if the steps of the axis are days or longer, it
+ *  is the date. */
 function tickText(time: number, stepSeconds: number): string {
   if (stepSeconds < 60) return clockOf(time).slice(0, 8)
   const clock = clockOf(time).slice(0, 5)

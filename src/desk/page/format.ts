@@ -71,7 +71,7 @@ export function ageText(ms: number): string {
   return seconds < 100 ? `${seconds} s` : durationOf(Math.floor(seconds / 60) * 60_000).replace('m00s', 'm')
 }
 
-/** A short span, in milliseconds up to a second. */
+/** A short duration as text. Below one second, the unit is milliseconds. */
 export function spanText(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? NONE : durationOf(Math.max(0, ms))
 }

@@ -25,8 +25,8 @@ interface Pressed {
 }
 
 /**
- * The shortcut of a pressed key. undefined for any other key, if a modifier key is pressed too, and while the user
- * enters text.
+ * Returns the shortcut of a pressed key. Returns undefined if the key has no shortcut, if a modifier key is pressed
+ * too, or if the user is entering text.
  */
 export function shortcutOf({ key, ctrlKey, metaKey, altKey }: Pressed, isInText: boolean): string | undefined {
   if (ctrlKey || metaKey || altKey || isInText) return undefined

@@ -34,8 +34,8 @@ export function routeOf(hash: string): Route {
 }
 
 /**
- * The place that is shown if the desk has results and no journal. Pages that such a desk lacks are replaced by the page
- * of results.
+ * Returns the route to show if the desk has backtest results and no journal. A route to a page that needs a journal is
+ * replaced by the page of results.
  */
 export function routeOfResults(route: Route): Route {
   return RESULT_PAGES.some(({ key }) => key === route.page) ? route : { page: 'results', subject: '' }

@@ -7,7 +7,7 @@ export interface ActionRequest {
   readonly mint?: string
   readonly order?: string
   readonly sol?: number
-  /** The only wallet that the action concerns; absent for all wallets. */
+  /** The only wallet to which the action applies; absent if the action applies to all wallets. */
   readonly wallet?: string
 }
 
@@ -20,7 +20,7 @@ export function saleOf({ mint, bot, wallet }: View['positions'][number]): Action
 /** Properties that every section of the page receives. */
 export interface Shown {
   readonly view: View
-  /** Present time of the running process. It stands still while the connection is lost. */
+  /** Present time according to the process that the desk shows. The time stands still while the connection is lost. */
   readonly now: number
   /** False for a read-only session, for a recorded journal, and while the connection is lost. */
   readonly canAct: boolean

@@ -270,7 +270,8 @@ function BuyForm({ shown, mint }: { shown: Shown; mint: string }): ComponentChil
   )
 }
 
-/** The marks of the chart (fills, refusals and notes) as a list, newest first, for users without a pointing device. */
+/** Lists the events that the chart marks (fills, refused orders, notes of strategies), newest first, for users without
+ *  a pointing device. */
 function Marks({ token, shown }: { token: TokenAnswer; shown: Shown }): ComponentChild {
   const marks = marksOf(token).reverse()
   const about = marks.length > MARKS_LISTED ? `the last ${MARKS_LISTED} of ${marks.length}` : ''

@@ -100,7 +100,8 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     const second = scale?.logicalToCoordinate(1 as Logical)
     if (first === null || first === undefined || second === null || second === undefined) return undefined
     const width = second - first
-    // The chart draws a cell at its middle, but the time of a cell is its beginning, so half a cell is subtracted.
+    // The chart draws the value of a cell at the middle of the cell, but the time of the value is the beginning of the
+    // cell. Therefore, half a cell is subtracted.
     const x = (time: number): number => first + (cellOf(this.#grid, time) - 0.5) * width
     return { x, y: (price) => this.#series?.priceToCoordinate(price) ?? Number.NaN }
   }

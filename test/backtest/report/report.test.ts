@@ -110,7 +110,7 @@ test('a position that cannot be sold counts as 0, with the reason of its exit an
   expect(result?.byExit).toMatchObject([{ name: 'cannot be sold, tried n times', trades: 1 }])
   expect(report.alarms).toEqual([expect.stringMatching(`^trapped: UNSELLABLE, ${mint}: 3 sales in a row have failed`)])
   const text = backtestText(logged)
-  expect(text).toContain('worth 0 SOL if sold now; 1 of them cannot be sold')
+  expect(text).toContain('worth 0 SOL if sold now; 1 of the positions cannot be sold')
   expect(text).toContain('UNSELLABLE')
 })
 

@@ -123,7 +123,7 @@ describe('a journal with adopted tokens and a deficit', () => {
 
   test("the report's text shows the result, missing prices and bots without trades", () => {
     expect(text()).toContain('dips, live: -2.0030 SOL net since 2026-01-02 03:00:00 UTC, 1 start\n')
-    expect(text()).toContain('of them have no known price and count as zero')
+    expect(text()).toContain('of the positions have no known price and count as zero')
     expect(text()).toContain('idle, live: 0.0000 SOL net')
     expect(text()).toContain('  trades    none')
   })

@@ -111,7 +111,7 @@ Plan, Standard until the service reports the plan
   flatten  no upper bound, because limits.maxOpenPositions is not set
 
 Warnings
-right.yaml:4:68 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise it, or buy larger amounts
+right.yaml:4:68 bots[0].exits.takeProfitPercent: 10 % is less than twice the 8.8 % that fees and rent cost: raise the target, or buy larger amounts
 `)
 })
 

@@ -201,7 +201,7 @@ async function refusedAndExpired(trial: Trial): Promise<void> {
   desk.nonceMs = 1_500
   desk.posts.length = 0
   await page.getByRole('button', { name: 'Halt' }).click()
-  await page.getByRole('button', { name: 'The preview has expired: ask again' }).click()
+  await page.getByRole('button', { name: 'The preview has expired: request a new one' }).click()
   await page.locator('dialog button.strong').waitFor()
   assert.deepEqual(
     desk.posts.map(({ path }) => path),
