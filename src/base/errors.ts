@@ -75,11 +75,11 @@ export const ERRORS = {
   WARMING: 'the strategy is warming up; orders are ignored',
   // Failed readings of the pool of a held token without a recent price (exits.whenStale: poll).
   POOL_SILENT:
-    'no RPC returned the pool of a quiet token; the position stays open, the pool is read again, other exits continue',
+    'no RPC returned the pool of a held token without recent trades; the position stays open, other exits continue, and the pool is read again',
   POOL_BEHIND:
-    'the RPC node that returned the pool of a quiet token is behind, or a clock is wrong; the position stays open and the pool is read again',
+    'the RPC node that returned the pool of a held token without recent trades is behind, or a clock is wrong; the position stays open and the pool is read again',
   POOL_UNREADABLE:
-    'the pool of a quiet token was not found or has an unknown layout; the position stays open and the pool is read again',
+    'the pool of a held token without recent trades was not found or has an unknown layout; the position stays open and the pool is read again',
   UNIT_CONTRADICTED:
     "our own fills, or the known start of new curves, contradict the unit of the feed's prices; entries stop",
   // Orders that were accepted and then not sent.

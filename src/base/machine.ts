@@ -35,7 +35,7 @@ export type HttpResult =
       status: number
       headers: Readonly<Record<string, string>>
       body: string
-      /** The body as bytes, if it is not text. */
+      /** Body of the answer as bytes; present if the body is not text. */
       bytes?: Uint8Array
     }
   | { kind: 'lost'; reason: string }

@@ -30,14 +30,14 @@ export class EngineRun {
   readonly #commands: OperatorCommands
   readonly #reports: ExecutionReports
   readonly #reconciler: WalletReconciler
-  // The parts below are used for every row, so they have fields of their own.
+  // The engine uses these parts for every row. As fields of this object they need no look-up in `#parts`.
   readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
   readonly #router: SubscriptionRouter
   /** undefined if no bot declares bars. */
   #bars: TokenBars | undefined
-  /** Gaps of the feed within the warm-up that end after the last row that was shown. */
+  /** Gaps of the feed within the warm-up that end after the last row that the strategies have received. */
   #warmGaps: readonly WarmGap[] = []
   /** Time at which the next bar or the UTC day ends. The first row or input at or after this time calls `#catchUp`.
    *  After a warm-up, the next row or input calls it in any case. */
@@ -164,7 +164,8 @@ export class EngineRun {
     bars.warm(state.now)
   }
 
-  /** Forgets prices and marks bars for each gap of the feed that has ended by now, during the warm-up. */
+  /** Called during the warm-up. Forgets prices and marks bars for each gap of the feed that has ended at or before the
+   *  current time. */
   #missWarmGaps(bars: TokenBars, state: EngineState): void {
     for (let gap = this.#warmGaps[0]; gap !== undefined && gap.to <= state.now; gap = this.#warmGaps[0]) {
       this.#warmGaps = this.#warmGaps.slice(1)
@@ -263,8 +264,9 @@ export class EngineRun {
     state.block = block
   }
 
-  /** Ends the warm-up and forgets its prices, because no order may act on a print from before the start. For the same
-   *  reason, the bars that have ended by now are closed as a part of the warm-up, whose requests are discarded. */
+  /** Ends the warm-up. Forgets the prices of the warm-up, because no order may act on a print from before the start.
+   *  For the same reason, the bars that have ended by now are closed as a part of the warm-up, whose requests are
+   *  discarded. */
   #endWarmup(state: EngineState): void {
     state.warming = true
     if (this.#bars !== undefined) {
@@ -355,7 +357,7 @@ export class EngineRun {
     for (const width of bars.timeWidths) this.#state.timers.setBars(width)
   }
 
-  /** Shows the strategies the last value of each source from before the start, as a part of the warm-up. */
+  /** As a part of the warm-up, passes to each strategy the last answers of its data sources from before the start. */
   #showSources(state: EngineState, sources: readonly SourceValue[]): void {
     const { now } = state
     state.warming = state.warmed = true

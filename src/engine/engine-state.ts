@@ -135,8 +135,8 @@ export class EngineState implements Stage {
     this.launches.forget()
   }
 
-  /** Halts entries or allows them again; a halt survives a restart. `only`: the only account that this concerns; absent
-   *  for every account. */
+  /** Halts entries or allows them again; a halt survives a restart. `only`: the account to which this applies;
+   *  undefined for all accounts. */
   halt(halted: boolean, only?: string): void {
     for (const account of this.book.accounts.values()) {
       if (only !== undefined && account.account !== only) continue
@@ -152,15 +152,15 @@ export class EngineState implements Stage {
     this.wants.add('newTokens')
   }
 
-  /** Learns the usual delay of rows from the rows before `to`. Called when an age is needed and at the end of `rows`,
-   *  because a call for each row would take twice as long. */
+  /** Learns the usual lag of rows (time of arrival minus the service's timestamp) from the rows before `to`. Called
+   *  when an age is needed and at the end of `rows`, because a call for each row would take twice as long. */
   learnAges(block: Block, to: number): void {
     this.#eventAge.fold(block, this.agesFrom, to)
     this.agesFrom = to
   }
 
-  /** Returns the timestamp that the feed gave to the current row, but at most `now` minus the usual delay. NaN if the
-   *  usual delay is unknown, or without a current row. */
+  /** Returns the service's timestamp of the current row, but at most `now` minus the usual time from timestamp to
+   *  arrival. NaN if the usual time is unknown, or without a current row. */
   stampedAt(): Millis {
     const { block, row, now } = this
     if (block === undefined) return Number.NaN
@@ -192,7 +192,8 @@ export class EngineState implements Stage {
 
 /** Records which bot's handler is running. */
 export class Activity {
-  /** Index of the running bot among the bots of the start input; -1 if no handler is running. */
+  /** Index of the bot whose handler is running, in the list of bots of the `start` input; -1 if no handler is
+   *  running. */
   running = -1
   /** Number of handlers that have run. */
   runs = 0
@@ -250,7 +251,8 @@ export class Wants {
     else if (this.#counts.delete(key)) this.#dropped = true
   }
 
-  /** Emits all keys if they changed. Called at the end of a row or input, and before an order leaves the engine. */
+  /** Emits all subscription keys that the bots need, if they changed. Called at the end of a row or input, and before
+   *  an order leaves the engine. */
   flush(): void {
     if ((!this.#dropped && this.#added.length === 0) || this.#stage.warming) return
     // Concatenating arrays is several times as fast as iterating the map.

@@ -30,7 +30,7 @@ export class Engine implements EnginePort, TokenHolder {
   readonly #strategies: ReadonlyMap<string, Strategy>
   readonly #activity: Activity
   readonly #thrownAt: ThrownAtOf | undefined
-  /** The engine of the last `start`; undefined before the first. Each further `start` replaces it. */
+  /** The engine of the last `start`; undefined before the first `start`. Each further `start` replaces it. */
   #run: EngineRun | undefined
 
   /** `strategies`: the strategies by the name that the settings of the bots use. */

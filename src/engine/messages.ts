@@ -23,14 +23,14 @@ export type Input =
   | { kind: 'report'; id: number; report: ExecutionReport }
   /** Balance of a wallet, read from the chain at the Solana slot `slot`. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
-  /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
-   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: whether the account may send only one entry
-   *  until the next input of this kind, because that entry shows whether another process trades with the wallet. Absent
-   *  in older journals. See `EntryGates`. */
+  /** A condition that stops entries begins (`open: false`) or ends (`open: true`): for one account, or for every
+   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next input of this kind, the
+   *  account may send only one entry; its result shows whether another process trades with the wallet. `single` is
+   *  absent in older journals. See `EntryGates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
-  /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
-   *  execute, although that attempt did not wait for an execution. Absent if there is no such attempt, and in older
-   *  journals. */
+  /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt of an order that the
+   *  transaction seems to execute, although Sluice expected no execution of this attempt. Absent if there is no such
+   *  attempt, and in older journals. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
   /** The wallet holds this amount of a mint, which is less than the journal recorded. */
   | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
@@ -43,7 +43,7 @@ export type Input =
   /** The file of a filter list changed. `name`: its path as written in the configuration. */
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
-  /** A source of a bot answered. `data`: the checked value; absent if it equals the last answer. */
+  /** A data source of a bot answered. `data`: the checked value; absent if it equals the last answer. */
   | { kind: 'source'; bot: string; name: string; data?: Json }
   /** An operator gave a command. `by`: where the command came from: `terminal`, `telegram:ID`, or the name of a session
    *  of the desk; absent in older journals. `update`: the Telegram update that confirmed the command; absent for every
@@ -71,7 +71,8 @@ export interface StartInput {
   money: RecoveredMoney
   /** Filter lists, by the path of their file as written in the configuration. */
   lists?: Readonly<Record<string, readonly string[]>>
-  /** The last value of each source before the start. Absent if there is none, and in older journals. */
+  /** The last answer, before the start, of each data source that a strategy declares (`sources`). Absent if there is
+   *  none, and in older journals. */
   sources?: readonly SourceValue[]
   /** Sequence numbers of the recorded rows of the warm-up; if there are none, `from` is larger than `to`. */
   warm: { from: Seq; to: Seq }
@@ -98,7 +99,7 @@ export interface StoppedBot {
   readonly bot: string
   /** Reason why the strategy was stopped. */
   readonly reason: string
-  /** Whether an earlier engine has already emitted the alarm. */
+  /** Whether an earlier engine has already emitted the alarm about this strategy. */
   readonly told: boolean
 }
 

@@ -77,9 +77,9 @@ export class OperatorCommands {
     else if (book.mayCancel(open)) this.#state.emit({ kind: 'cancel', orderId: id, code: 'CANCELLED' })
   }
 
-  /** Ends everything that stops entries until the operator resumes: the quarantine of mints with missing tokens, the
-   *  stop after an execution that contradicts the evidence, and the pause after losses. The drawdown begins again at
-   *  the current result. */
+  /** Ends everything that stops entries until the operator resumes: the refusal to buy mints whose tokens are missing
+   *  in the wallet, the stop after an execution that contradicts the evidence, and the pause after losses. The drawdown
+   *  begins again at the current result. */
   #liftStops(only: string | undefined): void {
     const { scopes, results } = this.#parts
     for (const account of this.#state.book.accounts.values()) if (isOf(account, only)) this.#reconciler.release(account)

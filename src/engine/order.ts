@@ -43,8 +43,8 @@ export interface Order {
   readonly notAfter: Millis | null
   /** Robust price at the time of the decision, SOL a token; null for an exit that was decided without a price. */
   readonly price: number | null
-  /** How much older than usual the row was on which the order was decided, ms: its delay minus the usual delay of rows;
-   *  0 without a row. Absent in older journals. */
+  /** Age of the row on which the order was decided, ms: its lag (time of arrival minus the service's timestamp) minus
+   *  the usual lag of rows. 0 without a row. Absent in older journals. */
   readonly eventAgeMs?: number
   readonly reason: string
   /** Tag that the strategy gave; absent if there is none. */

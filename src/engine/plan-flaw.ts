@@ -5,7 +5,7 @@ export interface PlanFlaw {
   readonly problem: string
   /** The word that the author probably meant; undefined if none is known. */
   readonly meant?: string | undefined
-  /** The wrong word, and the words that are allowed in its place. */
+  /** If the flaw is a wrong word: this word, and in `right` the words that are allowed in its place. */
   readonly word?: string
   readonly right?: readonly string[]
 }

@@ -3,7 +3,7 @@ import type { Millis, Seq } from '../base/units.ts'
 import type { Block } from '../market/block.ts'
 import type { Input, Output } from './messages.ts'
 
-/** The current time and the list of decisions. Every part of the engine uses them. */
+/** The parts of the engine use this interface to read the current time and to emit decisions. */
 export interface Stage {
   readonly now: Millis
   /** Whether the strategies are warming up. Decisions are discarded then. */

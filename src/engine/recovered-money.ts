@@ -52,7 +52,7 @@ export interface AccountMoney {
   readonly account: string
   /** Balance of the wallet as last read (live) or computed (paper); null before the first reading. */
   lamports: Lamports | null
-  /** Solana slot of the last reading; the fills of later slots are added to the balance. 0 for paper. */
+  /** Solana slot at which the balance was last read. Fills in later slots are added to the balance. 0 for paper. */
   slot: number
   /** Whether entries are halted until `resume`. */
   halted: boolean
@@ -60,8 +60,8 @@ export interface AccountMoney {
   foreign?: readonly string[]
   /** Mints that are not bought until `resume`, because the wallet holds fewer of their tokens than the books show. */
   quarantined?: readonly string[]
-  /** Whether an attempt executed twice, or although it was refused or proved unable to execute. Until `resume`, entries
-   *  are stopped, and a refused attempt is not retried at once. */
+  /** Whether an attempt executed twice, or executed although it was refused or proved unable to execute. If so, entries
+   *  are stopped until `resume`, and a refused attempt is not retried immediately. */
   breached?: boolean
   /** Results of all bots of the account together; absent before the first fill of the account. */
   results?: ResultSums
@@ -114,7 +114,7 @@ export interface TokenState {
   readonly seenAt: Millis
   /** UTC day (days since 1970) of the token's last event. */
   readonly day: number
-  /** null if the token was freed, or if its value was deleted. */
+  /** The value of `token.durable`; null if the token was freed or the value was deleted. */
   readonly value: Json
 }
 
@@ -138,8 +138,8 @@ export interface Timer {
   readonly strategy?: string
   /** Whether the strategy's `start` set the timer. */
   readonly declared?: boolean
-  /** Time at which a repeating timer last fired. The journal computes this time from the inputs; `at` does not
-   *  change. */
+  /** Time at which a repeating timer last fired. The journal computes it from the inputs. `at` remains the time of the
+   *  first firing. */
   readonly fired?: Millis
 }
 

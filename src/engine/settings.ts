@@ -68,8 +68,8 @@ export interface OrderSettings {
   readonly priorityFeeLamports: Lamports | null
   /** An entry expires if it is not sent within this time after its decision, ms. */
   readonly ttlMs: number
-  /** An entry is refused if the row that caused it is older than this, ms. The age is the time of arrival minus the
-   *  service's timestamp, minus the usual delay. */
+  /** An entry is refused if the row that caused it is older than this, ms. The age of a row is its lag (time of arrival
+   *  minus the service's timestamp) minus the usual lag of rows. */
   readonly maxEventAgeMs: number
   /** An entry is cancelled if the robust price rises by more than this percentage before the entry is sent. */
   readonly maxChasePercent: number
@@ -81,8 +81,8 @@ export interface ExitOrderSettings {
   readonly slippageLadder: readonly number[]
   /** Priority fee of the first, second, ... attempt. If it is empty, the fee in `orders` applies. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** Delay in ms before a failed sale is retried, and before a full exit is repeated for which there is no evidence of
-   *  an execution. */
+  /** Delay in ms before a failed sale is retried, and before a full exit is repeated because there is no evidence that
+   *  it executed. */
   readonly retryMs: number
 }
 

@@ -73,7 +73,7 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, defaults: 
   }
 }
 
-/** Returns the slippage of each attempt: the ladder or the single value of the order or, if the order sets neither, of
+/** Returns the slippage of each attempt. If the order sets a ladder or a single value, it is used; otherwise that of
  *  the bot. Returns a text if the ladder is invalid. `checkRanges` checks a single value later. */
 function readSlippages(options: BuyOptions, settings: OrderSettings): readonly number[] | string {
   const { slippagePercent, slippageLadder: ladder } = options as { [K in keyof BuyOptions]: unknown }

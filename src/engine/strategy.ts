@@ -14,12 +14,12 @@ import type { OrderState } from './order.ts'
 import type { NoSources, SourceEvent, Sources } from './sources.ts'
 
 // The contract of strategies. Prices are in SOL for a whole token, amounts in SOL or whole tokens, percentages from 0
-// to 100, and times in milliseconds since the Unix epoch. Requests are answered at once with a value. A wrong use of
-// the API (for example a call outside of a handler, or a timer without a name) throws, and the bot then only closes
-// positions.
+// to 100, and times in milliseconds since the Unix epoch. A request returns its result immediately, as a value. A wrong
+// use of the API (for example a call outside of a handler, or a timer without a name) throws, and the bot then only
+// closes positions.
 
 /** The default export of a strategy file. `P`: its parameters. `S`: its state for a token. `I`: its indicators. `X`:
- *  its sources. `C`: its conditions. */
+ *  its data sources. `C`: its conditions. */
 export interface Strategy<
   P = unknown,
   S = unknown,
@@ -37,9 +37,9 @@ export interface Strategy<
   readonly keys: readonly string[]
   /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits of the strategy's positions. The exits of an order come first, then the exits of the bot in the YAML, then
-   *  the defaults of the configuration, then these. With `exits: strategy` in the YAML, these exits come before the
-   *  defaults. */
+  /** Exits of the strategy's positions. They have the lowest priority, after the exits of the order, the exits of the
+   *  bot in the YAML, and the defaults of the configuration. With `exits: strategy` in the YAML, they have priority
+   *  over the defaults. */
   readonly exits?: ExitRules
   /** Widths of the bars, each with the number of closed bars that are kept for a token: `{ '1m': 200 }`. A width is a
    *  time (`15s`, `1m`, `4h`), a number of trades (`500 trades`) or a volume (`20 SOL`). Time bars end at multiples of
@@ -386,8 +386,8 @@ export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: n
 /** A buy together with its stop-loss and take-profit prices, SOL a token. They must be ordered: stopPrice < atPrice <
  *  takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
-  /** Price at or below which the order buys, SOL a token, above 0. Default: the order buys at once, and its stop and
-   *  take-profit prices are checked against the robust price. */
+  /** Price at or below which the order buys, SOL a token, above 0. Default: the order buys immediately, and its stop
+   *  and take-profit prices are checked against the robust price. */
   readonly atPrice?: number
   /** Sells all at or below this price, SOL a token, above 0. */
   readonly stopPrice: number
@@ -395,8 +395,8 @@ export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional
   readonly takeProfitPrice: number
 }
 
-/** A series of equal buys. The first buy is made at once. A buy is skipped if it is refused, or if the price is above
- *  `maxPrice` when it is due. */
+/** A series of equal buys. The first buy is made immediately. A buy is skipped if it is refused, or if the price is
+ *  above `maxPrice` when it is due. */
 export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditional, 'oneCancelsOther'> {
   /** Interval in seconds; at least 1. */
   readonly everySeconds: number
@@ -454,9 +454,9 @@ export interface BudgetView {
 /** Values that a log line shows after its text: at most 20. Names are cut after 50 characters, texts after 200. */
 export type LogFields = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>
 
-/** Writes lines to the log of the process. A text is cut after 500 characters. A bot may write 200 lines of `debug` and
- *  `info` at once, and 2 a second; 20 warnings at once, and one in 10 s. Further lines are dropped, and the next line
- *  states their number. Lines are also dropped during the warm-up. */
+/** Writes lines to the log of the process. A text is cut after 500 characters. A bot may write a burst of 200 lines of
+ *  `debug` and `info`, and then 2 a second. It may write a burst of 20 warnings, and then one in 10 s. Further lines
+ *  are dropped, and the next line states their number. Lines are also dropped during the warm-up. */
 export interface StrategyLog {
   /** Writes a line. A running process shows it with `--log-level debug`, a backtest with `--log debug`. */
   debug(text: string, fields?: LogFields): void
@@ -467,8 +467,8 @@ export interface StrategyLog {
   warn(text: string, fields?: LogFields): void
 }
 
-/** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
- *  once and 500 a second continuously. A request beyond that throws RangeError. */
+/** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make a burst of 10,000
+ *  requests, and then 500 a second. A request beyond this limit throws RangeError. */
 export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   /** Name of the bot in the YAML. */
   readonly name: string
@@ -550,8 +550,8 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
   /** Writes lines to the log of the process; see `StrategyLog`. */
   readonly log: StrategyLog
   /** Sends a text to the operator's alerts (`alerts` of the YAML), and records it in the journal. The text is cut after
-   *  500 characters. A bot may send 5 messages at once, and 5 a minute; returns false for a message beyond that, and
-   *  during the warm-up. A backtest sends no messages. Throws TypeError if `text` is not a string. */
+   *  500 characters. A bot may send a burst of 5 messages, and then 5 a minute. Returns false for a message beyond this
+   *  limit, and during the warm-up. A backtest sends no messages. Throws TypeError if `text` is not a string. */
   message(text: string): boolean
   /** Records a decision not to trade, which `sluice why` shows. `why` is cut after 500 characters. */
   note(mint: string, why: string): void

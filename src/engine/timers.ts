@@ -28,8 +28,8 @@ export class Timers {
   readonly #byId = new Map<number, Timer>()
   /** Timers of strategies, by bot and name. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  /** Timers of exits, by bot and mint, because every order looks them up. The bot takes the place of the account in the
-   *  key. */
+  /** Timers of exits, by bot and mint, because every order looks them up. The key contains the bot in place of the
+   *  account. */
   readonly #exits = new ByMint<ExitTimers>()
   #next = 1
 
@@ -173,8 +173,8 @@ function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
-/** Returns the time at which a repeating timer that fired at `fired` fires next. Times are the first time plus
- *  multiples of the interval; times that have passed are skipped. */
+/** Returns the next time at which a repeating timer fires, if it fired last at `fired`. It fires at its first time
+ *  (`at`) plus multiples of its interval; times that have passed are skipped. */
 export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }

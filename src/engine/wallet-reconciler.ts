@@ -47,8 +47,8 @@ export class WalletReconciler {
     else this.#mint(input)
   }
 
-  /** Accepts one foreign transaction, or all of them, at the request of the operator. `only`: the only account that
-   *  this concerns. */
+  /** Accepts one foreign transaction, or all of them, at the request of the operator. `only`: the account whose
+   *  transactions are accepted; undefined for all accounts. */
   accept(signature: string | 'all', only: string | undefined): void {
     for (const account of this.#state.book.accounts.values()) {
       if (only !== undefined && account.account !== only) continue
@@ -59,8 +59,8 @@ export class WalletReconciler {
     }
   }
 
-  /** Ends two stops of an account when the operator resumes: the quarantine of mints with missing tokens, and the stop
-   *  after an execution that contradicts the evidence (`breached`). */
+  /** Ends two stops of an account after `resume`: the refusal to buy mints whose tokens are missing in the wallet
+   *  (`quarantined`), and the stop after an execution that contradicts the evidence (`breached`). */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
     if (account.breached !== undefined) account.breached = false
@@ -92,8 +92,11 @@ export class WalletReconciler {
     this.#state.emitAccount(account)
     const [why, then] =
       attemptId === undefined
-        ? ['it belongs to no order of this process', `sluice resume --accept ${signature}`]
-        : [`it seems to execute attempt ${attemptId}, which was not waiting for an execution`, 'sluice resume']
+        ? ['the transaction belongs to no order of this process', `sluice resume --accept ${signature}`]
+        : [
+            `the transaction seems to execute attempt ${attemptId}, which was not waiting for an execution`,
+            'sluice resume',
+          ]
     const reason = `${signature} changed the wallet by ${formatSol(change)} SOL: ${why}. ${LIKELY_CAUSE}, then \`${then}\``
     this.#state.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
   }
@@ -125,8 +128,8 @@ export class WalletReconciler {
     if (trip !== undefined) this.#parts.bots.of(position.bot)?.tripEnded(trip)
   }
 
-  /** Stores facts about a mint, and sells positions that `tokenChecks.when: after` bought before the facts were
-   *  known. */
+  /** Stores facts about a mint. With `tokenChecks.when: after`, the mint may have been bought before; if it fails the
+   *  checks, its positions are sold. */
   #mint({ mint, facts }: Of<'mint'>): void {
     const { book, mintFacts } = this.#state
     mintFacts.delete(mint)

@@ -45,7 +45,7 @@ export interface BarFollower {
 }
 
 /** The bars of one width for all tokens. The open bar of each token is one cache line in a flat array by token number,
- *  so a print neither hashes nor allocates. */
+ *  so adding a print needs no hash and allocates no memory. */
 export class Bars {
   readonly width: BarWidth
   /** Number of closed bars that are kept for each token. */
@@ -76,7 +76,7 @@ export class Bars {
   /** The closed bars. */
   readonly closed = new KeptBars()
   readonly #copies: BarCopies
-  /** The bar that `newest` returned last, its token and its number. */
+  /** The bar that `newest` returned last, the token of this bar, and the number of this bar among the token's bars. */
   #shown: Bar | undefined
   #shownToken: TokenId = -1
   #shownNumber = 0
@@ -171,8 +171,8 @@ export class Bars {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the tokens with prints, in the order of their memory. Each step has its own loop over all
-   *  tokens, so that the processor loads the memory of several tokens at the same time. */
+  /** Closes the bars of the tokens with prints, in the order of their memory. The work consists of several steps. Each
+   *  step is a loop over all tokens, so that the processor loads the memory of several tokens at the same time. */
   #closePrinted(dropping?: (token: TokenId) => void): void {
     const closed = this.#listPriced(dropping)
     const open = this.#open
@@ -266,7 +266,7 @@ export class Bars {
     return this.lastAt(token) > Number.NEGATIVE_INFINITY
   }
 
-  /** All token numbers with bars are below this number. */
+  /** All tokens that have bars have numbers below this one. */
   get tokens(): number {
     return this.#open.length / BAR_DOUBLES
   }
@@ -319,7 +319,7 @@ export class Bars {
   }
 }
 
-/** Clears those numbers of an open bar that the first print of the next bar does not set. */
+/** Prepares an open bar for the first print of the next bar: clears the numbers that this print does not set. */
 function clearOpen(open: Float64Array, at: number): void {
   open[at + COUNTS] = open[at + VOLUME] = open[at + OPEN] = 0
 }

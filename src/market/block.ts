@@ -58,7 +58,8 @@ export interface PackedTexts {
    *  If null, the index is the place modulo the number of entries. */
   readonly index: Uint8Array | Uint16Array | null
   readonly firstRow: number
-  /** Texts that cannot be packed, by the place of their row. The entries of these rows have no meaning. */
+  /** Texts that cannot be packed, by the place (see `index`) of their row. The entries of these rows have no
+   *  meaning. */
   readonly odd: Readonly<Record<number, string>> | undefined
 }
 

@@ -23,7 +23,7 @@ export class EventAge {
     }
   }
 
-  /** Learns a lag that is below `usualMs`. */
+  /** Learns the lag of an event (time of arrival minus the service's timestamp), which must be below `usualMs`. */
   learn(lagMs: number): void {
     if (!Number.isFinite(lagMs)) return
     this.#least.push(lagMs)

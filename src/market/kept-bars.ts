@@ -7,7 +7,7 @@ import type { TokenId } from './block.ts'
  *  could hold only few of them. */
 const CHUNK_BARS = 4
 const KEPT_FOR_CHUNKS = 16
-/** Number of chunks whose memory is allocated at once. */
+/** Number of chunks whose memory is allocated together. */
 const SLAB_CHUNKS = 256
 
 /** Size of a token's state in words, and the offsets of its fields: the number of bars so far, the number of the oldest
@@ -20,13 +20,15 @@ const OLDEST = 2
 const OLDEST_FIRST = 3
 const NEWEST = 4
 
-/** A piece of memory for `SLAB_CHUNKS` chunks with successive numbers. */
+/** Memory that is allocated together for `SLAB_CHUNKS` chunks (groups of bars of one token) with consecutive
+ *  numbers. */
 interface Slab {
   readonly number: number
-  /** `used`: number of chunks that were ever given to a token. `free`: the chunks that tokens gave back. */
+  /** `used`: number of chunks of this slab that have ever been given to a token. `free`: the chunks that tokens have
+   *  given back. */
   used: number
   readonly free: number[]
-  /** Number of chunks in use. */
+  /** Number of chunks of this slab that are in use. */
   chunks: number
 }
 
@@ -40,9 +42,9 @@ export class KeptBars {
   /** Number of bars in a chunk, and number of doubles in it; 0 until the first bar. Both are powers of two. */
   #chunkBars = 0
   #chunkDoubles = 0
-  /** Binary logarithm of the number of doubles in a slab. */
+  /** Binary logarithm of the number of doubles in a slab (the memory of several chunks). */
   #slabBits = 0
-  /** By chunk: the next chunk of the same token. */
+  /** For each chunk: the number of the next chunk of the same token. */
   #next = new Uint32Array(0)
   /** The memory of each slab, by its number; `#slabs` are the slabs themselves. A slab is freed when none of its chunks
    *  is in use. */
@@ -57,7 +59,7 @@ export class KeptBars {
     return this.#words[token * WORDS + COUNT] ?? 0
   }
 
-  /** Number of the oldest kept bar of a token. */
+  /** Returns the number of the oldest kept bar of a token. The bars of each token are numbered from 0. */
   firstOf(token: TokenId): number {
     return this.#words[token * WORDS + FIRST] ?? 0
   }
@@ -79,7 +81,7 @@ export class KeptBars {
     return chunk * this.#chunkDoubles + inChunk * BAR_DOUBLES
   }
 
-  /** Returns the place of the next bar of the token. */
+  /** Returns the place of the bar after the bar at `place`, of the same token. */
   placeAfter(place: number): number {
     const after = place + BAR_DOUBLES
     if ((after & (this.#chunkDoubles - 1)) !== 0) return after
@@ -109,7 +111,8 @@ export class KeptBars {
     return ((words[line + COUNT] ?? 0) as number) - ((words[line + FIRST] ?? 0) as number) >= keep
   }
 
-  /** Adds the bar at `from` in `doubles`. Drops the oldest bar if there are `keep` bars. */
+  /** Adds a bar, whose numbers begin at `doubles[from]`. If `keep` bars are stored already, drops the oldest of
+   *  them. */
   add(token: TokenId, doubles: Float64Array, from: number, keep: number): void {
     const line = token * WORDS
     if (line >= this.#words.length) this.#grow(token, keep)

@@ -170,8 +170,8 @@ export class ArenaTexts implements Texts {
   readonly #arena: Buffer
   readonly #view: DataView
   /** A buffer of the same size as the block. It is never written, so it occupies no memory. V8 does not count shared
-   *  memory when it decides whether to collect garbage, but it counts this buffer. Without it, a thread that allocates
-   *  little else would keep all its old blocks, each of 1.8 MB for 8,192 rows. */
+   *  memory when it decides whether to collect garbage, but it counts this buffer. Without this buffer, a thread that
+   *  allocates little else would keep all its old blocks, each of 1.8 MB for 8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
@@ -308,8 +308,8 @@ export class TranslatedBlock implements Block {
     this.#tokens = tokens
   }
 
-  /** Translates the token numbers of the rows that were added since the last call. The rows up to `to` (exclusive) are
-   *  complete. */
+  /** Converts the token numbers of the other thread to those of this thread, for the rows that were added since the
+   *  last call. `to`: end (exclusive) of the rows that are complete. */
   translate(to: number): void {
     for (let row = this.length; row < to; row++)
       this.token[row] = this.#tokens[this.#sourceTokens[row] as number] as TokenId

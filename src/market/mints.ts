@@ -53,7 +53,7 @@ export class Mints {
     this.#holders.push(holder)
   }
 
-  /** Releases each token number for which no registered component keeps data. Keeps the numbers for which `isAhead` is
+  /** Releases each token number for which no registered component keeps data, except the numbers for which `isAhead` is
    *  true, because rows with these numbers will still follow. The caller ensures that no row with a released number
    *  follows. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
@@ -73,7 +73,8 @@ export class Mints {
 
 /** A part of the table of mints that another thread does not know yet. */
 export interface MintNews {
-  /** Whether `mints` is the complete table, so that the other thread must forget all earlier token numbers. */
+  /** Whether `mints` is the complete table. If so, the other thread must forget the token numbers that it has received
+   *  before. */
   readonly isAll: boolean
   /** Token number of the first mint in `mints`; the numbers of the others follow. '' stands for a free number. */
   readonly mintsAt: number

@@ -22,7 +22,7 @@ const COUNT = 12
 
 /** Robust price of every token, SOL per whole token: the median of its last prints that are large enough. Entries,
  *  limits and strategies use this price; exits have their own (`engine/exits/exit-price.ts`). The prices are a flat
- *  array by token number, so adding a row neither hashes nor allocates. The median is computed on demand. */
+ *  array by token number, so adding a print needs no hash and allocates no memory. The median is computed on demand. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
@@ -90,8 +90,8 @@ export class Prices {
     doubles[at + MEDIAN] = doubles[at + middleOf(doubles, count, at)] as number
   }
 
-  /** Drops all prints of a token. Called after a gap and after a warm-up, because prints from before must not count
-   *  then. */
+  /** Drops all prints of a token. Called after a gap and at the end of a warm-up, because older prints must not count
+   *  from then on. */
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
@@ -120,9 +120,10 @@ export class Prices {
     return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }
 
-  /** Compares the price of one of our own fills, whose unit is certain, with the current price and with the price at
-   *  the decision. Both are needed, because a price may fall by any factor while a buy is on its way. Returns false if
-   *  the fill contradicts both prices; the feed then uses another unit. */
+  /** Compares the price of one of our own fills, which is certainly in SOL, with two prices of the feed: the current
+   *  price, and the price at which the order was decided. One price is not enough, because it may change by any factor
+   *  while a buy is on its way. Returns false if the fill contradicts both prices; the feed then quotes another
+   *  unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -153,7 +154,7 @@ export class Prices {
   }
 }
 
-/** Whether a trade of this size and price counts as a print. */
+/** Whether the size and the price of a trade allow the robust price to use it. */
 export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }

@@ -29,7 +29,7 @@ export class UnitProof {
     return this.#contradicted
   }
 
-  /** Ratio of the quoted price to the price in SOL; NaN if they have not been compared yet. */
+  /** Ratio of the quoted price to the price in SOL; NaN if the two prices have not been compared yet. */
   get quotedRatio(): number {
     return this.#reference > 0 ? this.#reference : Number.NaN
   }
@@ -49,8 +49,9 @@ export class UnitProof {
   }
 
   /** Compares the price of one of our own fills with prices of the feed. `ratios`: the price of the fill divided by
-   *  each feed price that should be near it. Returns false if none of them is near. The unit is then disproved
-   *  permanently, unless at least as many of our fills agreed: in that case the price itself has moved. */
+   *  each price of the feed that should be near it. Returns true if one of these ratios is near 1: the fill then agrees
+   *  with the feed. If more fills have contradicted the feed than agreed with it, the unit is disproved permanently.
+   *  With fewer contradictions, only the price of the token has moved. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1

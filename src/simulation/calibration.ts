@@ -77,9 +77,9 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** Returns the model with measured parameters in place of assumed ones. `lossFactor` is the mean factor by which the
- *  model would raise the loss rate of the measured attempts because of competition. The measured loss rate is divided
- *  by it, because the model applies the factor of each order itself. */
+/** Returns the model with measured parameters in place of assumed ones. `lossFactor`: mean factor by which the model
+ *  would raise the loss rate of the measured attempts because of competition. The measured loss rate is divided by
+ *  `lossFactor`, because the model multiplies the rate by the factor of each order itself. */
 export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
   const { landingFailurePercent: lost } = measured
   return {
@@ -139,7 +139,8 @@ export class FillComparison {
    *  one. For a buy, the tokens are compared; for a sale, the SOL. A negative value means that the model is too
    *  optimistic. */
   readonly errorPercents: number[] = []
-  /** For each decided attempt, the factor by which the model raises the loss rate because of competition. */
+  /** For each attempt whose outcome is known: the factor by which the model raises the loss rate because of
+   *  competition. */
   readonly lossFactors: number[] = []
   /** Number of fills that are not compared because of a gap in the tape. */
   unheard = 0

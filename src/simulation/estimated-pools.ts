@@ -5,7 +5,7 @@ import { isSized, ROBUST_WINDOW, robustPrice } from '../market/price.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../solana/pool-depth.ts'
 import type { PricePath } from './price-path.ts'
 
-/** Number of estimates from which the quartiles are computed. */
+/** Largest number of depth estimates of a token from which the quartiles of its depth are computed. */
 const WINDOW = 9
 const ENOUGH = 3
 /** Minimum sum, in SOL, of the amounts of two prints from which the depth of a pool is estimated. */
@@ -34,23 +34,24 @@ const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Number of prints before the last interruption of the feed. */
+/** Number of the token's prints when the feed was last interrupted. */
 const HEARD = 8
 /** Flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
 /** Number of prints at the time when LOW and HIGH were computed, plus one; 0 if they must be computed. */
 const ESTIMATED = 10
-/** Quartiles of the last estimate of the product. LOW is NaN if there were too few prints for an estimate. */
+/** Quartiles of the last estimate of the pool's constant product. LOW is NaN if there were too few prints for an
+ *  estimate. */
 const LOW = 6
 const HIGH = 7
 const DEAR_ENOUGH = 7
 
 /** Minimum length of the list of waiting prints, which are not yet part of the state of their token. The list has room
- *  for at least two prints for each token. Adding all of them at once then costs little per print. */
+ *  for at least two prints for each token, so that adding a full list to the states costs little per print. */
 const FEWEST_PENDING = 8192
 /** A waiting print consists of three doubles and one 32-bit word. The doubles are its price, its amount in SOL
- *  (negative for a sale) and its time. The word is the place of the next print of its token. Places count from 1, and 0
- *  means none. */
+ *  (negative for a sale) and its time. The word is the position in the list of the next waiting print of the same
+ *  token, counted from 1; 0 means none. */
 const PENDING_DOUBLES = 4
 const AMOUNT = 1
 const TIME = 2
@@ -88,7 +89,7 @@ export class EstimatedPools {
   /** The memory of `#pending` as 32-bit words. */
   #pendingWords = new Int32Array(0)
   #waiting = 0
-  /** For each token, the places of its first and its last waiting print. */
+  /** For each token: where its first and its last waiting print are in `#pending`. */
   #chains = new Int32Array(0)
 
   /** Adds rows. Calls `attend` for each print above the minimum size of a token whose entry in `watched` is 1. */
@@ -240,8 +241,8 @@ export class EstimatedPools {
     }
   }
 
-  /** Returns the median price of the newest prints, not counting those before number `first`; undefined if there are
-   *  too few. */
+  /** Returns the median price of the token's newest prints; prints whose number is below `first` do not count. Returns
+   *  undefined if there are too few prints. */
   #median(token: TokenId, first: number): number | undefined {
     const count = this.count(token)
     const known = Math.min(count - first, ROBUST_WINDOW)
@@ -273,8 +274,8 @@ export class EstimatedPools {
     return { low: this.#doubles[at + LOW] as number, high: this.#doubles[at + HIGH] as number }
   }
 
-  /** Whether the product is more than an assumption. It always is while the price has not stayed above the curve's
-   *  range. After that, the token is in a pool, and enough prints for an estimate are needed. */
+  /** Whether the product is known or estimated, and not only assumed. It is known while the price has not stayed above
+   *  the curve's range. After that, the token is in a pool, and the product is estimated if there are enough prints. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#isEstimated(token)
   }

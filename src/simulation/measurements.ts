@@ -19,11 +19,12 @@ export interface MeasuredSwap {
 export interface Measured {
   /** Time in ms from the sending of the request until the engine received the report of the result. */
   readonly toldAfterMs?: number
-  /** Point at which the engine received the report of the result; if present, it is used instead of `toldAfterMs`. */
+  /** Moment of the recorded run at which the engine received the report of the result. If present, it is used instead
+   *  of `toldAfterMs`. */
   readonly told?: Moment | undefined
-  /** Point at which the engine received the report that made the result final. */
+  /** Moment of the recorded run at which the engine received the report that made the result final. */
   readonly final?: Moment | undefined
-  /** Time and slot of the fill on the chain. */
+  /** Time and Solana slot of the fill on the chain. */
   readonly filled?: { readonly time: Millis; readonly slot: number }
   /** Result of the attempt. `open`: the recorded run ended before the result was known. */
   readonly landing?: 'filled' | 'reverted' | 'absent' | 'open' | 'refused' | 'unsent'
@@ -48,7 +49,8 @@ export class DepthUse {
   assumedFills = 0
   /** Number of fills in pools with an estimated depth. */
   estimatedFills = 0
-  /** Sum, over the estimated fills, of the logarithm of the ratio of upper to lower quartile of the depth. */
+  /** Sum over the fills with an estimated depth: the logarithm of the depth's upper quartile divided by its lower
+   *  quartile. */
   #spreads = 0
   /** Amount by which the estimated fills would be better if the depth were the upper quartile, in lamports at the price
    *  of the fill. */
@@ -67,8 +69,9 @@ export class DepthUse {
     this.upperLamports += moreLamports
   }
 
-  /** Geometric mean of the ratio of the quartiles over all estimated fills, so that one wrong estimate does not
-   *  outweigh the others; null if there are no such fills. */
+  /** Geometric mean, over the fills with an estimated depth, of the depth's upper quartile divided by its lower
+   *  quartile. The mean is geometric so that one wrong estimate does not outweigh the others. null if there are no such
+   *  fills. */
   get spread(): number | null {
     return this.estimatedFills === 0 ? null : Math.exp(this.#spreads / this.estimatedFills)
   }

@@ -41,8 +41,9 @@ export class OwnImpact {
     return { sol: product / tokens, tokens }
   }
 
-  /** Adds an order of an earlier process. `traded`: the amounts that it moved, without fees. `product`: the constant
-   *  product of the pool, moved by the earlier orders. The depth of the pool is computed from these values. */
+  /** Adds an order of an earlier process. `traded`: the amounts that the order moved, without fees. `product`: the
+   *  constant product of the pool after the impact of the orders before. The depth of the pool is computed from
+   *  `traded` and `product`. */
   recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
     const moved = this.#moved.get(mint)
     const left = moved === undefined ? 0 : this.#left(moved, volume)
@@ -50,12 +51,12 @@ export class OwnImpact {
     const met = side === 'buy' ? sideOf(sol, tokens, product) : sideOf(tokens, sol, product)
     const own = met - left * (side === 'buy' ? (moved?.bought ?? 0) : (moved?.sold ?? 0))
     const depth = side === 'buy' ? own : product / own
-    // The product may be estimated from fewer prints now than at the fill; the depth may then be implausible.
+    // If fewer prints are known now than at the time of the fill, the product may be wrong and the depth implausible.
     this.add(side, mint, volume, traded, depth > 0 && depth < Number.POSITIVE_INFINITY ? depth : Math.sqrt(product))
   }
 
-  /** Makes the remembered volumes relative to a new market, in which volumes start at 0. `volumeOf` returns a volume of
-   *  the previous market. */
+  /** Prepares the volumes that are stored with earlier orders for a new market, whose volumes start at 0: subtracts the
+   *  volume of the previous market. `volumeOf` returns the volume of a mint in the previous market. */
   restartVolumes(volumeOf: (mint: string) => number): void {
     for (const [mint, moved] of this.#moved) moved.volume -= volumeOf(mint)
   }
@@ -79,8 +80,8 @@ export class OwnImpact {
   }
 }
 
-/** Returns the reserve of a pool on one side, after that side received `paid` and the pool gave `got` of the other
- *  side. */
+/** Returns one reserve of a pool before a trade that put `paid` into this reserve and took `got` out of the other
+ *  reserve. */
 function sideOf(paid: number, got: number, product: number): number {
   return (Math.sqrt(paid * paid + (4 * paid * product) / got) - paid) / 2
 }

@@ -98,8 +98,8 @@ export class PaperExecutor implements Executor {
     this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
   }
 
-  /** Adjusts the restored price impacts to the market of this process, in which the traded volumes start at 0. Called
-   *  after the last `recall`. `market`: the market at the end of the earlier process. */
+  /** Adjusts the impacts of orders of an earlier process to this process, in which the traded volumes start at 0.
+   *  Called after the last `recall`. `market`: the market at the end of the earlier process. */
   recalled(market: PaperMarket): void {
     this.#impact.restartVolumes((mint) => market.volume(mint))
   }
@@ -158,7 +158,7 @@ export class PaperExecutor implements Executor {
   /** Returns the proceeds of a sale of the whole position now, before network fee and rent; 0 if there is no price or
    *  the token is unsellable. `exitPrice`: the price that the exits of the position use. A few wrong prints of routed
    *  trades can lift the market price, so a rise of the market price counts only once `exitPrice` has followed it. A
-   *  fall counts at once. */
+   *  fall counts immediately. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>, exitPrice?: number): Lamports {
     const marked = this.#market.markPrice(mint, this.#model)
     if (marked === undefined || this.#isTrap(mint)) return ZERO
@@ -179,8 +179,8 @@ export class PaperExecutor implements Executor {
     this.#at(measured, FINALITY_MS, () => done(outcomeOf(landed, true)))
   }
 
-  /** Calls `run` at the measured point of the recorded run. If there is no such point, or if it has passed, calls `run`
-   *  after `ms` instead. */
+  /** Calls `run` at the moment that was measured in the recorded run. If no such moment was measured, or if it has
+   *  passed, calls `run` after `ms` instead. */
   #at(measured: Moment | undefined, ms: number, run: () => void): void {
     if (measured?.(run) !== true) this.#clock.after(ms, run)
   }

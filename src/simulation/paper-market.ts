@@ -36,8 +36,7 @@ export class PaperMarket implements TokenHolder {
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** For each pool, the last price that was read from it, and the number of prints that the token had at that time. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis; readonly prints: number }>()
-  /** By token: the lowest price that its pool may have after its last trade. A gap or a reading of the pool removes the
-   *  entry. */
+  /** Cached results of `#leftBy`. A gap or a reading of the token's pool removes the entry of the token. */
   readonly #left = new Map<TokenId, Left>()
   /** For each token, 1 while an order follows it. A lookup in this array is faster than one in a map. */
   #watched = new Uint8Array(1024)
@@ -133,7 +132,8 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#leftBy(token, model))
   }
 
-  /** Returns the lowest price that the pool may have after the last trade. It is computed once for each print. */
+  /** Returns the lowest price that the token's pool may have after its last trade. The result is kept until the next
+   *  print of the token. */
   #leftBy(token: TokenId, model: PoolModel): number {
     const prints = this.#pools.count(token)
     const product = this.#pools.product(token)
@@ -155,8 +155,8 @@ export class PaperMarket implements TokenHolder {
     )
   }
 
-  /** Returns the pool at `price` with the upper quartile of the estimated depth, and the ratio of the quartiles;
-   *  undefined if the depth is not estimated. */
+  /** Returns the pool at `price` with the upper quartile of its estimated depth. `spread`: the upper quartile divided
+   *  by the lower quartile. Returns undefined if the depth is not estimated. */
   deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
     const token = this.#mints.find(mint)
     const band = token === undefined ? undefined : this.#pools.band(token)

@@ -4,7 +4,7 @@ import { poolAround } from '../solana/pool-depth.ts'
  *  price. */
 const MOST_DOUBTS = 3
 
-/** The rules from which the price of a pool is computed. */
+/** Parameters from which `PricePath` computes the price of a pool. */
 export interface PoolRules {
   /** Product of SOL and whole tokens. If `isExact` is false, the real pool is probably deeper. */
   readonly product: number
@@ -20,9 +20,9 @@ export interface PoolRules {
  *  A print has the mean price and the amount of a trade. In a constant-product pool these two determine the price
  *  before the trade and the price after it. If the depth is only estimated, each of the two prices is a range, from the
  *  print's own price to the computed price. Real feeds contain prints with wrong amounts, from trades that a router
- *  splits. A print therefore changes the price at once only if the previous trade explains it. Any other print counts
- *  as a possible price until an explained print refutes it. After three unexplained prints in a row, the range of their
- *  prices becomes the price. */
+ *  splits. A print is explained if the price before its trade matches the price after the previous trade. Only an
+ *  explained print changes the price immediately. Any other print counts as a possible price until an explained print
+ *  refutes it. After three unexplained prints in a row, the range of their prices becomes the price. */
 export class PricePath {
   readonly #rules: PoolRules
   /** Number of prints above the minimum size since `begin`. */

@@ -5,10 +5,11 @@ import type { Sink, Source } from '../engine/ports.ts'
 import type { Block } from '../market/block.ts'
 import type { SimulatedClock } from './simulated-clock.ts'
 
-/** Time that a run continues after the last row, so that open attempts can end. A proof of absence takes 80 s. */
+/** Time in ms that a run continues after the last row, so that open attempts can end. It takes 80 s to prove that an
+ *  attempt did not execute. */
 const DRAIN_MS = 120_000
 
-/** A recorded item: rows of a block, or a function `run` that posts another input. */
+/** A recorded item: rows of a block, or an input. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
@@ -73,7 +74,7 @@ export function playItem(item: TapeItem, clock: SimulatedClock, sink: Sink, isSt
   while (row < to && !isStopped()) {
     clock.advanceTo(time[row] as number)
     const next = sink.rows(block, row, firstAt(time, clock.nextAt(), row + 1, to))
-    if (next <= row) throw new Error(`the sink accepted no row from row ${row} on`)
+    if (next <= row) throw new Error(`the sink did not accept row ${row}`)
     row = next
   }
   return row - from

@@ -25,7 +25,7 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
   for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
     const value = groupOf(text, end)
     if (value < 0) return undefined
-    // Group n affects the lowest n + 1 limbs.
+    // Group n, counted from the end of the text, changes only the lowest n + 1 limbs.
     for (let limb = 0; limb * LIMBS <= row; limb++)
       sums[limb] = (sums[limb] as number) + value * (POWERS[row + limb] as number)
   }
@@ -59,8 +59,8 @@ function writeLimbs(bytes: Uint8Array): boolean {
   return carry === 0
 }
 
-/** Returns the number of leading '1' digits. Each leading zero byte is written as one '1', so if the two numbers
- *  differ, the text encodes another number of bytes. */
+/** Returns the number of leading '1' digits. Base58 writes each leading zero byte as one '1'. If the decoded bytes have
+ *  another number of leading zeros, the text encodes another number of bytes. */
 function leadingOnes(text: string): number {
   let ones = 0
   while (text[ones] === '1') ones++

@@ -16,8 +16,8 @@ const KEY_BYTES = 32
  *  interest and UI amounts, pointers, metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** Readers of extensions, by type. Each returns the trait that the extension gives to the mint; undefined if no key can
- *  use the extension, now or later. */
+/** Readers of extensions, by type. Each reader returns the trait that the extension gives to the mint. It returns
+ *  undefined if the extension has no effect and no authority can change this. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
   // The value contains two authorities, the withheld amount, and then the older and the newer fee of 18 bytes each. The
   // basis points are at the end of each fee.

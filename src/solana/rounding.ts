@@ -14,8 +14,8 @@
 /** Maximum number of compute units that a transaction may request (Agave: MAX_COMPUTE_UNIT_LIMIT). */
 export const MOST_COMPUTE_UNITS = 1_400_000n
 
-/** Maximum lamports that an order may pay beyond its amount, slippage and fee because of rounding: 1 for the amount
- *  (less than 2 after a slippage of 50 percent), 1 for the slippage, and 3 for the fee. */
+/** Maximum lamports that rounding adds to the payment of an order: less than 2 for the amount (1, plus a slippage of at
+ *  most 50 percent), 1 for the slippage, and 3 for the priority fee. */
 export const MOST_ROUNDING = 6
 
 /** Returns the largest value that an amount can have after rounding, in lamports or base units. */

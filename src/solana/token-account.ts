@@ -82,7 +82,7 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     mint: encodeBase58(data.subarray(0, 32)),
     owner: encodeBase58(data.subarray(32, 64)),
     tokens: Buffer.from(data).readBigUInt64LE(64),
-    // The flag `is_native`, which lies between these fields, is left out, because it is not a right.
+    // `rights` leaves out the flag `is_native`, which lies between these fields, because the flag grants no right.
     rights: Buffer.concat([
       ...[rightsAt(data, 72), data.subarray(108, 109), data.subarray(121, 129), rightsAt(data, 129)],
     ]).toString('hex'),

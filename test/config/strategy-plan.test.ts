@@ -111,7 +111,7 @@ test.each<[string, string | undefined]>([
   ],
   [
     'when: ({ fast }) => fast',
-    'FILE:13:3: when: expected a condition such as crosses(fast, slow), or conditions by name, got a number of a bar',
+    'FILE:13:3: when: expected a condition such as crosses(fast, slow), or conditions by name, got an operand such as an indicator',
   ],
   [
     'when: ({ fast, slow }) => fast > slow',
@@ -137,7 +137,7 @@ test.each<[string, string | undefined]>([
   ['when: ({ fast }) => all()', 'FILE:13:23: TypeError: all: expected at least one condition'],
   [
     'when: ({ fast }) => all(fast)',
-    'FILE:13:23: TypeError: all: expected a condition such as above(fast, slow), got a number of a bar',
+    'FILE:13:23: TypeError: all: expected a condition such as above(fast, slow), got an operand such as an indicator',
   ],
 ])('the condition is accepted or refused with its place: %s', async (when, expected) => {
   expect(await problem(`${OVER}${when}`)).toBe(expected)

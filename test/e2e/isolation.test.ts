@@ -21,7 +21,7 @@ const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' 
     ['rejection', '', /^$/],
     ['timers', '', /^$/],
     ['uncaughtLater', '', /^$/],
-    ['timerStorm', 'STORM', /^its timers fired [\d,]+ times within/],
+    ['timerStorm', 'STORM', /^the timers of the strategy fired [\d,]+ times within/],
     ['console', '', /^$/],
     ['speech', '', /^$/],
     ['notes', 'THREW', /^RangeError: the bot exceeds its limit of 10000 requests/],

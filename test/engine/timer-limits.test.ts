@@ -89,7 +89,9 @@ describe('timers that fire too often', () => {
     })
     expect(storm(talk, 10)).toBeLessThanOrEqual(2_100)
     expect(alarmsIn(talk.rig.outputs)).toMatchObject([{ bot: 'told', code: 'STRATEGY_STORM' }])
-    expect(alarmsIn(talk.rig.outputs)[0]?.reason).toMatch(/^its timers fired [\d,]+ times within \d+\.\d s, /)
+    expect(alarmsIn(talk.rig.outputs)[0]?.reason).toMatch(
+      /^the timers of the strategy fired [\d,]+ times within \d+\.\d s, /,
+    )
     expect(setAfter(talk.rig.outputs)).toEqual([])
     expect(talk.rig.outputs.findLast((output) => output.kind === 'bot')?.money.status).toBe('exits-only')
   })

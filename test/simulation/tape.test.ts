@@ -121,5 +121,5 @@ test('playing refuses an invalid tape or sink', () => {
   expect(() => backwards.run()).toThrow('the time of the simulated clock cannot go back')
   const stuck = new TapeSource([rowsAt(200_000)], clock)
   stuck.start({ rows: (_block, from) => from, post: () => {} })
-  expect(() => stuck.run()).toThrow('accepted no row')
+  expect(() => stuck.run()).toThrow('did not accept row')
 })

@@ -83,7 +83,7 @@ export class Book {
   }
 
   /** Whether an order may be cancelled. The order must not have been sent. A sale cannot be cancelled while an exit of
-   *  the position is due, because the exit would order the same sale again at once. */
+   *  the position is due, because the exit would immediately order the same sale again. */
   mayCancel({ order, state }: OpenOrder): boolean {
     if (state !== 'accepted') return false
     const isDue = (position: Position): boolean => position.exiting !== '' || stepTokensDue(position) > 0n
@@ -154,7 +154,8 @@ export class Book {
     else this.orders.end(known)
   }
 
-  /** Opens a position. It inherits the oversold amount of the last closed position in the mint. */
+  /** Opens a position. The new position inherits the oversold amount of the position in this mint that was closed
+   *  last. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)
@@ -194,7 +195,7 @@ export class Book {
   }
 
   /** Reverses a fill that a fork removed. Returns undefined if the fill is not booked. `comesAgain`: whether the caller
-   *  books the fill again at once. */
+   *  books the fill again immediately. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.find(signature)
     if (fill === undefined) return undefined
@@ -236,8 +237,8 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Handles a buy that executed before a sale but is booked after it. The tokens of this buy that the sale has already
-   *  sold count as oversold. */
+  /** Handles a buy that executed before a sale but is booked after it. If the sale has already sold tokens of the buy,
+   *  these tokens count as oversold. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
@@ -247,9 +248,8 @@ export class Book {
     else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
-  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. The wallet then got the
-   *  oversold tokens from outside, or from an early buy that is not known yet, so the amount must not reduce a later
-   *  buy. */
+  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open. Otherwise the amount would
+   *  reduce a later buy, although the oversold tokens came from outside, or from an early buy that is not known yet. */
   #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)

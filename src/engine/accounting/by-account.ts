@@ -1,8 +1,8 @@
-/** Stores items by account and key, in the order of insertion. Each account has its own map, so that a look-up does not
- *  search the items of other accounts. A parameter sweep runs many accounts at once. */
+/** Stores items by account and key, in the order of insertion. A parameter sweep runs many accounts at the same time,
+ *  so each account has its own map, and a look-up does not search the items of other accounts. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
-  /** Account of the last look-up. `#part` contains the items of this account; undefined if there are none yet. */
+  /** Account of the last look-up. `#part` is the map of this account; undefined if the map does not exist yet. */
   #account = ''
   #part: AgedMap<T> | undefined
 
@@ -74,8 +74,8 @@ export class ByAccount<T> {
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
-/** A map that can drop its oldest entries. All calls share one iterator, because a new iterator would walk through all
- *  deleted entries again, which may be hundreds. */
+/** A map that can drop its oldest entries. All calls of `dropOldest` share one iterator, because a new iterator would
+ *  walk through all deleted entries again, which may be hundreds. */
 export class AgedMap<T> extends Map<string, T> {
   /** Iterator that points to the oldest entry that `dropOldest` has not examined; undefined if the next call creates a
    *  new one. */
@@ -99,8 +99,8 @@ export class AgedMap<T> extends Map<string, T> {
       }
       this.#passed.push(key)
     }
-    // An exhausted iterator does not see new entries. The next call therefore begins a new one, which returns the kept
-    // entries first.
+    // An exhausted iterator does not see entries that are added later. The next call therefore creates a new iterator,
+    // which returns the entries that this call has kept first.
     this.#ages = undefined
     this.#passed = []
   }

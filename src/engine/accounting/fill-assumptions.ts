@@ -33,14 +33,14 @@ export interface FillModel {
    *  worth nothing. */
   readonly deadAfterMs: number
   readonly honeypot: HoneypotRule
-  /** `full`: an order moves the price of a pool of finite depth. `none`: orders do not move the price, as in a pool of
-   *  unlimited depth; nor do the recorded trades, so the price of a print also applies right after it. */
+  /** `full`: orders and recorded trades move the price of a pool. `none`: neither moves it, as in a pool of unlimited
+   *  depth, so the price of a print also applies right after the print. */
   readonly impact: 'full' | 'none'
   /** The price impact of an order halves each time that other traders have traded this many times the SOL of the
    *  pool. */
   readonly impactHalvesAfterPools: number
-  /** Percent. A print is doubtful if the price at the beginning of its trade differs by more than this from the price
-   *  at the end of the previous trade. Later prints must then confirm its price. */
+  /** Percent. A print is doubtful if the price before its trade differs by more than this from the price after the
+   *  previous trade. The price of a doubtful print must be confirmed by later prints. */
   readonly noisePercent: number
 }
 

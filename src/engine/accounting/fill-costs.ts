@@ -19,7 +19,8 @@ export interface FillCosts {
   /** SOL wrapped into the wallet's own wSOL account; negative if SOL was unwrapped. The wallet still owns the
    *  amount. */
   readonly wrappedLamports: Lamports
-  /** Remainder that left the wallet for an unknown purpose; negative if it arrived in the wallet. */
+  /** SOL that left the wallet for an unknown purpose: the part that no other field contains. Negative if such SOL
+   *  arrived in the wallet. */
   readonly remainderLamports: Lamports
   /** Base units that the token's own transfer fee took. `tokens` of a buy does not include them, `tokens` of a sale
    *  does. */

@@ -56,8 +56,8 @@ export class Liquidation {
     this.#feesOf = feesOf
   }
 
-  /** Returns the proceeds of selling a position now: 0 for a dead token, undefined if the feed has given no price yet,
-   *  or none since its last gap. */
+  /** Returns the proceeds of selling a position now. Returns 0 if the token has had no print for `DEAD_AFTER_MS` and no
+   *  recent reading of its pool. Returns undefined if the feed has given no price yet, or none since its last gap. */
   of(position: Position): Lamports | undefined {
     const held = this.#watch.find(position)
     if (held !== undefined && this.#state.now - held.printedAt > DEAD_AFTER_MS && this.#poolPriceOf(held) === undefined)
@@ -98,7 +98,7 @@ export class Liquidation {
   readonly #valueAt = (position: Position, price: number): Lamports | undefined => this.at(position, price)
 
   /** Returns the lower of the robust price and the exit price. A few wrong prints of routed trades can lift the robust
-   *  price, so a rise counts only when the slower exit price has followed. A fall counts at once. */
+   *  price, so a rise counts only when the slower exit price has followed. A fall counts immediately. */
   #lowerPrice({ token, price: ofExits }: Held): number | undefined {
     const price = this.#state.prices.at(token)
     if (price === undefined || Number.isNaN(ofExits) || !this.#state.hasMarks) return price

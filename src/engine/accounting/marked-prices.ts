@@ -13,7 +13,8 @@ export class MarkedPrices {
   #exitTries = 0
   #isOffCurve = false
 
-  /** Returns whether the price is within the range. If not, extends the range to the price. */
+  /** Returns whether the price is between the stored lowest and highest price. If not, extends this range to the
+   *  price. */
   covers(position: Position, price: number): boolean {
     const { trip, tokens, exitTries } = position
     // Once a token has left the bonding curve, its liquidation value is computed from the depth of its new pool, so the

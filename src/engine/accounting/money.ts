@@ -36,7 +36,8 @@ interface Books {
 const BLOCK_TIME_MS: Millis = 1_000
 
 /** Computes lots, disposals, round trips and sums from movements of money. All displays and reports take these figures
- *  from here. The engine's own decisions use the average cost (`position.ts`); `money.test.ts` compares the two. */
+ *  from here. The engine's own decisions use the average cost instead (`position.ts`); `money.test.ts` compares the
+ *  results of both computations. */
 export class MoneyFold {
   readonly #bots = new Map<string, BotMoney>()
   readonly #books = new Map<string, Books>()

@@ -39,13 +39,13 @@ export interface Position {
   realizedLamports: Lamports
   /** Base fees, priority fees and rent of all transactions, including failed ones. */
   feeLamports: Lamports
-  /** Number of exit orders since the last one that sold, including the open one. It selects the slippage and the
-   *  priority fee with which the next exit order starts (`slippageLadder`, `priorityFeeLadder`). */
+  /** Number of exit orders, including the open one, since an exit order last sold tokens. It selects the slippage and
+   *  the priority fee with which the next exit order starts (`slippageLadder`, `priorityFeeLadder`). */
   exitTries: number
   /** Base units bought since the position opened. Take-profit steps are shares of this amount. Absent in positions of
    *  older versions. */
   bought?: TokenAmount
-  /** State of the take-profit steps; absent before the first. */
+  /** State of the take-profit steps; absent before a step is reached. */
   steps?: StepState
   /** Reason of the exit that is due; the exit is retried until the position is sold. '' if none is due. */
   exiting: string
@@ -180,8 +180,8 @@ export function reopened(position: Position): Position {
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
   const { bought = position.tokens, oversold = 0n } = position
-  // All tokens were sold while this buy was on its way, so the take-profit steps restart. An oversold amount means that
-  // a fork changed the order of the fills; the steps then do not restart.
+  // If all tokens were sold while this buy was on its way, the take-profit steps restart. They do not restart if tokens
+  // were oversold, because then a fork changed the order of the fills.
   const isAnew = opens && bought > 0n && oversold === 0n
   if (isAnew) delete position.steps
   position.bought = isAnew ? fill.tokens : bought + fill.tokens

@@ -1,8 +1,8 @@
 import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
 
-/** Sums over the fills of a position since its first buy, lamports. Each change makes a new object, because copies of
- *  the position that the journal reads later share the old one. */
+/** Sums over the fills of a position since its first buy, lamports. Each change makes a new object and leaves the old
+ *  one unchanged, because copies of the position that the journal reads later contain the old object. */
 export interface TripSums {
   readonly buys: number
   readonly sells: number
@@ -43,7 +43,7 @@ export interface TripMark {
   readonly percent: number
 }
 
-/** The fields of a position from which its sums are computed. */
+/** The fields of a position from which the results of its round trip are computed. */
 interface Held {
   readonly trip?: TripSums
   readonly tokens: TokenAmount
@@ -120,8 +120,9 @@ export function profitOf(trip: TripSums, valueLamports: number): TripMark {
   return { lamports, percent: boughtLamports > 0 ? (lamports / boughtLamports) * 100 : 0 }
 }
 
-/** Compares the profit of a position, if its tokens bring `valueLamports`, with its best and worst profit so far.
- *  Called for each print of a held token, so it allocates only if a mark changes. Returns whether one changed. */
+/** Updates the best and the worst profit of a position with the profit that it has if its tokens bring `valueLamports`.
+ *  Returns whether the best or the worst profit changed. Called for each print of a held token, so it allocates memory
+ *  only after a change. */
 export function mark(position: Held & Marked, valueLamports: number): boolean {
   const trip = tripOf(position)
   const lamports = profitLamports(trip, valueLamports)

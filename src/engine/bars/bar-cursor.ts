@@ -9,7 +9,7 @@ export interface CursorOptions {
   readonly gaps: FeedGaps
   /** Whether an interval without a print becomes a (silent) bar. */
   readonly isFilled: boolean
-  /** Largest number of consecutive silent bars (bars of intervals without a print) that are passed. */
+  /** The taker gets at most this many silent bars (bars of intervals without a print) in a row. */
   readonly mostSilent: number
 }
 
@@ -22,9 +22,9 @@ export interface BarTaker {
 /** Size of a cursor in doubles. The constants below are the offsets of its fields. A cursor of zeros points before the
  *  first bar. */
 export const CURSOR_DOUBLES = 4
-/** Number of the next bar with prints. */
+/** Number of the first bar with prints that was not passed yet. */
 const NUMBER = 0
-/** Start of the next interval. */
+/** Start of the first interval that was not passed yet. */
 const OPEN_TIME = 1
 /** Close of the last bar with prints; 0 before the first. */
 const LAST_CLOSE = 2
@@ -42,20 +42,20 @@ export class BarPasser {
     this.#options = options
   }
 
-  /** Whether every bar with prints was passed. */
+  /** Whether the taker has received every bar of the token that has prints. */
   hasAll(token: TokenId, cursors: Float64Array, at: number): boolean {
     return cursors[at + NUMBER] === this.#options.bars.closed.countOf(token)
   }
 
-  /** Whether every bar was passed, silent bars included. */
+  /** Whether the taker has received every bar of the token, including silent bars. */
   isAtEnd(token: TokenId, cursors: Float64Array, at: number): boolean {
     const { bars, isFilled } = this.#options
     if (!this.hasAll(token, cursors, at)) return false
     return !isFilled || cursors[at + LAST_CLOSE] === 0 || !((cursors[at + OPEN_TIME] as number) < bars.closedTo)
   }
 
-  /** Passes the bars that closed since the last call. Leaves out silent bars before `notBefore`. After the last bar
-   *  with prints, passes silent bars only up to `until`. */
+  /** Passes to `taker` the bars that closed since the last call. Leaves out silent bars before `notBefore`. After the
+   *  last bar with prints, passes silent bars only up to `until`. */
   pass(
     token: TokenId,
     cursors: Float64Array,
@@ -85,9 +85,9 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
-  /** Prepares for passing a bar that is about to close: passes the silent bars before it, and counts the bar as passed.
-   *  The caller then passes the bar itself. Does nothing and returns false if an earlier bar with prints was not
-   *  passed, or if the bar is the first of its token and `isEager` is false. */
+  /** Must be called before the caller passes a bar that is about to close. Passes the silent bars before this bar, and
+   *  moves the cursor behind it. Does nothing and returns false if an earlier bar with prints was not passed, or if the
+   *  bar is the first of its token and `isEager` is false. */
   passTo(
     token: TokenId,
     cursors: Float64Array,

@@ -63,7 +63,8 @@ export function readPlan(
   return { plan: { bars: planned, indicators: named, conditions }, flaws }
 }
 
-/** Time span of the time bars that a strategy keeps, seconds; 0 without time bars. */
+/** Returns the longest time that the kept time bars of one width cover, seconds; 0 if the strategy declares no time
+ *  bars. */
 export function secondsOfBars(strategy: Declared, params: unknown): number {
   const { bars } = readPlan(strategy, params).plan
   const spans = bars.map(({ width, keep }) => (width.everyMs < Number.POSITIVE_INFINITY ? width.everyMs * keep : 0))

@@ -15,7 +15,7 @@ export interface BarHost {
   readonly hasBarHandler: boolean
   /** Called when a bar of a token has closed, with the names of the conditions that are true. */
   closed(bars: Bars, token: TokenId, conditions: readonly string[]): void
-  /** Runs code of the strategy. */
+  /** Runs code of the strategy. If the code throws, the strategy ends. */
   guard(run: () => unknown): void
 }
 
@@ -134,7 +134,8 @@ interface ListenerParts {
   readonly bars: Bars
   readonly host: BarHost
   readonly conditions: BotConditions | undefined
-  /** The series of other widths whose indicators the conditions read. */
+  /** The bot's series of other widths whose indicators the conditions read. Their bars must be counted before a
+   *  condition is tested. */
   readonly counted: readonly BotSeries[]
   /** Whether testing a condition may run code of the strategy, because the strategy defines an indicator itself. */
   readonly runsOwnCode: boolean

@@ -23,7 +23,7 @@ export interface SeriesOptions extends Omit<CursorOptions, 'mostSilent'> {
 
 const NO_BARS: readonly Bar[] = Object.freeze([])
 
-/** The list of a token's bars, and the cursor of the last bar in the list. */
+/** The list of a token's bars. `cursor` points to the last bar in the list. */
 interface KeptList {
   readonly cursor: Float64Array
   bars: readonly Bar[]
@@ -110,8 +110,8 @@ export class BotSeries implements BarFollower {
     this.#memory.load(token, place, field, to, at)
   }
 
-  /** Writes an estimate of the number that `loadNumber` writes, and its largest error; see `StateInMemory`. `count`
-   *  must have been called for the token. */
+  /** Writes an estimate of the number that `loadNumber` writes, and the largest possible error of the estimate; see
+   *  `StateInMemory.estimate`. `count` must have been called for the token. */
   loadEstimate(place: number, token: TokenId, to: Float64Array, at: number): void {
     this.#memory.estimate(token, place, to, at)
   }
@@ -121,8 +121,8 @@ export class BotSeries implements BarFollower {
     this.#countInMemory(token)
   }
 
-  /** Returns a function that reads a figure of a token's newest bar, which is the last one of `listOf`; NaN before the
-   *  first. */
+  /** Returns a function that reads a figure of a token's newest bar, the last bar of `listOf`. Before the first bar,
+   *  the function reads NaN. */
   figureLoader(figure: BarFigure): LoadNumber {
     const { bars, isFilled } = this.#options
     const number = readFigure(figure, 'figure')
@@ -146,8 +146,8 @@ export class BotSeries implements BarFollower {
     return this.#ownStates[token]?.states[index]?.value
   }
 
-  /** Whether bars may be dropped before all indicators have counted them. If not, every bar updates the indicators as
-   *  soon as it closes. */
+  /** Whether indicators may not have counted all closed bars yet. If false, every bar updates all indicators as soon as
+   *  it closes. */
   get mayLack(): boolean {
     return this.#own.length > 0 || (this.#inMemory.length > 0 && !this.#options.isEager)
   }
@@ -158,8 +158,8 @@ export class BotSeries implements BarFollower {
     return this.#inMemory.length > 0 && !this.#passer.hasAll(token, this.#memory.lines, this.#memory.lineOf(token))
   }
 
-  /** Updates the indicators with the bars of a token before the oldest ones are dropped. Bars are dropped because a new
-   *  bar is being stored, so the interval that now ends is not silent. */
+  /** Updates the indicators with the stored bars of a token before its oldest bars are dropped. Counts no silent bars
+   *  after the last stored bar: bars are dropped only when the next bar with prints is stored. */
   countBeforeDrop(token: TokenId): void {
     if (this.#inMemory.length > 0) this.#countInMemory(token, Number.NEGATIVE_INFINITY)
     if (this.#own.length > 0) this.#countOwn(token, Number.NEGATIVE_INFINITY)
@@ -177,8 +177,8 @@ export class BotSeries implements BarFollower {
     this.#memory.addStaged()
   }
 
-  /** Returns whether the indicators have counted all earlier bars of the token, so that they can count the bar at `at`,
-   *  which is about to close. If so, adds the silent bars before this bar. */
+  /** Returns whether the indicators have counted all earlier bars of the token, so that they can count the bar that is
+   *  about to close. If so, adds the silent bars before this bar. The numbers of the bar begin at `doubles[at]`. */
   #isNext(token: TokenId, doubles: Float64Array, at: number): boolean {
     const memory = this.#memory
     const line = memory.lineOf(token)

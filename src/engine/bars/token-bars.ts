@@ -23,12 +23,12 @@ export interface BarReader {
 export interface BarListener {
   /** Called when the newest bar of a token has closed. */
   closed(token: TokenId): void
-  /** Called before `closed` if bars of several tokens close at once. Tests the conditions of all these tokens in the
-   *  order in which the tokens are stored in memory, because reading them in this order is faster. */
+  /** Called before `closed` if bars of several tokens close at the same time. Tests the conditions of all these tokens
+   *  in the order in which the tokens are stored in memory, because reading them in this order is faster. */
   test(tokens: Uint32Array): void
   /** Whether `closed` must be called for the tokens that `test` received. */
   readonly isDue: boolean
-  /** Called after `test`, once `closed` was called for each of its tokens. */
+  /** Called after `test`, when `closed` has been called for each token that `test` received. */
   shown(): void
 }
 
@@ -50,9 +50,9 @@ export class TokenBars {
   /** Time at which the next time bar closes; Infinity without time bars. */
   dueAt: Millis = Number.POSITIVE_INFINITY
   readonly gaps = new FeedGaps()
-  /** Time up to which an earlier process recorded the market, which is the beginning of the gap that a restart leaves
-   *  in the bars. Undefined if the journal is older and does not contain it: the gap then begins at the last row of the
-   *  warm-up, and a gap before the warm-up ends at the first print of the warm-up and not at its first row. */
+  /** Time up to which an earlier process recorded the market. The gap that a restart leaves in the bars begins there.
+   *  The time is undefined for older journals, which do not contain it. The gap then begins at the last row of the
+   *  warm-up, and a gap from before the warm-up ends at the first print of the warm-up, not at its first row. */
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** The bars of all widths: first the time bars, shortest first, then the others in the order of their declaration. */
@@ -76,7 +76,8 @@ export class TokenBars {
     return this.#all.length > 0
   }
 
-  /** Adds a reader of the bars of a width, which needs the last `keep` bars of each token. Returns the bars. */
+  /** Adds a reader of the bars of a width. `keep`: number of closed bars of each token that the reader needs. Returns
+   *  the bars. */
   declare(width: BarWidth, keep: number, reader: BarReader): Bars {
     const shared = this.#all.find(({ bars }) => bars.width.name === width.name) ?? this.#add(width)
     const { bars } = shared
@@ -86,8 +87,8 @@ export class TokenBars {
     return bars
   }
 
-  /** Removes a reader from all widths. Replaces the lists of readers, because a caller may be iterating over one of
-   *  them. */
+  /** Removes a reader of bars, for all widths of bars. Replaces the lists of readers instead of changing them, because
+   *  a caller may be iterating over one of them. */
   release(reader: BarReader): void {
     for (const shared of this.#all) {
       shared.readers = shared.readers.filter((one) => one !== reader)
@@ -115,7 +116,7 @@ export class TokenBars {
     return this.#all.map(({ bars }) => bars.width).filter(({ everyMs }) => everyMs < Number.POSITIVE_INFINITY)
   }
 
-  /** Makes the next row begin new intervals. */
+  /** Discards the current intervals of all widths, so that the next row begins new ones. */
   #rewind(): void {
     for (const { bars } of this.#all) bars.rewind()
     this.#setDue()
@@ -194,8 +195,8 @@ export class TokenBars {
     for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
   }
 
-  /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first row of the warm-up begins
-   *  new intervals, because it is older than the start. */
+  /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first row of the warm-up discards
+   *  the current intervals, which began at the start, because the row is older. */
   warm(now: Millis): void {
     if (!this.#state.warmed) {
       this.#rewind()
@@ -249,8 +250,8 @@ function listenersOf(shared: SharedBars): readonly BarListener[] {
   return shared.listeners ?? findListeners(shared)
 }
 
-// The closures are in functions of their own (`find...`), because V8 allocates memory at every call of a function with
-// a closure, even if the call does not use it.
+// V8 allocates memory at every call of a function that contains a closure, even if the call does not use the closure.
+// Therefore closures are in separate functions (`find...`), which are called rarely.
 
 function findListeners(shared: SharedBars): readonly BarListener[] {
   shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])

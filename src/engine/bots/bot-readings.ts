@@ -40,9 +40,9 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Whether `mint` is a base58 public key. A mint that the engine knows needs no check. Unknown public keys are
-   *  accepted too, because which mints the engine knows depends on how far the process has read ahead, and a replay may
-   *  differ in this. */
+  /** Whether `mint` is a base58 public key. A mint that the engine knows needs no check. Whether the engine knows a
+   *  mint must not change the result, because this depends on how far the process has read ahead, and may differ in a
+   *  replay. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }

@@ -16,11 +16,11 @@ export class BotSpeech {
   readonly #state: EngineState
   readonly #bot: string
   readonly #assertHandling: () => void
-  /** 200 lines at once, and 2 a second. */
+  /** Limit of the lines that are not warnings: a burst of 200, then 2 a second. */
   readonly #lines = new Allowance(200, 2)
-  /** 20 warnings at once, and one in 10 s. The journal records warnings, so they have a lower limit. */
+  /** Limit of warnings: a burst of 20, then one in 10 s. This limit is lower, because the journal records warnings. */
   readonly #warnings = new Allowance(20, 0.1)
-  /** 5 messages at once, and 5 a minute. */
+  /** Limit of messages to the operator: a burst of 5, then 5 a minute. */
   readonly #messages = new Allowance(5, 5 / 60)
   /** Number of lines that were dropped since the last line that was written. */
   #dropped = 0

@@ -35,8 +35,9 @@ export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
 
-/** The handle that a strategy receives as `bot`. A request that the market can make fail is refused with a reason. A
- *  request that can fail only because of a bug in the strategy throws, and the bot then only closes positions. */
+/** The handle that a strategy receives as `bot`. A request that can fail because of the market is refused with a
+ *  reason. A request that can fail only because of a bug in the strategy throws an error, and the bot then only closes
+ *  positions. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #state: EngineState
   readonly #context: BotContext
@@ -307,15 +308,15 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 /** A request usually uses up 1 of a bot's allowance of requests. These requests use up more, because they write more to
  *  the journal or delay other bots more. */
 export const COST = {
-  /** A timer that fires writes a row to the journal and runs a handler. */
+  /** Cost of a timer that fires. It writes a row to the journal and runs a handler. */
   firing: 5,
-  /** The journal records the position with all its exits. */
+  /** Cost of setting exits. The journal records the position with all its exits. */
   setExits: 5,
-  /** The journal records the whole conditional order. */
+  /** Cost of a conditional order. The journal records the whole order. */
   conditional: 4,
 } as const
 
-/** A state or a note costs one request for each of this many characters. */
+/** A saved state or a note costs one request for each group of this many characters. */
 const CHARACTERS_A_REQUEST = 100
 /** Number of watched mints that raise the cost of a call of `watch` by one request. The cost depends on this number,
  *  because each call sends the whole list to the feed. */

@@ -73,8 +73,8 @@ export class DurableStates {
     this.#state.emit({ kind: 'tokenState', state: record })
   }
 
-  /** Records the UTC day of a token's event, if the token had no event on this day yet. A restart decides by this day
-   *  whether to free the token. */
+  /** Records the current UTC day as the day of the token's last event, if it is not recorded yet. After a restart, the
+   *  recorded day decides whether the token is freed. */
   seen(mint: string): void {
     const known = this.#byMint.get(mint)
     if (known === undefined) return
@@ -106,7 +106,8 @@ export class DurableStates {
   }
 }
 
-/** Returns the number of characters that a state counts towards the limit of the bot; 0 if there is no state. */
+/** Returns the number of characters by which the state of a token counts towards `MOST_OF_BOT`; 0 if there is no
+ *  state. */
 function lengthOf(text: string | undefined): number {
   return text === undefined ? 0 : Math.max(LEAST_OF_TOKEN, text.length)
 }

@@ -1,9 +1,9 @@
 import type { TokenId } from '../../market/block.ts'
 
 /** Marks the quiet tokens: those whose trades change only prices and bars, because no bot receives their trades, and
- *  their prints trigger neither an exit nor a conditional order. One byte for each token replaces the look-ups in the
- *  parts of the engine that decide this. A part must clear the mark of a token, or all marks, when its decision may
- *  change. */
+ *  their prints trigger neither an exit nor a conditional order. The mark is one byte for each token, which is read
+ *  instead of the subscriptions, the watched positions and the conditional orders. Code that changes one of these three
+ *  must clear the mark of the token, or all marks. */
 export class QuietTokens {
   #flags = new Uint8Array(1024)
 

@@ -54,7 +54,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Frozen copy of the params, made when the strategy first needs it. */
   #params: Json | undefined
   readonly #firings = new FiringRate()
-  /** The last value of each source that the strategy declares, by name. */
+  /** The last answer of each data source that the strategy declares, by the name of the source. */
   readonly #sources = new Map<string, Json>()
   /** Alarm of a strategy that threw during the warm-up. It is emitted afterwards, because outputs are discarded until
    *  then. */
@@ -177,8 +177,8 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     if (this.hasBarHandler || conditions.length > 0) this.#showBar(bars, token, conditions)
   }
 
-  // The closures are in methods of their own, because V8 allocates memory at every call of a function with a closure,
-  // even if the call does not use it.
+  // V8 allocates memory at every call of a method that contains a closure, even if the call does not use the closure.
+  // Therefore the closures are in separate methods, which most calls do not reach.
 
   #showBar(bars: Bars, token: number, conditions: readonly string[]): void {
     const { exitsFor } = this.handlers
@@ -249,12 +249,12 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#firings.add(now)
     if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
     else {
-      const reason = `its timers fired ${this.#firings.text(now)}, more often than allowed; they were cleared`
+      const reason = `the timers of the strategy fired ${this.#firings.text(now)}, more often than allowed; they were cleared`
       this.#end({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STORM', reason })
     }
   }
 
-  /** Passes an answer of a source to the strategy. If `data` is absent, passes the last value again. */
+  /** Passes an answer of a data source to the strategy. If `data` is absent, passes the last answer again. */
   source(name: string, time: Millis, data: Json | undefined): void {
     if (data !== undefined) this.#sources.set(name, plainJson(data, name))
     const value = this.#sources.get(name)
@@ -338,8 +338,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
       setByToken(this.#tokens, token, view)
       return this.#hold(view)
     }
-    // An earlier process has already seen the rows of the warm-up, so none of them counts as the first row of its token
-    // on that day.
+    // An earlier process has already seen the rows of the warm-up, so they do not mark the token as seen on this day.
     if (this.state.warming) return known
     if (this.#tokens[token] === undefined) setByToken(this.#tokens, token, known)
     if (!this.durable.isEmpty) this.durable.seen(known.mint)

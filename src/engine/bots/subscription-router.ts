@@ -31,8 +31,8 @@ export class SubscriptionRouter {
   /** Subscribers of single tokens, by token. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
-  /** Number of subscribers with state for the rows of the last `lookAhead`. No code reads this field. It exists because
-   *  the optimizer would remove the look-ups if their result were unused. */
+  /** Number of subscribers with state for the tokens that the last `lookAhead` looked up. No code reads this field. It
+   *  exists because the optimizer would remove the look-ups if their result were unused. */
   known = 0
 
   constructor(mints: Mints, quiet: QuietTokens) {
@@ -85,8 +85,8 @@ export class SubscriptionRouter {
     return false
   }
 
-  /** Whether a trade of the token changes nothing for the subscribers, as long as `showsTrades` is false: no bot
-   *  watches the token, and all subscribers of all trades have seen it on this day. */
+  /** Whether a trade of the token changes nothing for the subscribers: no bot watches the token, and all subscribers of
+   *  all trades have seen it on this day. Valid only while `showsTrades` is false. */
   isSeen(token: number): boolean {
     if (this.#watchers[token] !== undefined) return false
     const all = this.#firehoses[RowKind.buy]

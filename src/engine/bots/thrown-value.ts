@@ -26,7 +26,7 @@ export function readThrown(error: unknown): Thrown {
     if (error instanceof Error) message = String(error.message)
     reason = (error instanceof Error ? `${error.name}: ${message}` : String(error)).slice(0, LONGEST_REASON)
   } catch {
-    // Reading the value threw, so `reason` keeps its default.
+    // Reading the value threw an error, so `reason` keeps its initial text.
   }
   return { reason, ...readStack(error, message) }
 }
@@ -46,7 +46,8 @@ function readStack(error: unknown, message: string): Omit<Thrown, 'reason'> {
   }
 }
 
-/** Returns an alarm as one line. The place comes first, so that a terminal that cuts the line keeps it. */
+/** Returns an alarm as one line. The place in the strategy's code comes first, so that a terminal that cuts off long
+ *  lines still shows it. */
 export function alarmText({ reason, thrownAt }: { reason: string; thrownAt?: ThrownAt | undefined }): string {
   const line = reason.replace(/\s+/g, ' ')
   return thrownAt === undefined ? line : `${thrownAt.place}: ${line}`

@@ -25,8 +25,8 @@ export function selectTokens(views: Iterable<TokenView>, { where, by, limit }: C
   return by === undefined ? found.slice(0, limit) : largest(found, by, limit)
 }
 
-/** Returns the views with the largest values, largest first; views of the same value stay in their order. Sorting all
- *  views would take ten times as long. */
+/** Returns the views with the largest values, largest first. Views of the same value keep the order of `views`. Sorting
+ *  all views would take ten times as long. */
 function largest(views: readonly TokenView[], by: NonNullable<TokenQuery['by']>, limit: number): TokenView[] {
   const best: { readonly view: TokenView; readonly value: number }[] = []
   for (const view of views) {

@@ -37,7 +37,8 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
-  /** The last recorded refusal. A strategy that repeats a refused request on every print must not fill the journal. */
+  /** The last refusal of a request for this token that was recorded. It is kept so that a strategy that repeats a
+   *  refused request on every print does not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(source: ViewSource, token: number, state: unknown, seenAt: Millis) {
@@ -177,8 +178,9 @@ export function orderView(
   return { id, mint, side, state, code, reason, tag }
 }
 
-/** Ends the round trip of a position that has just closed, and returns it. Returns undefined if the position never held
- *  tokens, or if its sums are not recorded. Must be called before the closed position is emitted. */
+/** Ends the round trip of a position that has just closed, and returns the round trip. Returns undefined if the
+ *  position never held tokens, or if it comes from an older journal, which has no sums of round trips. Must be called
+ *  before the closed position is emitted. */
 export function endTrip(position: Position): RoundTripView | undefined {
   const { mint, openedAt, trip, tag = '', reported = false } = position
   if (trip === undefined || trip.boughtLamports === 0) return undefined

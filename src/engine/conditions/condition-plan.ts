@@ -93,8 +93,8 @@ function indicatorOperand(name: string, indicator: Indicator<unknown>): object {
   })
 }
 
-/** Returns an operand that may also be read by field, because it is not known yet whether the values of an indicator
- *  that the strategy defines itself are numbers or objects. */
+/** Returns an operand that can be used as a number, and whose fields are operands too. Needed for indicators that the
+ *  strategy defines itself, because it is not known yet whether their values are numbers or objects. */
 function withFields(lone: Operand, fieldOf: (field: string) => Operand): Operand {
   const base = Object.getPrototypeOf(lone) as object
   const fields = new Proxy(base, {

@@ -59,7 +59,7 @@ class Expression<E extends 'number' | 'condition'> {
     this.#node = node
   }
 
-  /** Returns the content of a value that is an `Expression` of this kind; undefined for any other value. */
+  /** Returns the content of `value` if it is an `Expression` whose kind is `expression`; otherwise undefined. */
   static nodeOf(value: unknown, expression: 'number' | 'condition'): unknown {
     if (typeof value !== 'object' || value === null || !(#node in value)) return undefined
     return value.expression === expression ? value.#node : undefined
@@ -207,7 +207,7 @@ function testsOf(name: string, values: readonly unknown[]): Test[] {
 /** Returns a text for a value that an author passed in place of an expression. */
 export function shown(value: unknown): string {
   if (testOf(value) !== undefined) return 'a condition'
-  if (isOperand(value)) return 'a number of a bar'
+  if (isOperand(value)) return 'an operand such as an indicator'
   if (typeof value === 'object' && value !== null) {
     const fields = Array.isArray(value) ? [] : Object.keys(value)
     return fields.length > 0 && fields.length <= 5 ? `an object with ${fields.join(', ')}` : 'an object'

@@ -33,8 +33,8 @@ export interface NumberSource {
  *  the numbers need no check of their own. */
 export class TestCode {
   readonly #source: NumberSource
-  /** The crossings that are part of the condition. Each one compares its numbers at every bar, even if another part of
-   *  the condition has already decided the result. */
+  /** The crossings that are part of the condition. Each crossing compares its two operands at every bar, even if
+   *  another part of the condition has already decided the result. */
   readonly crossings: CrossingCode[] = []
   readonly run: RunTest
 
@@ -86,7 +86,7 @@ function combined(kind: 'all' | 'any' | 'not', parts: readonly RunTest[]): RunTe
   }
 }
 
-/** Results of the comparison of two numbers of a token. */
+/** Results of comparing one number with another; UNKNOWN if a number is NaN. */
 const UNKNOWN = 0
 const BELOW = 1
 const EQUAL = 2
@@ -160,7 +160,7 @@ function computed(kind: Arithmetic, a: number, b: number): number {
 export class CrossingCode {
   readonly #kind: Crossing
   readonly #compare: (token: TokenId) => number
-  /** By token: the result of the comparison at the token's last bar. */
+  /** For each token: how the two numbers compared at its last bar (UNKNOWN, BELOW, EQUAL or ABOVE). */
   #last = new Uint8Array(0)
   /** Result of the last `advance`. */
   result = UNTOLD

@@ -86,7 +86,8 @@ export class ConditionalBook {
     }
     this.#add(order)
     this.#emit(order)
-    // The first installment is due at once. A timer triggers it, so that this buy, too, belongs to an input of its own.
+    // The first installment is due immediately. A timer triggers it, so that this buy, too, belongs to an input of its
+    // own.
     if (when.kind === 'every') this.#setTimer(order, now)
     else if (order.expiresAt !== null) this.#setTimer(order, order.expiresAt)
     return { ok: true, id: order.id }
@@ -136,7 +137,7 @@ export class ConditionalBook {
   }
 
   /** Cancels the conditional sales of a closed position. Must be the last step of the caller, because the strategy is
-   *  notified at once and may buy again. */
+   *  notified during this call and may buy again. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account)
@@ -219,7 +220,7 @@ export class ConditionalBook {
     return placed
   }
 
-  /** Makes the sale an exit of the position that is due, and ends the conditional order. */
+  /** Turns the sale of a conditional order into a due exit of its position, and ends the conditional order. */
   #sell(order: ConditionalOrder, price: number): void {
     const { account, bot, mint, action } = order
     const position = this.#state.book.positions.get({ account, mint })

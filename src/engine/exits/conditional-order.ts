@@ -58,8 +58,8 @@ export function conditionalNumber({ id }: Pick<ConditionalOrder, 'id'>): number 
   return Number(id.slice(1))
 }
 
-/** Returns the ids of the orders whose fill ends the conditional order. A schedule has none, because the fill of an
- *  installment does not end it. */
+/** Returns the ids of the orders whose fill ends the conditional order. Returns no ids for a schedule (DCA), because
+ *  the fill of an installment does not end it. */
 export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder): readonly string[] {
   return when.kind === 'every' || orderId === '' ? [] : [...earlierOrders, orderId]
 }

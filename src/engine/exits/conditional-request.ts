@@ -99,7 +99,8 @@ function readPart(
   return { when, action, reason: action.options.reason, forMs, oneCancelsOther: name }
 }
 
-/** Returns the options of a buy that is sent later. Refuses the options that would make a buy fail now. */
+/** Returns the options of a buy that a conditional order places later. Options that are invalid or out of range are
+ *  refused now. */
 function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): BuyOptions | Veto {
   const request = readBuy(options, settings.orders, settings.exits)
   if ('code' in request) return request

@@ -74,7 +74,8 @@ export interface PositionReading {
   /** Price of the exits, SOL per token; undefined before the first print. */
   readonly price: number | undefined
   readonly highPrice: number
-  /** Time of the last print above the minimum size, and time of the last print that updated the price. */
+  /** `printedAt`: time of the last print above the minimum size. `pricedAt`: time of the last print that updated the
+   *  price of the exits. */
   readonly printedAt: Millis
   readonly pricedAt: Millis
 }

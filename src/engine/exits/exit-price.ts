@@ -30,22 +30,23 @@ const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
  *  that of the robust price, because a sale that noise caused cannot be undone. Before the first print, the window is
  *  filled with the robust price. */
 export class ExitPrice {
-  /** Prices of the last prints. A leg is stored with a negative sign and not left out, because the medians include
-   *  legs. */
+  /** Prices of the last prints. The price of a leg (see `FAR`) has a negative sign. Legs are not left out, because the
+   *  medians include them. */
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
   /** Number of prints, including those that filled the first window; 0 before the first print. */
   #count = 0
   /** Number of the first print after the last collapse of the price. */
   #since = 0
-  /** Prices of the window's prints, ascending; only the first `#taken` elements are used. `#first` is the number of the
-   *  oldest of these prints, and `#sortedCount` is the `#count` at the last update of this list. */
+  /** Prices of the window's prints, ascending; only the first `#taken` elements are used. `#first`: number of the
+   *  oldest print in the list. `#sortedCount`: value of `#count` when the list was last updated. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #first = 0
   #sortedCount = 0
   #window = 0
-  /** From this `#count` on, the robust price contains no prints from before the last call of `restart`. */
+  /** Value of `#count` from which on the robust price contains only prints that arrived after the last call of
+   *  `restart`. */
   #robustFrom = 0
 
   /** Adds a print above the minimum size, SOL per token. Not called before there is a robust price. */
@@ -76,7 +77,7 @@ export class ExitPrice {
     return this.#collapse(price / FAR) ? this.#middle(robust) : price
   }
 
-  /** Fills the window with a price that does not come from a print. */
+  /** Replaces all prints of the window by `price`, which does not come from a print. */
   restart(price: number, now: Millis): void {
     this.#begin(price, now)
     this.#window = 0
@@ -141,7 +142,7 @@ export class ExitPrice {
     for (let print = this.#first; print < this.#count; print++) this.#insert(print)
   }
 
-  /** Returns the price of a print; negative if the print is a leg that the window leaves out. */
+  /** Returns the price of a print; negative if the print is a leg (see `FAR`) and the window leaves out legs. */
   #priceOf(print: number): number {
     const price = this.#prices[print % RING] as number
     return this.#window === DEFAULT_EXIT_WINDOW ? price : Math.abs(price)

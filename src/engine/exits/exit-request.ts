@@ -22,8 +22,8 @@ export function readExits(exits: unknown, defaults: ExitRules = {}): ExitRules |
   const { stopLossPercent, takeProfitPercent, takeProfitByAge, ...others } = defaults
   const rules = {
     ...others,
-    // If the order sets a stop price, it replaces the bot's stop-loss percentage; a take-profit price replaces its
-    // take-profit percentages.
+    // A stop price of the order replaces the stop-loss percentage of the bot. A take-profit price of the order replaces
+    // the take-profit percentages of the bot.
     ...(stopLossPercent !== undefined && given.stopPrice === undefined && { stopLossPercent }),
     ...(takeProfitPercent !== undefined && given.takeProfitPrice === undefined && { takeProfitPercent }),
     ...(takeProfitByAge !== undefined && given.takeProfitPrice === undefined && { takeProfitByAge }),

@@ -29,7 +29,7 @@ import {
 export interface ExitProblem {
   readonly path: readonly [keyof ExitRules, ...(string | number)[]]
   readonly message: string
-  /** The other exit, if the problem is a contradiction. */
+  /** The exit that contradicts this one; absent if the problem is another one. */
   readonly other?: keyof ExitRules
 }
 
@@ -149,7 +149,7 @@ export const EXITS = {
     key: {
       about: 'The trailing stop acts only after the price was this far above the average price paid.',
       unit: 'percent',
-      absent: 'the trailing stop acts from the start',
+      absent: 'the trailing stop acts as soon as the position opens',
     },
     schema: gain,
     read: upTo(MOST_PERCENT),

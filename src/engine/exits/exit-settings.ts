@@ -36,10 +36,11 @@ export interface ExitRules {
   readonly windowPrints?: ExitWindow
 }
 
-/** The default window. Its price leaves out hops of routed swaps and prints from before a collapse, for the reasons in
- *  docs/decisions/0010-exit-price-by-method.md. */
+/** Default width of the window of the exit price, in prints. With this width, the exit price ignores single hops of
+ *  routed swaps and prints from before a collapse, for the reasons in docs/decisions/0010-exit-price-by-method.md. */
 export const DEFAULT_EXIT_WINDOW = 81
-/** Widths of the rolling window, in prints. They are odd, so that the median is one of the prints. */
+/** Allowed widths of the window of the exit price, in prints. All are odd, so that the median is the price of one
+ *  print. */
 export const EXIT_WINDOWS = [5, 9, 15, 21, DEFAULT_EXIT_WINDOW] as const
 export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 
@@ -69,7 +70,8 @@ export type TakeProfitByAge = Readonly<Record<number, number>>
 export interface TakeProfitStep {
   /** Percent, above 0. The step sells once the price is this far above the average fill price. */
   readonly atPercent: number
-  /** Percent of all tokens bought since the position opened, up to 100. Other sales count towards this share. */
+  /** Percent of all tokens bought since the position opened, up to 100. If other sales have already sold tokens, the
+   *  step sells that much less. */
   readonly sellPercent: number
 }
 
@@ -120,7 +122,8 @@ export function priceAbove(averagePrice: number, byPercent: number): number {
   return averagePrice * (1 + byPercent / 100)
 }
 
-/** Returns each time without a print or without a price, in seconds, after which an exit may be due. */
+/** Returns the times, in seconds, after which a position is sold because its token had no print (`idleSeconds`) or no
+ *  price (`whenStale` with the policy `flatten`). */
 export function quietLimits(exits: ExitRules): number[] {
   return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
 }
@@ -130,8 +133,8 @@ export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
 }
 
-/** Returns the interval in seconds at which the pool of a silent token is read, first after one such interval of
- *  silence; undefined if the pool is not read. */
+/** Returns the interval in seconds at which the pool of a silent token is read. The first reading is one interval after
+ *  the last print with a price. Returns undefined if the pool is not read. */
 export function pollSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
 }

@@ -212,8 +212,8 @@ export interface Watched {
   orders: readonly ConditionalOrder[]
 }
 
-/** A watched position, with the prices seen since the watch began. Earlier prices do not count, so that one bot of an
- *  engine does not influence the exits of another. */
+/** A watched position, with the prices seen since the watch began. Earlier prices would be known only if another bot
+ *  had watched the token before. They do not count, so that one bot does not influence the exits of another. */
 export interface Held {
   readonly position: Position
   readonly token: TokenId
@@ -226,7 +226,7 @@ export interface Held {
   /** Time of the last print above the minimum size, of the end of a gap, or of the beginning of the watch: the latest
    *  of these. */
   printedAt: Millis
-  /** The same as `printedAt`, but only prints that gave a price count. */
+  /** Like `printedAt`, but a print counts only if it gave a price. */
   pricedAt: Millis
   /** Time of the last print above the minimum size that gave a price; before the first, the time at which the watch
    *  began. */

@@ -11,15 +11,16 @@ import type { ExitWatch } from './exit-watch.ts'
 /** If an exit is due at the price of the first reading, the second reading follows after this time, ms. This is sooner
  *  than the interval of the polls. */
 const SOON_MS = 1_000
-/** Largest expected difference between the clock of the chain and ours, ms, including the delay of a print. */
+/** Largest expected difference between the clock of the chain and ours, plus the time that a print takes to arrive,
+ *  ms. */
 const CLOCKS_MS = 5_000
 /** A reading older than this (ms) is refused, because the node is behind or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
 /** Acts on a reading of a pool. */
 export interface PoolReader {
-  /** Applies a reading. Returns false if another reading is needed to decide whether an exit is due. `price`: SOL a
-   *  token. */
+  /** Checks the exits of a position at the price of a reading of its pool. Returns false if another reading is needed
+   *  to decide whether an exit is due. `price`: SOL a token. */
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean
 }
 

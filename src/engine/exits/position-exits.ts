@@ -63,8 +63,8 @@ export class Exits {
     return this.#settingsOf(position).exits
   }
 
-  /** Starts the timers of a position. The time of `maxHoldSeconds` begins with the first fill. If the chain's time of
-   *  that fill is later than our clock, which may be behind, it begins now. */
+  /** Starts the timers of a position. The time of `maxHoldSeconds` begins with the first fill, by the chain's clock. If
+   *  our clock is behind that time, it begins with this call. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)
@@ -88,8 +88,8 @@ export class Exits {
     this.#state.timers.clearExits(position)
   }
 
-  /** After a restart, retries an exit that was due and has no open order. A written-off position is retried soon
-   *  instead of after the rest of its wait of hours, because the cause of its failed sales may be gone. */
+  /** After a restart, retries an exit that was due and has no open order. The wait for the next try of a written-off
+   *  position may be hours. It is shortened, because the cause of the failed sales may be gone. */
   restore(position: Position): void {
     this.held(position)
     if (!this.isDue(position) && !this.#isStepDue(position)) return
@@ -130,7 +130,7 @@ export class Exits {
     this.#sellNow(position)
   }
 
-  /** Sells a share of the held tokens. The share stays on record until it is sold. */
+  /** Sells a share of the held tokens. The share is recorded as due until it is sold. */
   sellPart(position: Position, percent: number, { reason, tag }: Cause): void {
     const { tokens, bought = tokens, steps } = position
     const sold = bought > tokens ? bought - tokens : 0n
@@ -148,14 +148,15 @@ export class Exits {
     if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && NOT_OF_TOKEN.has(code)) position.exitTries--
   }
 
-  /** Retries the sale of a written-off position sooner, because another trader was able to sell the token. */
+  /** Shortens the wait before the next try to sell a written-off position, because another trader was able to sell the
+   *  token. */
   seenSold(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
-  /** Continues an exit that is due. If `ended` is an order of this exit, the next try waits; otherwise it starts at
-   *  once. */
+  /** Continues an exit that is due. If `ended` is an order of this exit, the next try waits; otherwise it starts
+   *  immediately. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
     if (this.isDue(position)) {
@@ -229,8 +230,8 @@ export class Exits {
     this.#state.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** Handles the timer of `maxHoldSeconds`: sells the position if its time is over. The timer may belong to an earlier
-   *  position in the same mint, or to one that a fork removed and restored; a new timer is then set. */
+  /** Handles the timer of `maxHoldSeconds`: sells the position if its time is over. If the time is not over, a new
+   *  timer is set: the timer that fired may have been set for an earlier position in the same mint. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return
@@ -254,8 +255,9 @@ export class Exits {
     }
   }
 
-  /** Returns the time of the next check for silence; undefined if no exit depends on silence. If the check could not
-   *  decide because the feed was not live, it is repeated after the same interval. */
+  /** Returns the time of the next check whether the token was silent for too long; undefined if no exit depends on
+   *  silence. If a check could not decide because the feed was not live, the next check follows after the time that the
+   *  exit sets. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#state
     const { exits } = position
@@ -290,7 +292,7 @@ export class Exits {
   }
 }
 
-/** Returns how often the wait has doubled after this many tries. */
+/** Returns how many times the wait between two tries of an exit has doubled after this number of tries. */
 function doublings(tries: number): number {
   const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))

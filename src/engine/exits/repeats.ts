@@ -6,8 +6,8 @@ import type { EngineState } from '../engine-state.ts'
 /** Tolerance for prints that arrive out of order, ms. A print counts as a repeat only if it is older than the newest
  *  timestamp by more than this. */
 const OUT_OF_ORDER_MS = 10000
-/** If every print of a token has been older than its newest timestamp for this long, that timestamp was wrong, and the
- *  prints are not repeats. */
+/** Time in ms. If all prints of a token have been older than the newest timestamp for this long, the newest timestamp
+ *  was wrong, and the prints are not repeats. */
 const LONGEST_MS = 30000
 
 /** Detects prints of watched tokens that the feed sends again, for example after a reconnect. Such prints are older
@@ -67,6 +67,7 @@ export class Repeats {
 
 interface Seen {
   newest: Millis
-  /** Time of the first repeat since the last new print; Infinity if the last print was new. */
+  /** Time of the first repeat (a print that the feed sends again) since the last new print; Infinity if the last print
+   *  was new. */
   repeatsSince: Millis
 }

@@ -30,8 +30,8 @@ export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indic
   return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
 }
 
-/** Options of an indicator over the last bars: the width and the number of these bars, and the figure of a bar that it
- *  reads, such as the close. */
+/** Options of an indicator over the last bars: the width of the bars, the number of bars, and the figure of a bar that
+ *  the indicator reads, such as the close. */
 interface WindowOptions {
   readonly width: Width
   readonly bars: number
@@ -87,9 +87,9 @@ class WindowFunction extends WindowIndicator<number> {
 }
 
 /** Offsets of the numbers in the state of a mean. IS_KNOWN: 1 if MEAN has been computed since the last bar. SUM: an
- *  approximate sum of the window, to which each bar adds the newest value and from which it subtracts the oldest.
- *  LARGEST: the largest value of SUM since an exact sum last replaced it. HEAD: the sum of the values from the first
- *  place of the window to the place of the last bar. */
+ *  approximate sum of the window; each bar adds its value and subtracts the oldest value. LARGEST: the largest value of
+ *  SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values from the beginning of the ring to the
+ *  value of the last bar. */
 const IS_KNOWN = 0
 const MEAN = 1
 const SUM = 2
@@ -101,12 +101,14 @@ const MEAN_NUMBERS = 5
 const ROUNDING = 2 ** -53
 
 /** The mean of the last values, which are never negative. `valueOf` returns the exact mean: it adds the values of the
- *  window in the order of their places. `estimate` divides a running sum instead, which is enough for most comparisons.
+ *  window in the order in which they are stored. `estimate` divides a running sum instead, which is exact enough for
+ *  most comparisons.
  *
- *  The rounding errors of the two sums differ. The running sum is set to the exact sum whenever a bar fills the last
- *  place of the window. For each value of the window, at most 4 additions are rounded differently: 2 that keep the
- *  running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact mean. Each has an error of at most
- *  `ROUNDING` times the largest sum. `estimate` reports 4 times this total, to be safe. */
+ *  The rounding errors of the exact sum and of the running sum differ. The running sum is replaced by the exact sum
+ *  whenever a bar fills the last place of the window. For each value of the window, at most 4 additions are rounded
+ *  differently: 2 that keep the running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact mean.
+ *  Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total of
+ *  these errors, to be safe. */
 class Mean extends WindowIndicator<number> {
   override readonly isEstimated = true
 

@@ -28,8 +28,9 @@ export interface StateInMemory {
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
-  /** Adds bars to the states of their tokens. `offset`: where the state of this indicator begins within the states of a
-   *  token. Each indicator has its own loop over the tokens, so that V8 optimizes each loop separately. */
+  /** Adds bars to the states of their tokens. `offset`: where the state of this indicator begins, counted from the
+   *  beginning of the token's states. Each indicator has its own loop over the tokens, so that V8 optimizes each loop
+   *  separately. */
   add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if the indicator needs more bars. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
@@ -39,16 +40,18 @@ export interface StateInMemory {
    *  bars. Writes the largest possible difference between the estimate and the exact value to `to[place + 1]`. An
    *  estimate takes less time than the exact value. */
   estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void
-  /** Returns one number of the value, by the index of its field; NaN if the indicator needs more bars. */
+  /** Returns the value after `count` bars if it is a number, or one field of the value, by the index of the field. NaN
+   *  if the indicator needs more bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
 }
 
 /** Each token has a line: as much of the memory as one cache line, with this many doubles. The first four are the
  *  token's cursor, which the series that owns this memory writes. */
 const LINE_DOUBLES = 8
-/** Number of 32-bit words in a line, and the offsets of three words: the number of the token's bars, the number of its
- *  pool (counted from 1; 0 means none), and the offset of its states in that pool. They are integers, because the place
- *  of a value in a window is a remainder, and remainders of doubles take several times as long. */
+/** Number of 32-bit words in a line, and the offsets of three of these words: the number of the token's bars, the
+ *  number of its pool (counted from 1; 0 means none), and the offset of its states in that pool. The three are
+ *  integers, because the index of a value in a window is a remainder, and remainders of doubles take several times as
+ *  long to compute. */
 const LINE_WORDS = 16
 const COUNT = 8
 const POOL = 9
@@ -88,14 +91,14 @@ export class IndicatorMemory {
     return line
   }
 
-  /** Adds the bar at `from` in `bars` to the states of a token now. */
+  /** Adds a bar to the states of a token. The bar's numbers begin at `bars[from]`. */
   add(token: TokenId, bars: Float64Array, from: number): void {
     const pool = this.#poolFor(token)
     const word = token * LINE_WORDS
     pool.add(this.#words[word + AT] as number, (this.#words[word + COUNT] as number) - 1, bars, from)
   }
 
-  /** Adds the bar at `from` in `bars` to the states of a token later: at the latest when `addStaged` is called. */
+  /** Like `add`, but may delay adding the bar until `addStaged` is called. The bar begins at `bars[from]`. */
   stage(token: TokenId, bars: Float64Array, from: number): void {
     const pool = this.#poolFor(token)
     const word = token * LINE_WORDS
@@ -156,7 +159,7 @@ export class IndicatorMemory {
     this.lines.fill(0, line, line + LINE_DOUBLES)
   }
 
-  /** Moves the states of a token to the pool with the next larger windows. */
+  /** Moves the states of a token to the next pool, whose windows are larger. */
   #move(word: number, from: StatePool | undefined): StatePool {
     const words = this.#words
     const place = (words[word + POOL] as number) + 1
@@ -172,7 +175,7 @@ export class IndicatorMemory {
 /** The states of all tokens whose windows have the same room. */
 class StatePool {
   readonly room: number
-  /** Whether the room is enough for the longest window. */
+  /** Whether this pool has space for windows of every length. */
   readonly isLast: boolean
   readonly #indicators: readonly StateInMemory[]
   /** For each indicator, the offset of its state within the states of a token. `#size` is the number of doubles of all

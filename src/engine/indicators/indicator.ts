@@ -70,7 +70,7 @@ export function readFigure(figure: BarFigure, name: string): number {
   )
 }
 
-/** Reads a figure of the bar at `at` in `bars`; `figure` is its number. */
+/** Returns a figure of a bar. The bar's numbers begin at `bars[at]`. `figure`: a number of `FIGURES`. */
 export function figureAt(bars: Float64Array, at: number, figure: number): number {
   if (figure <= VOLUME) return bars[at + figure] as number
   const counts = bars[at + COUNTS] as number

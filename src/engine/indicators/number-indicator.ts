@@ -25,8 +25,8 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     return []
   }
 
-  /** Returns one number of the value after `count` bars, by the index of its field; NaN if the indicator needs more
-   *  bars. */
+  /** Returns the indicator's value after `count` bars if it is a number, or one field of the value, by the index of the
+   *  field. NaN if the indicator needs more bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
   }
@@ -40,7 +40,8 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   }
 }
 
-/** A state in its own array. It is used if a strategy builds an indicator of its own from this one. */
+/** The state of one indicator for one token, in its own array. It is used if a strategy builds an indicator of its own
+ *  from a `NumberIndicator`. */
 class SingleState<V> implements IndicatorState<V> {
   readonly #memory: IndicatorMemory
   readonly #bar = new Float64Array(BAR_DOUBLES)

@@ -14,7 +14,7 @@ export interface Candle {
 
 /** An indicator with the interface of the package `trading-signals`. */
 export interface Signal<In, V> {
-  /** Adds the next input. Returns the value so far; null if there is none. */
+  /** Adds the next input. Returns the value of the indicator after this input; null if it needs more inputs. */
   add(input: In): V | null
   /** Whether the indicator has received enough inputs. */
   readonly isStable: boolean

@@ -50,7 +50,8 @@ export class BotResults {
   }
 
   /** Returns the number of positions that count as worthless because their token is not traded. The loss of such a
-   *  position counts again every day, because each day begins with the last known value of the position. */
+   *  position is part of the result of every day, because each day's result begins with the last known value of the
+   *  position. */
   dead(scope: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0

@@ -73,8 +73,7 @@ export const FILTERS = {
         : { code: 'MINT_UNLISTED', reason: `${path} does not list the mint` },
   },
   unknownCreators: {
-    about:
-      'Whether a list of creators refuses a token whose creator is unknown, because its announcement was not seen.',
+    about: 'Whether to refuse a token whose creator is unknown, if `allowCreators` or `denyCreators` is set.',
     ...{ key: 'unknownCreators', unit: 'choice', schema: z.enum(['refuse', 'allow']), default: 'refuse' },
     refuse: (policy, { creator }, _lists, { allowCreators, denyCreators }) =>
       policy === 'allow' || creator !== '' || (allowCreators === null && denyCreators === null)

@@ -90,10 +90,9 @@ export class LimitCheck {
   }
 
   /** Returns the figures of the open positions that the limits compare: their number, the exposure and the unrealized
-   *  profit. In the exposure, an open position counts with its SOL at risk; an open buy, and a buy with an unknown
-   *  outcome, counts with the SOL that it asks for. In the number and in the exposure, a written-off position counts
-   *  only if it is in `mint`, so that the limits also apply to a buy that would add to it. A figure is 0 if no limit
-   *  uses it. */
+   *  profit. The exposure is the SOL at risk in open positions, plus the SOL that open buys and buys with an unknown
+   *  outcome ask for. The number and the exposure include a written-off position only if it is in `mint`, so that the
+   *  limits also apply to a buy that would add to it. A figure is 0 if no limit uses it. */
   #surveyed({ account, bot, limits }: LimitScope, mint: string, creator: string): Survey {
     const { book } = this.#state
     const isMarked = areLossesBound(limits)

@@ -232,10 +232,10 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxExposureLamports: {
-    about: 'Most SOL at risk in all tokens at once.',
+    about: 'Most SOL at risk in all tokens together.',
     absent: 'no limit',
     ...{ key: 'maxExposureSol', unit: 'sol', schema: buySol, default: null },
-    text: (shown) => `${shown} SOL at risk at once`,
+    text: (shown) => `${shown} SOL at risk in all tokens together`,
     refuse: (bound, use, name) =>
       exposed('EXPOSURE_LIMIT', use.exposureLamports, bound, 'in tokens and open buys', use, name),
     problem: oneBuyFits,
@@ -266,8 +266,8 @@ export const LIMITS = {
   },
 } as const satisfies { readonly [F in keyof Limits]: LimitRow<Limits[F]> }
 
-/** The limits of the section `wallet.limits`. The entry of the balance has no decision, because `LimitCheck` decides on
- *  it. */
+/** The limits of the section `wallet.limits`. `minBalanceLamports` has no function that decides, because `LimitCheck`
+ *  decides on it. */
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {
@@ -349,8 +349,8 @@ function resetOf(now: Millis): string {
   return formatInstant(endOfDay(now), now)
 }
 
-/** Returns a text about positions that count as worthless: those whose price may become known again, and those whose
- *  loss counts again every day. */
+/** Returns a text about positions that count as worthless: how many have no price since the start or a gap, and how
+ *  many have tokens that are not traded. Returns '' if there are none. */
 function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
   const [unknown, dead] = [unknownPositions(), deadPositions()]
   const tokens = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`

@@ -1,8 +1,8 @@
 import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { isOpen, type Order, type OrderState } from '../order.ts'
 
-/** Buys older than an hour are removed from the list of a bot's buys once there are at least this many of them, and
- *  they are at least half of the list. */
+/** Buys older than an hour are removed from the list of a bot's buys when two conditions are met: there are at least
+ *  this many such buys, and they are at least half of the list. */
 const PLACES_KEPT = 1_024
 
 /** SOL that one buy of the last hour asked for. It counts from the acceptance of the order until an hour has passed, or
@@ -28,7 +28,7 @@ export interface DaySpend {
 export class BotSpending {
   /** The buys, oldest first. Those before `#first` were older than an hour at the last call of `hour`. */
   readonly #spends: Spend[] = []
-  /** The buys from `#first` on, by the id of the order. */
+  /** The buys in `#spends` from index `#first` on, by order id. */
   readonly #byOrder = new Map<string, Spend>()
   #first = 0
   #hour = 0
@@ -165,7 +165,7 @@ export class Spending {
   }
 }
 
-/** Whether an order in this state counts as spent. */
+/** Whether a buy in this state counts towards the limits on spending: it is open or has filled. */
 export function doesCount(state: OrderState): boolean {
   return isOpen(state) || state === 'filled'
 }

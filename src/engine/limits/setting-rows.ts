@@ -23,7 +23,7 @@ export interface SettingRow<Value, Settings> {
   readonly about: string
   /** Effect of leaving out a key whose `default` is null. */
   readonly absent?: string
-  /** Accepts the value as written, in the unit of the YAML. */
+  /** Schema of the value that the YAML contains, in the unit of the YAML. */
   readonly schema: z.ZodType
   /** Default in the unit of the engine; null means no limit. */
   readonly default: Value

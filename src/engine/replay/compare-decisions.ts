@@ -91,8 +91,8 @@ function differ(at: Pick<Decided, 'seq' | 'time'>, expected: string, got: Decide
   return { seq: at.seq, field, expected, got: got.text }
 }
 
-/** A decision read from a run's journal, without the numbers that differ between runs. It is an order, a refusal, a
- *  cancellation, an alarm or a note. */
+/** A decision in a run's journal: an order, a refusal, a cancellation, an alarm or a note. Numbers that differ between
+ *  runs, such as sequence numbers, are left out. */
 export interface Decision {
   readonly time: Millis
   readonly kind: string

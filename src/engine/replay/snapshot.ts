@@ -9,7 +9,8 @@ import type { Entry } from './compare-decisions.ts'
 
 /** A bot's view of one token at a certain time. */
 export interface BotSnapshot {
-  /** Number of rows of the token that the strategy received in this segment, including the warm-up. */
+  /** Number of rows of the token that the strategy received in the replayed part of the segment, including rows of the
+   *  warm-up. */
   readonly shown: number
   /** Subscription keys of the strategy. */
   readonly keys: readonly string[]
@@ -24,7 +25,8 @@ export interface Snapshot {
   readonly feed: FeedStatus
   /** The robust price, SOL a token; undefined if there is none. */
   readonly price: number | undefined
-  /** Age of the token's last row minus the usual delay of rows, ms; undefined if there was no row. */
+  /** Age of the token's last row, ms: its lag (time of arrival minus the service's timestamp) minus the usual lag of
+   *  rows. undefined if there was no row. */
   readonly eventAgeMs: number | undefined
   /** Views of the bots, by name of the bot. */
   readonly bots: ReadonlyMap<string, BotSnapshot>
@@ -83,7 +85,7 @@ class SegmentReplay {
     this.#mint = mint
   }
 
-  /** Feeds an entry to the engine. Returns false when the time is reached. */
+  /** Feeds an entry to the engine. Returns false if the entry, or a row of it, is later than `time`. */
   take(entry: Entry, time: Millis): boolean {
     switch (entry.kind) {
       case 'warm':
@@ -116,7 +118,7 @@ class SegmentReplay {
     return end === to
   }
 
-  /** Learns the usual delay of rows as the engine does. */
+  /** Learns the usual lag of rows (time of arrival minus the service's timestamp) in the same way as the engine. */
   #see(block: Block, row: number): void {
     const lagMs = (block.time[row] as number) - (block.stamp[row] as number)
     if (lagMs < this.#age.usualMs) this.#age.learn(lagMs)
