@@ -33,14 +33,15 @@ scrape) never delays a trade. \`npm run docs\` generates this page from the cata
 
 ## Set up
 
-Make a token. Sluice and Prometheus each need a file with the token that only they can read:
+Make a token (a random text). Sluice and Prometheus each need a file that contains the token, and that no other user can
+read:
 
 \`\`\`sh
 openssl rand -hex 32 > metrics-token && chmod 600 metrics-token
 sudo install -o prometheus -m 0400 metrics-token /etc/prometheus/sluice-token
 \`\`\`
 
-Name the file of the token in the YAML. Also name the port, so that it does not change:
+In the YAML, name the file that contains the token. Also name the desk's port, so that the port does not change:
 
 \`\`\`yaml check
 service: sandbox
@@ -68,8 +69,8 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 - The token is needed on loopback too, because every program of the machine can connect there. It opens only
   \`/metrics\`, and only for GET. A session of the desk does not open \`/metrics\`, and \`desk.readOnly\` changes nothing.
 - A request with a wrong token is refused (401, \`TOKEN_REQUIRED\`; after five wrong tokens in a minute 429, \`TOO_MANY\`)
-  and logged. Wrong tokens never prevent scrapes with the right token. At most 20 scrapes with the right token may come
-  at once, and two a second in the long run.
+  and logged. Wrong tokens never prevent scrapes with the right token. With the right token, two scrapes a second are
+  answered in the long run, and up to 20 in a burst.
 - The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
   Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
 - The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and

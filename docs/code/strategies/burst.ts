@@ -3,7 +3,7 @@ import { defineStrategy, z } from 'sluice'
 
 export default defineStrategy({
   name: 'burst',
-  about: 'Buys a token on which more SOL is spent within a minute than before, once.',
+  about: 'Buys each token once, when the buys of a minute reach a given amount of SOL.',
   // One schema gives the types, the defaults, the check of the YAML and the search space of a sweep.
   params: z.object({
     minuteSol: z.number().min(1).max(1000).default(20),

@@ -128,7 +128,7 @@ test('a single outlier does not change the robust price', () => {
 
 // A strategy that declares \`bars\` is also tested with \`rig.bar('1m', { close: 1.3e-7, volumeSol: 20 })\`.
 
-test('in random markets the bot keeps its limits', () => {
+test('in random markets the bot stays within its limits', () => {
   const options = { seeds: 5, seconds: 60, params, limits: { maxOpenPositions: 2 }, exits: { maxHoldSeconds: 30 } }
   inRandomMarkets(strategy, options, (rig) => {
     rig.always(holdsAtMost({ tokens: 2, sol: 0.25 }))

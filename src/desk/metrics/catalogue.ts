@@ -380,7 +380,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_profit_run_sol', type: 'gauge', unit: 'SOL', labels: ['bot', 'mode'] },
-      help: 'Net result since this start.',
+      help: 'Net result since the present start of the process.',
       from: 'bots[].sinceStart.netSol',
       read: ({ view }) => ofBots(view, ({ sinceStart }) => sinceStart.netSol),
     },
