@@ -37,8 +37,7 @@ export interface FillMark {
   readonly reason: string
 }
 
-/** Records of one bot for the bot's report. The memory that they need grows with the bot's orders, not with the
- *  tape. */
+/** Records for the report of one bot. The memory that they need grows with the orders of the bot, not with the tape. */
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []

@@ -8,8 +8,8 @@ import { type Drawdown, Falls, type Level } from './falls.ts'
 /** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000
 
-/** Equity of a bot over time: its balance plus the value of its positions. Its results use all samples. The curve keeps
- *  only extreme samples, so its memory does not grow with the tape. */
+/** Equity of a bot over time: the balance plus the value of the positions. Highs, lows and drawdowns are computed from
+ *  all samples. The curve keeps only the extreme samples of each step, so the memory does not grow with the tape. */
 export class Equity {
   readonly #falls = new Falls()
   readonly #from: Millis

@@ -29,8 +29,8 @@ export class TapeIdentity {
   readonly #signatures = new TextColumn('signature', SIGNATURE_BYTES)
   readonly #traders = new TextColumn('trader', KEY_BYTES)
   readonly #told = createHash('sha256')
-  /** Number of each token in the hash: from 1, in the order of the tokens' first rows; 0 before a token's first row.
-   *  The index is the position of the mint in `#mintList`. */
+  /** Number of each token in the hash: from 1, in the order in which the tokens first occur; 0 before that. The index
+   *  is the position of the mint in `#mintList`. */
   #tokens = new Uint32Array(0)
   #mintList: readonly string[] = []
   readonly #numbers = new Map<string, number>()

@@ -7,8 +7,8 @@ import { termsOf } from '../venues/terms.ts'
 /** Number of rows of a tape that suffice to find the unit of its amounts. */
 const ROWS = 200_000
 
-/** Finds the unit of a tape's amounts from evidence that is independent of the tape's prices. Uses the beginning of the
- *  tape. */
+/** Finds the unit of the amounts on a tape from evidence that is independent of the prices on it. Uses the beginning of
+ *  the tape. */
 export class TapeUnit {
   readonly #witness = new UnitWitness()
   #rows = 0

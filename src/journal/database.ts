@@ -226,8 +226,7 @@ export function noJournalAt(path: string): SluiceError {
   return new SluiceError(`no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
 
-/** Returns an addition to a message: `; the newest journal in this folder: ...`, or '' if the folder contains no
- *  journal. */
+/** Returns the end of a message that names the newest journal in the folder; '' if the folder contains no journal. */
 export function neighbourHint(path: string): string {
   const newest = newestBeside(path)
   return newest === undefined ? '' : `; the newest journal in this folder: --journal ${newest}`

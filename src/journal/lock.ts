@@ -26,8 +26,8 @@ export class InUse extends SluiceError {
   }
 }
 
-/** Locks that this process holds. The list keeps references to them, because garbage collection of a database would
- *  close it and release its lock. */
+/** Locks that this process holds. The list keeps references to the locks' databases, because garbage collection of a
+ *  database would close the database and release the lock. */
 const held = new Set<Database.Database>()
 
 /** A lock that is held until `release` or until the process ends. The operating system also releases it after kill

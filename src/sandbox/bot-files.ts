@@ -10,8 +10,8 @@ import type { Secret } from './keys.ts'
 
 /** Files for a bot that signs its transactions itself. */
 export interface BotFiles {
-  /** Path of the wallet's keypair, in the format of Solana's tools: a JSON list of 64 numbers. Only its owner may read
-   *  the file. */
+  /** Path of the keypair file of the wallet, in the format of the Solana command line: a JSON list of 64 numbers. Only
+   *  the owner of the file may read it. */
   keypair: string
   /** Wallets in addition to the first one, by name. */
   wallets: Record<string, { publicKey: string; keypair: string }>

@@ -51,7 +51,8 @@ const QUESTIONS = {
   /** Exact amount of a buy. in: the buy spends exactly its amount. out: the buy receives the tokens that its amount was
    *  worth, for at most amount * (1 + slippage). */
   buyExact: ['in', 'out'],
-  /** The service's own fee, in hundredths of a percent of the SOL traded. The curve's fee is charged as well. */
+  /** Fee of the service itself, in hundredths of a percent of the SOL traded. The fee of the curve is charged as
+   *  well. */
   serviceFeeBps: [50, 0, 100],
   /** Whether a full sale closes the token account, which returns its rent. */
   closesAccount: ['no', 'yes'],

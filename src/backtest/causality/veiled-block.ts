@@ -101,7 +101,7 @@ export function* veiled(items: Iterable<MarketItem>, veil: Veil): Generator<Mark
   }
 }
 
-/** Yields the same items up to a number of rows. The last block that is yielded contains no row after that number. */
+/** Yields the items up to the market row number `rows`. The last block is cut after this row. */
 export function* upTo(items: Iterable<MarketItem>, rows: number): Generator<MarketItem, void, undefined> {
   let left = rows
   for (const item of items) {

@@ -34,8 +34,8 @@ export interface VariedRun {
  *  the exits of its positions. The strategy itself sells nothing in these runs. Percentages are results per SOL bought,
  *  because the runs may make different numbers of trades. */
 export interface RandomEntries {
-  /** Result of the bot's own entries if only the configured exits sell. It equals the bot's result if its strategy
-   *  never sells. */
+  /** Result of the entries of the bot if only the configured exits sell. It equals the result of the bot if the
+   *  strategy never sells. */
   readonly entriesSol: number
   readonly entriesPercent: number | null
   readonly seeds: number

@@ -173,8 +173,8 @@ function recordOf(live: JournalReader, segments: readonly Segment[], read: RowsR
   return record
 }
 
-/** Returns the fill models of the backtest's report by bot. A bot without an entry in the report has the report's
- *  general model. */
+/** Returns the fill models in the report of the backtest, by bot. A bot without an entry in the report has the general
+ *  model of the report. */
 function modelsOf({ fillModel, bots }: ReportedRun): ModelOf {
   const own = new Map(bots.map((bot) => [bot.name, bot.fillModel]))
   return (bot) => ({ ...DEFAULT_FILL_MODEL, ...(own.get(bot) ?? fillModel.numbers) })

@@ -140,7 +140,7 @@ function attemptOf(order: Order, id: string, armedAt: Millis): Attempt {
   return withTag(attempt, order.tag)
 }
 
-/** Returns the fill with other fees and rent. */
+/** Returns a copy of a fill with the given fees and rent. */
 function withFees(fill: Fill, feeLamports: Lamports, rentLamports: Lamports): Fill {
   const base = Math.min(BASE_FEE, feeLamports)
   const costs = {

@@ -15,8 +15,8 @@ import type { SegmentParts } from '../../runtime/segment.ts'
 import type { Moments } from './moments.ts'
 import type { RecordedOrders, RecordedOrdersOptions } from './recorded-orders.ts'
 
-/** The input of the replay of one recorded start of a process: the state at the start, and what the process received
- *  from outside after it. */
+/** Input for the replay of a recorded start of a process: the state at the start, and what the process received from
+ *  outside after the start. */
 export interface ReplayedStart {
   readonly start: StartInput
   /** Whether the bots have the same accounts as in the recorded run; otherwise each has a backtest account. */

@@ -87,7 +87,7 @@ export interface BotReport extends CostTable, TagGroups {
   readonly name: string
   readonly strategy: string
   readonly params: Json
-  /** Numbers of the bot's fill model that differ from the report's `fillModel`. */
+  /** Numbers in the fill model of the bot that differ from `fillModel` of the whole report. */
   readonly fillModel?: Partial<FillModel>
   readonly startSol: number
   readonly orders: number

@@ -225,8 +225,8 @@ export function movementNews(db: Database, since: MovementCursor, most: number):
 export const FAILED_COLUMNS = `account, bot, mint, order_id AS orderId, side, coalesce(time, 9007199254740991) AS time,
   -wallet AS feeLamports`
 
-/** The ledger's amounts of one bot in one account, lamports. Each line is the sum over the bot's fills and failed
- *  transactions. */
+/** Amounts in the ledger for one bot in one account, lamports. Each line is the sum over the fills and failed
+ *  transactions of the bot. */
 export interface BotLines {
   readonly account: string
   readonly bot: string

@@ -93,12 +93,12 @@ export class TapeReader {
     }
   }
 
-  /** Returns the first row of a query on a block. The query's first parameter is the block's `last_seq`. */
+  /** Returns the first row of a query on a block. The first parameter of the query is `last_seq` of the block. */
   get<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T | undefined {
     return this.#statement(block, sql).get(block.last_seq, ...params) as T | undefined
   }
 
-  /** Returns all rows of a query on a block. The query's first parameter is the block's `last_seq`. */
+  /** Returns all rows of a query on a block. The first parameter of the query is `last_seq` of the block. */
   all<T extends object>(block: BlockAt, sql: string, ...params: unknown[]): T[] {
     return this.#statement(block, sql).all(block.last_seq, ...params) as T[]
   }

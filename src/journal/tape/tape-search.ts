@@ -42,7 +42,7 @@ const NAMED = `SELECT CAST(key AS INTEGER) AS row, json_extract(value, '$.symbol
 const ANNOUNCING =
   'SELECT mint_count, token_index, mints, details FROM block WHERE last_seq = ? AND details IS NOT NULL'
 
-/** Searches the tape for single rows and tokens. Decodes only the blocks that contain the mint. */
+/** Searches the tape for single rows and tokens. Decodes only the blocks that contain the mint of the search. */
 export class TapeSearch {
   readonly #db: Database
   readonly #tape: TapeReader

@@ -8,7 +8,7 @@ export class Transactions {
   readonly #commit: Statement
   readonly #growth: FileGrowth | undefined
 
-  /** `grows`: whether each page gets its space in the file before it is committed, see FileGrowth. */
+  /** `grows`: whether space in the file is allocated for each page before the page is committed, see FileGrowth. */
   constructor(db: Database, grows: boolean) {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')

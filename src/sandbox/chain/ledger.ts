@@ -197,7 +197,8 @@ export interface Ledger {
   /** Calls `run` so that its reads see the state of the chain `slots` slots ago, like a node that lags. */
   lagging<T>(slots: number, run: () => T): T
   /** Reverts a transaction that is not finalized, and all transactions in its slot or later. Returns the reverted
-   *  signatures. These transactions land again after `relandAfterSlots` slots, or never if it is absent. */
+   *  signatures. The reverted transactions land again after `relandAfterSlots` slots, or never if `relandAfterSlots` is
+   *  absent. */
   fork(signature: string, relandAfterSlots?: number): string[]
   /** Registers a listener, which is called for each block once the block is durable. */
   onBlock(listener: (slot: number, landed: LandedTransaction[]) => void): void

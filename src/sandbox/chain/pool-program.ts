@@ -102,9 +102,9 @@ export function poolInstruction(
   return { program: POOL_PROGRAM, accounts, data: encodeTrade(trade) }
 }
 
-/** Data of a pool's account: the fields of pump.fun's BondingCurve up to the creator, then fields of the sandbox. The
- *  data may be rewritten between any two transactions. A curve that has sold all its tokens is marked as complete. It
- *  refuses trades until the sandbox rewrites the account as the pool to which the token migrates. */
+/** Data of the account of a pool: the fields of BondingCurve of pump.fun up to the creator, then fields of the sandbox.
+ *  The data may be rewritten between any two transactions. A curve that has sold all its tokens is marked as complete.
+ *  It refuses trades until the sandbox rewrites the account as the pool to which the token migrates. */
 export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: bigint = CURVE_FEE_BPS): Uint8Array {
   const data = Buffer.alloc(POOL_BYTES)
   data.write(CURVE_DISCRIMINATOR, 0, 'hex')

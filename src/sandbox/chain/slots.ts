@@ -25,7 +25,7 @@ export const FIRST_AVAILABLE_SLOT = FIRST_SLOT
 /** Computes slots from the time. The chain therefore needs no commit for each slot, and never goes back after a
  *  restart. Only the seed and the number of a slot determine whether the slot has a block. */
 export class Slots {
-  /** Newest slot that `advance` reached. It always has a block. */
+  /** The newest slot with a block that `advance` has reached. */
   head: number
   readonly #seed: number
   readonly #slotMs: number

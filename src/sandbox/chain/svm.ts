@@ -29,7 +29,7 @@ export async function loadNative(): Promise<Native | undefined> {
   }
 }
 
-// Names of errors in the order of LiteSVM's numbers. The names are Solana's own (solana-transaction-error,
+// Names of errors in the order of their numbers in LiteSVM. The names are those of Solana (solana-transaction-error,
 // solana-instruction).
 
 const TRANSACTION_ERRORS =

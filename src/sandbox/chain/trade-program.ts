@@ -130,8 +130,8 @@ export class TradeProgram implements Program<TradeData> {
     this.#traded({ mint, signature, trader: wallet, side, sol, tokens, slippagePercent, priorityFeeSol })
   }
 
-  /** Account of a mint or of a pool of the market; undefined for other addresses. A pool is known by its address only
-   *  after the account of its mint was requested. */
+  /** Returns the account of a mint or of a pool of the market; undefined for other addresses. A pool can be found by
+   *  its address only after the account of the pool's mint was requested. */
   account(address: string): ReturnType<NonNullable<Program['account']>> {
     const pooled = this.#market.token(this.#pools.get(address) ?? '')
     if (pooled) {

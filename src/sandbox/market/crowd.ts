@@ -58,8 +58,8 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** Starts the trade of an existing token. Holders own all tokens that its curve has sold. The token is active,
-   *  because our wallets hold it. */
+  /** Starts the trading of an existing token. Holders own all tokens that the token's curve has sold. The token is
+   *  active, because our wallets hold it. */
   join(): void {
     this.#kind = KINDS.hot
     const sold = TOKEN_SUPPLY - this.#listing.curve.reserves.virtualTokens

@@ -104,7 +104,8 @@ export class Api {
   }
 }
 
-/** Returns the pattern that a request's path must match. The path of a GET request ends with a wallet's public key. */
+/** Returns the pattern that the path of a request must match. The path of a GET request ends with the public key of a
+ *  wallet. */
 function patternOf({ method, path }: ServedRoute): RegExp {
   return new RegExp(`^/api${path}${method === 'GET' ? '/([^/]+)' : ''}$`)
 }
