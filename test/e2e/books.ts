@@ -371,7 +371,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
 
 const PAID = /^the transaction (\w+) failed; whether the service sent another one is unknown$/
 
-/** Returns the failed transactions whose only known fact is the fee, with their fees. */
+/** Returns the failed transactions that the reports mention only because of their fee, with this fee. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {
   return reports.flatMap(({ reason, feeLamports = 0 }) => {
     const signature = PAID.exec(reason)?.[1]

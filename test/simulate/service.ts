@@ -131,7 +131,7 @@ export class SimulatedService {
     )
   }
 
-  /** Counts a request, and checks that the requests of no minute exceed the plan. */
+  /** Counts a request, and checks that no minute has more requests than the plan allows. */
   arrives(): void {
     const { clock, scenario, complain, plans } = this.#parts
     const now = clock.now()

@@ -107,7 +107,7 @@ const data = (discriminator: string, { one, two, tail = [] }: TradeParts) =>
 
 const some = (name: string) => address(`venue ${name}`)
 
-/** pump buy (18 accounts, since April 2026) or buy_exact_sol_in. */
+/** Returns the instruction `buy` of pump.fun's program (18 accounts since April 2026), or `buy_exact_sol_in`. */
 export function pumpBuy(parts: TradeParts, exactIn = false): TransactionInstruction {
   const { user, mint, program = TOKEN, account = ata(user, mint, program), pool = curveOf(mint) } = parts
   return instruction(PUMP, data(exactIn ? '38fc74089edfcd5f' : '66063d1201daebea', { tail: [1], ...parts }), [
