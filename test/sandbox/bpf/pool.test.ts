@@ -166,7 +166,7 @@ describe('the pool program with random reserves and amounts', () => {
 
 test.each([0n, 1n, 30n, 9_999n])('the pool program rounds up a fee of %d hundredths of a percent', (bps) => {
   for (const cost of [9_999n, 10_000n, 10_001n, 20_001n]) {
-    // The SOL reserve is `cost - 1` lamports. A buy of half of the tokens costs the SOL reserve plus one lamport: `cost`.
+    // The SOL reserve is `cost - 1` lamports. A buy of half of the tokens costs this reserve plus one lamport: `cost`.
     const { moved } = trade(machine, curveOf(cost - 1n, 2n * SOL, 2n * SOL), buyOut(SOL), 0n, bps)
     expect(moved).toMatchObject({ pool: cost, fees: (cost * bps + 9_999n) / 10_000n })
   }
