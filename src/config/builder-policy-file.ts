@@ -19,7 +19,7 @@ export type PolicyResult =
   | { readonly ok: true; readonly policy: BuilderPolicy }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks a `builder-policy.yaml`; returns all errors at once. */
+/** Reads and checks a `builder-policy.yaml`; returns all errors together. */
 export function loadPolicy(file: string, cwd = process.cwd()): PolicyResult {
   const text = readText(file, cwd)
   if (typeof text !== 'string')

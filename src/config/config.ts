@@ -19,7 +19,7 @@ export interface Config {
   readonly files: readonly string[]
   readonly service: ServiceConfig
   readonly chain: ChainConfig
-  /** The wallets of the bots. Without the section `wallets` there is one, and its name is ''. */
+  /** The wallets of the bots. Without the section `wallets`, there is one wallet, and its name is ''. */
   readonly wallets: readonly WalletConfig[]
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
@@ -139,7 +139,7 @@ export interface TelegramConfig {
   readonly api: string
 }
 
-/** Receiver of beats, which show that the process runs. */
+/** Receiver of the heartbeats, which show that the process runs. */
 export interface HeartbeatConfig {
   /** Reference to the address; `read()` returns a valid address. */
   readonly url: Secret

@@ -119,7 +119,7 @@ export const assumptions = z.strictObject({
   ),
   noisePercent: key(
     z.number().min(0).max(1e12),
-    'Largest change of the price between the end of one trade and the beginning of the next; after a larger change, later prints must confirm the price.',
+    'If the price at the beginning of a trade differs from the price at the end of the previous trade by more than this, later prints must confirm the new price.',
     { unit: 'percent', default: MODEL.noisePercent },
   ),
   latency: key(

@@ -85,8 +85,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** Returns the JSON Schema of a configuration in `cwd`. It covers all strategies with a name in that folder, and those
- *  at the paths `given`. Throws a SluiceError if one of these paths cannot be loaded. */
+/** Returns the JSON Schema of a configuration in `cwd`. It covers all strategies that a configuration in this folder
+ *  can select by name, and those at the paths `given`. Throws a SluiceError if one of these paths cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

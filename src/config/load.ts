@@ -37,7 +37,7 @@ export interface LoadOptions {
   readonly change?: (entry: BotEntry) => BotEntry
 }
 
-/** Reads and checks one or several files as one configuration; returns all errors at once. Reads no secret. */
+/** Reads and checks one or several files as one configuration; returns all errors together. Reads no secret. */
 export async function loadConfig(
   files: readonly string[],
   { cwd = process.cwd(), readsPolicy = true, certificateAt, change }: LoadOptions = {},

@@ -182,7 +182,7 @@ const plan = z.union([
       about: 'Rate of WebSocket messages that a client may send.',
       unit: 'messages a second',
     }),
-    maxBuySol: key(buySol, 'Largest buy of the plan.', { unit: 'SOL', default: SERVICE_DEFAULTS.maxBuySol }),
+    maxBuySol: key(buySol, 'Largest buy that the plan allows.', { unit: 'SOL', default: SERVICE_DEFAULTS.maxBuySol }),
   }),
 ])
 
@@ -255,7 +255,7 @@ const rpc = z.strictObject({
     unit: 'requests a second',
     default: CHAIN_DEFAULTS.requestsPerSecond,
   }),
-  sendsPerSecond: key(perSecond, 'Largest rate of sent transactions.', {
+  sendsPerSecond: key(perSecond, 'Largest rate at which transactions are sent.', {
     unit: 'requests a second',
     default: CHAIN_DEFAULTS.sendsPerSecond,
   }),
@@ -400,7 +400,7 @@ const heartbeat = z.strictObject({
   url: described(rpcReference(), {
     about: 'Address to which the heartbeat is sent: `env:NAME` or `file:PATH` that contains it, or a loopback address.',
   }),
-  everySeconds: key(z.number().min(1).max(3_600), 'Time from one beat to the next.', {
+  everySeconds: key(z.number().min(1).max(3_600), 'Interval of the heartbeats.', {
     unit: 'seconds',
     default: HEARTBEAT_DEFAULTS.everySeconds,
   }),
@@ -410,7 +410,7 @@ const heartbeat = z.strictObject({
 const metrics = z.strictObject({
   token: described(secretReference('the token'), {
     about:
-      'Where the token that a scraper sends as a bearer token is stored: `env:NAME`, or `file:PATH` with mode 0600. At least 32 characters.',
+      'Where the token for scrapers is stored: `env:NAME`, or `file:PATH` with mode 0600. A scraper sends this token, of at least 32 characters, as a bearer token.',
   }),
 })
 

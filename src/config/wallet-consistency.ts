@@ -44,7 +44,7 @@ function limitErrors(file: ConfigFile): ConfigError[] {
 const SAME_KEY = {
   publicKey: 'a wallet must have only one name, because two names would count its money twice',
   keypair: 'each wallet has a key of its own',
-  signer: 'a signer holds the key of one wallet',
+  signer: 'each signer signs for only one wallet',
 } as const
 
 /** Returns an error for each wallet that has the same key as an earlier one, because two such wallets would sell and

@@ -106,7 +106,7 @@ export function createHttp(parts: HttpParts): Server {
   return server
 }
 
-/** Uses another certificate for new connections. */
+/** Replaces the certificate that the server uses for new connections. */
 export function renewTls(server: Server, tls: TlsText): void {
   if (server instanceof TlsServer) server.setSecureContext(contextOf(tls))
 }

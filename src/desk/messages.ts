@@ -10,7 +10,7 @@ import type { SessionRecord } from './access/logins.ts'
 // messages and from the journal. It has only the desk's part of the configuration, and no key. From the environment it
 // has only the folder of compiled code.
 
-/** Start parameters of the thread. */
+/** The data with which the desk's thread starts. */
 export interface DeskStart {
   readonly config: DeskConfig
   /** Path of the journal that the desk shows. */

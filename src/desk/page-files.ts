@@ -72,7 +72,7 @@ async function fromSources(): Promise<Map<string, string>> {
   const read = (name: string): string => readFileSync(join(built, name), 'utf8')
   const code = Object.entries(await bundled()).map(([name, text]): [string, string] => [`/app/${name}`, text])
   const main = code.find(([path]) => path.startsWith('/app/desk-'))?.[0] ?? ''
-  // All styles are in one sheet, because the first paint waits for each style sheet.
+  // All styles are in one style sheet, because the browser draws the page only after it has loaded every style sheet.
   const style = read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')
   const css = `/app/desk-${hashOf(style)}.css`
   return new Map([

@@ -157,7 +157,10 @@ function installedFrom(root: string, version: string): string {
   if (/^https:\/\/registry\.npmjs\.org\//.test(resolved)) return version
   if (resolved.startsWith('file:')) return `file:${resolve(dirname(modules), resolved.slice('file:'.length))}`
   if (/^(https:|git\+)/.test(resolved)) return resolved
-  throw new SluiceError(`npm has not recorded the source of ${root}; install it with npm and try again`, ExitCode.usage)
+  throw new SluiceError(
+    `npm has not recorded from where ${root} was installed; install this package with npm and try again`,
+    ExitCode.usage,
+  )
 }
 
 function recorded(lock: string): string {

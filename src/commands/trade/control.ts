@@ -156,7 +156,7 @@ export async function runningJournal({ journal, config }: ProcessChoice): Promis
   return only.journal
 }
 
-/** The path as a user would type it in the working directory. */
+/** Returns a path as text. A path inside the working directory is shown relative to it. */
 function shown(path: string): string {
   const near = relative('', path)
   return printable(near.startsWith('..') ? path : near)

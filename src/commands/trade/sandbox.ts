@@ -53,7 +53,7 @@ export const command = defineCommand({
       return 1
     }
     // The signals are watched before the line on stdout is printed, because the reader of that line may stop the
-    // sandbox at once.
+    // sandbox immediately.
     const stopped = untilStopped(child)
     // With --child, this warning is not printed, because the process that started the sandbox reports itself that the
     // runtime is missing.

@@ -60,7 +60,7 @@ export function formatPath(path: Path): string {
   return text
 }
 
-/** A problem that a schema finds at one path. */
+/** A problem that a schema finds in a value or in its key, with the path of the value. */
 export interface Complaint {
   readonly path: Path
   readonly message: string

@@ -179,7 +179,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_request_holds', type: 'gauge', unit: 'count', labels: ['code'] },
-      help: '1 for each reason that reduces the allowed requests below the plan, 0 for all other reasons.',
+      help: '1 for each reason why fewer requests are allowed than the plan permits, 0 for all other reasons.',
       from: 'requests.holds',
       read: ({ view: { requests } }) =>
         oneHot(
@@ -244,7 +244,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_fill_delay_seconds', type: 'histogram', unit: 'seconds', labels: ['kind'] },
-      help: 'Time from a decision to its fill, of entries and of exits.',
+      help: 'Time from the decision about an order to its fill, for entries and for exits.',
       from: 'totals.fillTimes',
       read: ({ view }) =>
         each(view.totals.fillTimes, (kind, distribution): DistributionSample => ({ labels: { kind }, distribution })),
@@ -420,7 +420,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   'Chain, alerts and lists': [
     {
       ...{ name: 'sluice_rpc_calls_total', type: 'counter', unit: 'count', labels: ['provider'] },
-      help: 'Calls to an RPC provider, numbered in the order of `chain.rpc`. Only the calls of live bots are counted.',
+      help: 'Calls to each RPC provider. The providers are numbered in the order of `chain.rpc`. Only the calls of live bots are counted.',
       from: 'process.rpc[].calls',
       read: ({ view }) => ofProviders(view, ({ calls }) => calls),
     },

@@ -160,7 +160,8 @@ function Connection({ link, clock }: { link: Link; clock: number }): ComponentCh
     ended: `The session has ended.${age} Run \`sluice desk link\` on the machine, and open the link that it prints.`,
   }
   const text = texts[link.state]
-  // The age changes each second. A screen reader announces only the text without the age, when the state changes.
+  // A screen reader announces only a text without the age, because the age changes each second. This text changes only
+  // with the state of the connection.
   return h(
     'div',
     { class: `connection ${link.state}` },

@@ -41,7 +41,7 @@ export function percentText(percent: number | null | undefined, places = 0): str
   return percent === null || percent === undefined ? NONE : `${percent.toFixed(places)} %`
 }
 
-/** A price in plain decimals with four significant digits, for example `0.00000002812`. */
+/** A price as a decimal number without an exponent, with four significant digits, for example `0.00000002812`. */
 export function priceText(price: number | null | undefined): string {
   if (price === null || price === undefined || !Number.isFinite(price)) return NONE
   if (price === 0) return '0'
