@@ -57,9 +57,9 @@ type Refused = Extract<Outcome, { kind: 'refused' }>
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
-  /** Set if the policy lists an opaque program, whose instructions Sluice cannot decode. The guard of such a
-   *  transaction, an instruction that checks the wallet's balance, fails if another order of the wallet spends at the
-   *  same time. So the orders take turns. */
+  /** Set if the policy lists an opaque program, whose instructions Sluice cannot decode. The orders of the wallet then
+   *  take turns. The reason is the guard in the transaction of such a program, an instruction that checks the wallet's
+   *  balance: it would fail if another order of the wallet spent at the same time. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {

@@ -15,8 +15,8 @@ const WAITS_MS = [500, 1_000, 2_000]
  *  the node must not rebroadcast longer than intended. */
 const HOW = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Sends the same signed bytes repeatedly until it is stopped. This is safe because the chain executes a transaction at
- *  most once. The answers of the nodes are not trusted; the outcome is read from the chain. */
+/** Sends the bytes of a signed transaction repeatedly until sending is stopped. This is safe because the chain executes
+ *  a transaction at most once. The answers of the nodes are not trusted; the outcome is read from the chain. */
 export class Sender {
   readonly #parts: SenderParts
   readonly #stops = new Set<Cancel>()

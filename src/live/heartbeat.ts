@@ -16,9 +16,9 @@ export interface HeartbeatParts {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Sends a request (a heartbeat) to a receiver at regular intervals, which shows that this process runs. A heartbeat
- *  contains nothing about the bots. At most one is under way at a time. A failed heartbeat is not repeated, because the
- *  next one follows. */
+/** Sends requests (heartbeats) to a receiver at regular intervals, to show that this process runs. A heartbeat contains
+ *  nothing about the bots. At most one heartbeat is under way at a time. A failed heartbeat is not repeated, because
+ *  the next one follows. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts
   #failures = 0

@@ -50,8 +50,8 @@ export class SourcePolls {
   }
 }
 
-/** Reads one source at a fixed interval. An answer that is not valid is dropped. Of several failures in a row, only the
- *  first is logged, and later the first valid answer. */
+/** Reads one source at a fixed interval. An answer that is not valid is dropped. Of several consecutive failures, only
+ *  the first one is logged. The first valid answer after them is logged too. */
 export class SourcePoll {
   readonly #source: LiveSource
   readonly #http: Http

@@ -26,8 +26,8 @@ export interface WalletAccess {
   openSigner(): Promise<RunningSigner>
 }
 
-/** Locks the journal and the only wallet of the configuration while `use` runs. Throws a SluiceError: with exit 4 if
- *  a process uses either of them, with exit 2 if the wallet or the RPC is missing. */
+/** Locks the journal and the only wallet of the configuration while `use` runs. Throws a SluiceError with exit 4 if a
+ *  process uses the journal or the wallet, and with exit 2 if the wallet or the RPC is missing. */
 export async function withWallet<T>(
   config: Config,
   tellSigner: (line: string) => void,

@@ -156,8 +156,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Reports a failed attempt of an order that has already executed or ended. The execution belongs to another attempt
- *  or, after a restart, is a duplicate execution of this attempt by the service. */
+/** Reports a failed attempt of an order that has already executed or ended. If the order has executed, the execution
+ *  belongs to another attempt; after a restart, it may also be a duplicate execution of this attempt by the service. */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })

@@ -18,8 +18,8 @@ import {
   type WorkingOrder,
 } from './working-order.ts'
 
-/** The delay between repeats of a full exit doubles with each failed repeat, at most this many times: a refused repeat
- *  costs a request of the plan, and a reverted one costs a fee. */
+/** The delay between repeats of a full exit doubles with each failed repeat, at most this many times. It grows because
+ *  a refused repeat costs a request of the plan, and a reverted one costs a fee. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {

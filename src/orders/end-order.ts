@@ -36,7 +36,7 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
 }
 
 /** Ends each waiting entry that is blocked, or that buys tokens which an open full exit could also sell. Each entry
- *  ends in its own step, because the engine must receive its report before the next entry ends. */
+ *  ends in its own step, because the engine must receive the report of one entry before the next entry ends. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
@@ -70,8 +70,9 @@ function isRepeatOver({ orders }: Step, working: WorkingOrder): boolean {
   return !orders.blocks.mayGoAgain(working)
 }
 
-/** Stops the buys of a mint that were accepted before a full exit of this mint: they are not sent, signed or retried. A
- *  signed buy may already have been sent. The stop is written before the exit becomes durable. */
+/** Stops the buys of a mint that were accepted before a full exit of this mint: from now on, they are not sent, signed
+ *  or retried. A buy that was signed may already have been sent. The stop is written to the journal before the exit
+ *  becomes durable. */
 export function overtakeBuys(step: Step, exit: Order): void {
   for (const working of step.orders.open.buysBefore(exit))
     for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })

@@ -65,14 +65,14 @@ export class EntryBlocks {
     this.#plan.add(route.executor)
   }
 
-  /** Allows entries again that were stopped because the service refused them for the plan, on routes with this
-   *  executor. Called when the service has accepted an order. */
+  /** Allows entries again on routes with this executor, after the service has refused them because of the plan. Called
+   *  when the service has accepted an order. */
   planAccepted(route: Route): void {
     this.#plan.delete(route.executor)
   }
 
-  /** Allows entries again that were stopped because the service refused them for the plan, on all routes. Called when
-   *  the service accepts the key, or when the plan has changed. */
+  /** Allows entries again on all routes on which the service has refused them because of the plan. Called when the
+   *  service accepts the key, or when the plan has changed. */
   keyAccepted(): void {
     this.#plan.clear()
   }

@@ -103,8 +103,8 @@ export class Gateway implements GatewayPort {
     this.#take({ kind: 'feePaid', attempt, signature, feeLamports })
   }
 
-  /** Adds an attempt that stands for an execution of a full exit, if it is unknown which of the exit's open attempts
-   *  executed. */
+  /** Adds a stand-in to a full exit: an attempt to which an execution is booked if it is unknown which of the exit's
+   *  open attempts executed. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const [working, open] = addStandIn(this.#orders, attempt, this.#options.clock.now())
     return { attempt: open.attempt, done: this.#outcomeOf(working, open) }

@@ -10,8 +10,9 @@ import type { Orders, Step } from './reducer-state.ts'
 import { isWaiting, type OpenAttempt, openAttempt, type WorkingOrder } from './working-order.ts'
 
 /** Books an execution that is final on the chain and that the order did not expect: the execution of an attempt that
- *  had ended in another state, or a second execution. It is booked in every state of the order. It fills an order that
- *  waits for its next attempt, and a full exit even if other attempts of the exit are open. */
+ *  had ended in another state, or a second execution. The execution is booked in every state of the order. An order
+ *  that waits for its next attempt becomes filled. A full exit becomes filled even if other attempts of the exit are
+ *  open. */
 export function bookLateFill(step: Step, attempt: Attempt, fill: Fill, code: LateCode): void {
   const { open, lanes } = step.orders
   if (code === 'LATE_FILL') step.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -38,8 +39,8 @@ export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamp
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** Adds an attempt that stands for an execution of a full exit, if it is unknown which of several open attempts
- *  executed. The fill, and its reversal by a fork, are booked for the new attempt. */
+/** Adds a stand-in to a full exit: an attempt to which an execution is booked if it is unknown which of several open
+ *  attempts executed. A reversal of the fill by a fork is booked to the stand-in too. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, now, 0, attempt.baseline)

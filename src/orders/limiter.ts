@@ -128,8 +128,8 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** Returns the request slot of a request that was never sent, so the service did not count it. Records the slot as
-   *  done a minute before it was taken, so that a restart does not count it either. */
+  /** Takes back the request slot of a request that was never sent and that the service therefore did not count. Records
+   *  the slot as done a minute before it was taken, so that a restart does not count it either. */
   giveBack(slot: Slot): void {
     this.#slots.giveBack(slot.id)
     this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })

@@ -11,8 +11,9 @@ import type { Learned } from './service-facts.ts'
 /** Executes attempts, each at most once. For each attempt, it calls `done` with any number of intermediate outcomes
  *  (`acked`, `unknown`, `undecided`, a provisional `filled` or `reverted`), and then with one final outcome, but never
  *  before `execute` returns. An `unknown` after a provisional fill reverses the fill. If evidence comes after the final
- *  outcome, or may belong to several attempts, the audit passes it to the gateway (`lateFill`, `feePaid`, `standIn`).
- *  This port has no promises, so a simulated executor is only a timer, and a backtest is one synchronous loop. */
+ *  outcome, or may belong to several attempts, the audit passes the evidence to the gateway (`lateFill`, `feePaid`,
+ *  `standIn`). This port has no promises, so a simulated executor is only a timer, and a backtest is one synchronous
+ *  loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
   /** Looks up the outcome of an attempt that an earlier process may have sent. Never sends the attempt again. */
@@ -44,9 +45,9 @@ export interface GatewayPort {
   halt(account: string, isHalted: boolean): void
 }
 
-/** The journal of a run. Rows, inputs and outputs are written in the order of their seq. `commit` makes everything that
- *  was written before it durable (synchronous=FULL). Everything that is written between two commits, within one turn of
- *  the event loop, becomes durable together or not at all. */
+/** The journal of a run. Market rows, inputs and outputs are written in the order of their seq. `commit` makes
+ *  everything that was written before it durable (synchronous=FULL). Everything that is written between two commits,
+ *  within one turn of the event loop, becomes durable together or not at all. */
 export interface Journal {
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   input(seq: Seq, time: Millis, input: Input): void

@@ -13,8 +13,9 @@ export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan'
  *  no retry; another try would be a new order with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** For each cause of a failure: the retry policy, and the state in which an order ends that is not retried. The table
- *  applies only to attempts that are proved not to have executed. An attempt without this proof is never retried. */
+/** For each cause of a failure: the retry policy for exits and for entries, and the state in which an order ends if it
+ *  is not retried. The table applies only to attempts that are proved not to have executed. An attempt without this
+ *  proof is never retried. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
@@ -47,7 +48,7 @@ export function causeOf(failure: Failure): Cause {
   return failure.retry === 'wait' ? 'throttled' : 'slippage'
 }
 
-/** Returns the code that the user sees. */
+/** Returns the error code that the user sees for a failed attempt. */
 export function codeOf(failure: Failure): ErrorCode {
   if (failure.kind === 'unsent') return failure.code ?? 'UNSENT'
   if (failure.kind === 'absent') return failure.code ?? 'ABSENT'

@@ -165,7 +165,7 @@ function isWithin(call: Call, frames: ReadonlySet<Call>): boolean {
   return false
 }
 
-/** Solana's own programs; they are never venues. */
+/** Solana's own programs. None of them counts as the venue of a trade. */
 const NATIVE: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.computeBudget],
   ...[PROGRAMS.memo, PROGRAMS.memo1],

@@ -5,7 +5,7 @@ import type { Executions } from './executions.ts'
 import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
 /** Number of blocks, from the newest block that the node knows, in which a transaction may still land. A blockhash is
- *  valid for 150 blocks. The other 50 are a margin, because the node may be behind the chain. */
+ *  valid for 150 blocks. The remaining 50 blocks are a margin, because the node may be behind the chain. */
 export const VALID_BLOCKS = 200
 /** Number of blocks for which an attempt is still watched for a late execution, counted from the last block in which it
  *  can land. If its absence cannot be proved within these blocks, the operator must decide. */

@@ -93,8 +93,8 @@ export class Executions {
     else this.takeBack(one, `transaction ${signature} belongs to attempt ${owner?.attempt.id}`)
   }
 
-  /** Withdraws the report of an execution that a fork removed. The transaction may land again up to the last height at
-   *  which the attempt can land. */
+  /** Withdraws the report of an execution that a fork removed. The transaction may land again as long as the attempt
+   *  can land. */
   takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, lastReport: 'unknown' })

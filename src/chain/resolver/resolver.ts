@@ -39,7 +39,7 @@ export interface Resolution {
   sent(): void
   /** Called when the service returned this signature. */
   acked(signature: string): void
-  /** Called when the answer is late or inconclusive. */
+  /** Called when the service's answer is late or inconclusive. */
   doubt(reason: string, signature?: string): void
   /** Called when the connection was closed without an answer. No answer can come any more, but the service may still
    *  execute the request. */
@@ -135,7 +135,7 @@ export class Resolver {
     return this.#executions.found(transaction, final)
   }
 
-  /** Processes an audit. Attempts whose transactions the audit did not find may be proved absent. */
+  /** Processes the results of an audit. Attempts whose transactions the audit did not find may be proved absent. */
   read(reading: Reading): void {
     this.#absence.take(reading)
   }

@@ -26,7 +26,7 @@ export class UndecidedOrders {
     this.#wallet = wallet
   }
 
-  /** Whether an attempt of this order is open. */
+  /** Whether the order has an attempt that has not ended. */
   has(orderId: string): boolean {
     return this.#resolver.watches.all().some(({ attempt, ended }) => attempt.orderId === orderId && !ended)
   }

@@ -201,7 +201,8 @@ export class WatchedAttempt {
   /** Signatures of the wallet's trades in this mint that the feed showed before an execution of this attempt was
    *  known. */
   readonly hints = new Set<string>()
-  /** Last reason why the absence could not be proved, and the number of consecutive audits with this reason. */
+  /** Last reason why the absence of the attempt could not be proved, and the number of consecutive audits with this
+   *  reason. */
   blocked = { reason: '', times: 0 }
   /** The second RPC provider's opinion on whether the attempt is absent: whether it was requested, whether the provider
    *  agrees, and its objection. */

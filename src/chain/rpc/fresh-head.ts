@@ -120,8 +120,8 @@ export class FreshHead {
     return reasons
   }
 
-  /** Answers the requests for which this head is new enough. Returns the reason why it is not new enough for the
-   *  others. `asked`: the requests that were open before the head was read. */
+  /** Answers the requests for which this head is new enough. Returns the reason why the head is not new enough for the
+   *  remaining requests. `asked`: the requests that were open before the head was read. */
   #take(rpc: Rpc, { head, time }: DatedHead, asked: ReadonlySet<Question>): string {
     if (time === undefined || time > this.#parts.clock.now() + FUTURE_MS) return this.#undated(rpc, head, asked)
     this.#chainAheadMs = Math.max(this.#chainAheadMs, time - this.#parts.monotonicMs())

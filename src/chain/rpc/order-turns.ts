@@ -11,8 +11,8 @@ interface Waiting {
   readonly go: () => void
 }
 
-/** Lets the orders of a wallet run one at a time, exits first. The turn of an order ends once its transaction has
- *  landed, the attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
+/** Lets the orders of a wallet run one at a time, exits first. The turn of an order ends as soon as its transaction has
+ *  landed, its attempt has ended, or the turn has lasted TURN_MS. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
   /** For each order that has a turn now, the number of its attempts that are being executed. */

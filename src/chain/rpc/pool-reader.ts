@@ -152,8 +152,8 @@ function silent(reason: string): Refusal {
 // The code below reads pools from their accounts on the chain. Sources: pump-public-docs @1b82215, idl/pump.json
 // BondingCurve and idl/pump_amm.json Pool. Fields added after that IDL are described in
 // docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both layouts were extended several times; a field
-// missing from a shorter account is 0. Only the program that derives an address can write to it, so its content can be
-// trusted.
+// that a shorter account does not have counts as 0. Only the program from which an account's address is derived can
+// write to the account, so the content can be trusted.
 /** The two reserves of a pool, in lamports and in base units of the token. Their ratio is its price. */
 export interface Sides {
   readonly lamports: bigint

@@ -1,7 +1,8 @@
 import type { Refusal } from '../../base/errors.ts'
 
-/** Port to the process that holds the wallet's key. The signer reads the message itself. It signs only if the
- *  message follows its rules and spends at most the lamports that the request declares. Its promises never reject. */
+/** Port to the signer, the process that holds the wallet's key. The signer reads the message itself. It signs only if
+ *  the message follows the signer's rules and spends at most the lamports that the request declares. The promises of
+ *  this port never reject. */
 export interface Signer {
   /** Signs a message. The code SIGNER_DOWN means that no signature exists and none will be made. */
   sign(request: SignRequest): Promise<SignResult>

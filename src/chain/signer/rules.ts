@@ -162,8 +162,8 @@ function readSeeded({ place, accounts }: Step, reader: ByteReader, findings: Fin
 /** Maximum number of accounts that one trade opens: one for the traded token, one for wrapped SOL, and one spare. */
 const MOST_OPENED = 3
 
-/** Checks a token instruction. The wallet's tokens may leave it only by a trade, no other key may get rights to them,
- *  and the SOL of a closed account must go to the wallet. */
+/** Checks a token instruction. Tokens may leave the wallet only by a trade, no other key may get rights to them, and
+ *  the SOL of a closed account must go to the wallet. */
 function readToken(step: Step, findings: Findings): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()

@@ -126,9 +126,9 @@ export interface SignerLaunch {
  *  shell adds. */
 const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 
-/** Starts the signer process. It gets no core dumps, an empty environment, none of our arguments and no packages. On
- *  the disk it may read only its own files, the key and its state. It communicates over descriptor 3, and ends when
- *  that descriptor closes. */
+/** Starts the signer process. Core dumps are off, its environment is empty, and it gets none of our arguments and no
+ *  packages. On the disk it may read only its own files, the key and its state. It communicates over file descriptor 3,
+ *  and ends when that descriptor closes. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)
@@ -145,7 +145,7 @@ export function launchSigner(launch: SignerLaunch): ChildProcess {
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...writable.map((path) => `--allow-fs-write=${path}`),
-    // From Node 25 on, a Unix socket counts as network.
+    // From Node 25 on, a Unix socket counts as network access, which needs this permission.
     ...(process.allowedNodeEnvironmentFlags.has('--allow-net') && socketPath !== undefined ? ['--allow-net'] : []),
     '--disable-sigusr1',
     '--disallow-code-generation-from-strings',

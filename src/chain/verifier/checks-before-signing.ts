@@ -57,7 +57,7 @@ export interface ChainAccess {
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
 /** Maximum number of simulations. If another order of the wallet lands between the reading of the wallet's accounts and
- *  the simulation, the cost of the other order looks like a loss of this order. */
+ *  the simulation, the simulation shows the cost of that order as a loss of this order. */
 const LOSS_TRIES = 3
 const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()

@@ -44,11 +44,11 @@ export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[]
   return [...callable, ...exposuresIn(handed).map(refusalOf)]
 }
 
-/** Finds the accounts over which the wallet has, or may have, authority. Some contain the wallet's key, as owner,
- *  delegate or authority of tokens, mints, nonces, stakes, tables or multisigs. They count even if they are readonly,
- *  because a multisig or a permanent delegate has power over other accounts. The others are System accounts with SOL:
- *  the wallet may have derived them from a seed, which an address does not show. Accounts that the policy lists, for
- *  example of third parties, are left out. */
+/** Finds the accounts over which the wallet has, or may have, authority. There are two kinds. The data of the first
+ *  kind contain the wallet's key, as owner, delegate or authority of tokens, mints, nonces, stakes, tables or
+ *  multisigs. These accounts count even if they are readonly, because a multisig or a permanent delegate has power over
+ *  other accounts. The second kind are System accounts with SOL: the wallet may have derived them from a seed, which an
+ *  address does not show. Accounts that the policy lists, for example of third parties, are left out. */
 export function exposuresIn(handed: Handed): Exposure[] {
   const { states, writable, asked } = handed
   const wallet = Buffer.from(keyBytes(asked.wallet))
@@ -71,19 +71,19 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** Whether the trade itself needs an account. These are the wallet's account of the traded token, which guards protect,
- *  and its account of wrapped SOL, if that is empty, as it should be between trades. Every other empty account counts
- *  as exposed: if another key has a right to the account, this right would also apply to tokens that the wallet buys
- *  later. */
+/** Whether the trade itself needs an account. It needs the wallet's account of the traded token, which guards protect.
+ *  It also needs the wallet's account of wrapped SOL, which should be empty between trades and counts only if it is.
+ *  Every other empty account counts as exposed: if another key has a right to such an account, the right would also
+ *  apply to tokens that the wallet buys later. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false
   return tokens.mint === asked.mint || (tokens.mint === WSOL_MINT && tokens.tokens === 0n)
 }
 
-/** Returns the addresses of the accounts without risk. These are the accounts listed in the policy, the wallet's volume
- *  records of pump.fun and PumpSwap, which pay only the wallet, and creator vaults, whose addresses are derived from
- *  the curves. */
+/** Returns the addresses of the accounts through which the wallet cannot lose anything. These are the accounts listed
+ *  in the policy, the wallet's volume records of pump.fun and PumpSwap (which pay only the wallet), and creator vaults,
+ *  whose addresses are derived from the curves. */
 function harmlessIn({ states, asked, policy }: Handed): ReadonlySet<string> {
   const { opaqueAccounts, feeAccounts, tips, coSigners } = policy
   const vaults = [...states.values()].flatMap((state) => {

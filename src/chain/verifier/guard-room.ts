@@ -18,7 +18,8 @@ export class GuardRoom {
   readonly #mode: BuilderPolicy['guard']
   readonly #outgoing: () => Outgoing
 
-  /** `outgoing` is called when the guards are made, because other orders are accepted during the checks. */
+  /** `outgoing` returns the lamports that may leave the wallet. It is called only when the guards are made, because
+   *  other orders may be accepted during the checks. */
   constructor(mode: BuilderPolicy['guard'], outgoing: () => Outgoing) {
     this.#mode = mode
     this.#outgoing = outgoing

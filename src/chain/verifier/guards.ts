@@ -41,10 +41,10 @@ interface Guarded {
  *  has already signed the transaction. */
 type Unguarded = { readonly ok: false; readonly reason: string | undefined }
 
-/** Appends the guards as the last instructions. The first two transfer the minimum of lamports and of tokens from an
- *  account to itself; the others revoke every right to those tokens. The transfers move nothing, and they fail if the
- *  balance is below the minimum because a program took more than it may. `accounts`: all accounts of the message,
- *  including those from lookup tables. */
+/** Appends the guards as the last instructions. The first two guards transfer the minimum of lamports and of tokens
+ *  from an account to itself. The remaining guards revoke every right to those tokens. The transfers move nothing, and
+ *  they fail if a program has taken so much that the balance is below the minimum. `accounts`: all accounts of the
+ *  message, including those from lookup tables. */
 export function withGuards(
   transaction: TransactionBytes,
   accounts: readonly string[],
@@ -118,8 +118,8 @@ export interface GuardingParts extends Subject {
   readonly run: (subject: TransactionBytes, accounts: readonly string[], of: Verdict) => Promise<Simulation>
 }
 
-/** Appends guards and verifies the transaction again. Returns it without guards if they do not fit and are not
- *  required. */
+/** Appends guards and verifies the transaction again. Returns the transaction without guards if the guards do not fit
+ *  and are not required. */
 export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   const { transaction, guard } = parts
   if (!guard.mayGuard(transaction.message))

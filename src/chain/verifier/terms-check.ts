@@ -160,9 +160,9 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** Returns the expected proceeds of a sale in lamports, computed from the slippage limit and the minimum output, which
- *  may have been rounded down. The result is at most twice the minimum output. The builder chooses the minimum output,
- *  and with a high slippage limit a larger factor would allow a much higher fee. */
+/** Returns the expected proceeds of a sale in lamports. They are computed from the slippage limit and the minimum
+ *  output, which may have been rounded down. The result is at most twice the minimum output: the builder chooses the
+ *  minimum output, and with a high slippage limit, a larger factor would allow a much higher fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
@@ -230,8 +230,8 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
 }
 
 /** Returns the maximum cost of a program whose instructions cannot be decoded. The wallet signs for the program, so the
- *  program can take its whole balance. Without guards, the maximum is therefore that balance, which must not exceed
- *  maxWalletSol. */
+ *  program can take the wallet's whole balance. Without guards, the maximum is therefore the whole balance, which must
+ *  not exceed maxWalletSol. */
 function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
   if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports

@@ -41,8 +41,8 @@ export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
   closed: [],
 }
 
-/** Compares a transaction with the order and the policy, without I/O. `accounts` are the keys of the message, then the
- *  accounts from lookup tables, writable ones first; undefined if the lookup tables were not read. */
+/** Compares a transaction with the order and the policy, without I/O. `accounts`: the keys of the message, then the
+ *  accounts from lookup tables (writable ones first); undefined if the lookup tables were not read. */
 export function verifyTransaction(
   transaction: TransactionBytes,
   accounts: readonly string[] | undefined,

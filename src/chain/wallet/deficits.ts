@@ -15,10 +15,11 @@ export interface DeficitParts {
   readonly found: (mint: string, tokens: TokenAmount) => void
 }
 
-/** Compares the tokens in the wallet with the booked tokens. A surplus is an inflow. A shortfall that two consecutive
- *  checks find while no order is open is a deficit: the tokens are gone, regardless of the cause. A false deficit would
- *  be dangerous, because a position whose tokens are gone has no exits any more. Nodes list a wallet's accounts from an
- *  index that may be incomplete, so the associated token account is also read directly. */
+/** Compares the tokens in the wallet with the booked tokens. If the wallet holds more, the surplus is an inflow. If two
+ *  consecutive checks find that the wallet holds less while no order is open, this is a deficit: the tokens are gone,
+ *  regardless of the cause. A false deficit would be dangerous, because a position whose tokens are gone has no exits
+ *  any more. Nodes list a wallet's accounts from an index that may be incomplete, so the associated token account is
+ *  also read directly. */
 export class Deficits {
   readonly #parts: DeficitParts
   /** Mints for which the last check found a shortfall, each with its booked amount and its amount on the chain. */

@@ -54,9 +54,9 @@ export interface LiveWalletParts {
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Allows orders (`open`) once the state of the wallet is known, and stops them if the state is no longer known.
-     *  `single`: only one entry may be sent for now, because it is not yet known whether another process trades with
-     *  the wallet. */
+    /** Called when the state of the wallet becomes known (`open` is true: orders are allowed), and when it is no longer
+     *  known (orders are stopped). `single`: only one entry may be sent for now, because it is not yet known whether
+     *  another process trades with the wallet. */
     readonly gate: (open: boolean, single: boolean) => void
     readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
@@ -65,7 +65,7 @@ export interface LiveWalletParts {
     readonly notice: (text: string) => void
     /** Sends a message to the operator. */
     readonly alarm: (text: string) => void
-    /** Reports that the outcome of lost orders could not be proved for a minute. `text` says why. */
+    /** Reports that the outcome of orders without an answer could not be proved for a minute. `text` says why. */
     readonly undecided: (text: string) => void
   }
 }
@@ -82,9 +82,9 @@ const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
 /** The operator is notified if no head (new enough block) of the chain is available for this long. */
 const LONG_WAIT_MS = 60_000
-/** A second process with this wallet would buy at about the same time as this one. Its transactions would be visible
- *  BESIDE_FIRST_MS after our first buy was seen. If our buy is never seen, they would be visible UNSEEN_FIRST_MS after
- *  our buy was sent. */
+/** A second process with this wallet would buy at about the same time as this process. Its transactions would be
+ *  visible BESIDE_FIRST_MS after our first buy was seen. If our buy is never seen, they would be visible
+ *  UNSEEN_FIRST_MS after our buy was sent. */
 const BESIDE_FIRST_MS = 1_000
 const UNSEEN_FIRST_MS = 10_000
 
@@ -189,7 +189,7 @@ export class LiveWallet {
     this.#finder.lookBeside()
   }
 
-  /** Reads the chain now, because an outcome became unknown. */
+  /** Starts an audit now, because an outcome became unknown. */
   wake(): void {
     this.#finder.wake()
     this.#audit.wake()

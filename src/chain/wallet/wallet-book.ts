@@ -1,8 +1,8 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 
-/** The known history of a wallet: its last reading, and its transactions since that reading. If the outcome of an older
- *  attempt is not proved yet, the transactions since that attempt are kept too. */
+/** The known history of a wallet: the last reading of the wallet, and its transactions since that reading. If the
+ *  outcome of an older attempt is not proved yet, the transactions since that attempt are kept too. */
 export class WalletBook {
   /** The last reading of the wallet; undefined before the first one. */
   cursor: WalletCursor | undefined

@@ -122,8 +122,9 @@ function fieldsOf(line: string): Record<string, unknown> {
 /** Longest path of a socket, in bytes. The limit of the system is 104 on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
-/** Path of the control socket: next to the journal, or in the runtime directory if that path would be too long. The
- *  journal's folder must exist. Throws SluiceError if the runtime directory belongs to another user. */
+/** Path of the control socket. It is next to the journal, or in the runtime directory if the path next to the journal
+ *  would be too long. The journal's folder must exist. Throws SluiceError if the runtime directory belongs to another
+ *  user. */
 export function controlPath(journalPath: string): string {
   const path = join(realpathSync(dirname(resolve(journalPath))), basename(journalPath))
   const beside = `${path}.sock`

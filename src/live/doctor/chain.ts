@@ -193,9 +193,9 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
-/** Returns, for each node, by how many slots it is behind. All nodes are asked twice: the slots of the second round are
- *  compared with the newest slot of the first. Within a single round, the node that answers last would seem to be
- *  ahead. */
+/** Returns the number of slots by which each node is behind. All nodes are asked twice: the slots of the second round
+ *  are compared with the newest slot of the first round. Within a single round, the node that answers last would seem
+ *  to be ahead. */
 export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
   const first = await slotsOf(rpcs)
   const later = await slotsOf(rpcs)

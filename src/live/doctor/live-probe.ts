@@ -47,9 +47,9 @@ const PRICE_WITHIN_MS = 90_000
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
-/** Buys a small amount, and sells it by each form of request whose meaning the service's document leaves open. The
- *  orders belong to a bot and take the same path as every live order, so that the next start can resume them after a
- *  crash. */
+/** Buys a small amount, and sells it in parts, with each form of request whose meaning the service's document leaves
+ *  open. The orders belong to a bot and take the same path as every live order, so that the next start can resume them
+ *  after a crash. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))

@@ -223,8 +223,8 @@ export function isShare(sold: bigint, held: bigint, percent: number): boolean {
   return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
 }
 
-/** The price of our own buy may differ from the feed's price by this factor. Fees and price impact change it by less; a
- *  wrong currency or unit changes it by more. */
+/** The price of our own buy may differ from the feed's price by this factor. Fees and price impact cause a smaller
+ *  difference; a wrong currency or unit causes a larger one. */
 const MAX_RATIO = 1.5
 
 /** Whether the price of our own buy agrees with the price in the feed. */

@@ -76,7 +76,7 @@ export class Confirmations {
   /** Carries out the command of a button. Resolves once the engine has handled the command. */
   async press({ user, query, data, message, update }: Press): Promise<void> {
     const { call, outbox, steered } = this.#parts
-    // Telegram shows a button as waiting until it is answered.
+    // Telegram shows a pressed button as waiting until the press is answered.
     void call('answerCallbackQuery', { callback_query_id: query })
     const [, choice, nonce = ''] = DATA.exec(data) ?? []
     const taken = this.#nonces.take(`${user}`, nonce)

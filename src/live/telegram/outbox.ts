@@ -130,7 +130,7 @@ export class Outbox {
     return call('sendMessage', { ...content, disable_notification: isSilent })
   }
 
-  /** Whether the message that this one should replace can no longer be edited. */
+  /** Whether the older message that a message should replace can no longer be edited. */
   #isGone(called: Called, { replaces }: Letter): boolean {
     return (
       replaces !== undefined &&

@@ -11,8 +11,8 @@ const MOST_WAITING = 3
 /** Time for which the ids of handled updates are kept: twice as long as Telegram keeps an update. */
 const KEPT_MS = 2 * DAY
 
-/** Answers questions about the journal of this process with commands such as `sluice why`. Each runs in a process of
- *  its own, because reading a long journal here would delay trades. One such process runs at a time. */
+/** Answers questions about the journal of this process with commands such as `sluice why`. Each command runs in a
+ *  process of its own, because reading a long journal here would delay trades. Only one such process runs at a time. */
 export class OwnJournal {
   readonly #journal: string
   readonly #program: string | undefined

@@ -215,8 +215,8 @@ export class Telegram {
     for (const user of this.#parts.viewers) this.#outbox.send({ user, text: textOf(lines), isSilent: false })
   }
 
-  /** Takes a private message of a user, or a press of a button by an operator. Everything else is ignored, because the
-   *  rights belong to persons, and an answer in a group would show the money to all of its members. */
+  /** Takes a private message of a user, or a press of a button by an operator. Everything else is ignored: the rights
+   *  belong to persons and not to groups, and an answer in a group would show the money to all of its members. */
   async #take(update: unknown, served: Served): Promise<void> {
     const deed = readUpdate(update)
     if (deed === 'garbage') this.#garbage()
