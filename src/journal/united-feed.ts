@@ -74,8 +74,8 @@ export class UnitedFeed {
     return [...news, ...this.#answers].sort((one, other) => one.at - other.at)
   }
 
-  /** Adds an answer of a source, unless an earlier recorder has an answer of this source from the same time or
-   *  later. */
+  /** Adds an answer of a data source, unless a recorder that was added before has an answer of this source from the
+   *  same time or later. */
   #answer(time: Millis, news: SourceNews): void {
     const key = `${news.bot} ${news.name}`
     const data = news.data ?? this.#data.get(key)

@@ -143,7 +143,7 @@ class Chart {
     this.#window = window
   }
 
-  /** Adds a trade of any size. */
+  /** Adds the SOL of a trade, of any size, to the volume of its step. */
   traded(time: Millis, sol: number, isBuy: boolean): void {
     const step = this.#stepOf(time)
     if (step === undefined) return

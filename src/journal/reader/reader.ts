@@ -434,7 +434,7 @@ export class JournalReader {
     return this.#read(() => heldPositions(this.#db))
   }
 
-  /** Returns the learned facts with this name, ordered by their subject. */
+  /** Returns the facts with this name that Sluice has learned about services, ordered by subject. */
   learned(name: string): Learned[] {
     const rows = this.#read(() =>
       this.#db.prepare<[string], { json: string }>('SELECT json FROM learned WHERE name = ? ORDER BY about').all(name),

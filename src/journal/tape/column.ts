@@ -123,8 +123,8 @@ function spread<T extends Float64Array | Uint8Array>(entries: T, rows: number, T
   return entries.length === rows ? entries : (new Type(rows).fill(entries[0] as number) as T)
 }
 
-/** Returns a buffer that contains only these bytes. Copies the bytes only if their buffer contains others too, or if
- *  its length is not a multiple of `width`. */
+/** Returns a buffer that contains only the given bytes. Copies the bytes only if their buffer contains other bytes too,
+ *  or if their number is not a multiple of `width`. */
 function aligned(bytes: Uint8Array, width: number): ArrayBufferLike {
   const { buffer, byteOffset, byteLength } = bytes
   if (byteOffset === 0 && byteLength === buffer.byteLength && byteLength % width === 0) return buffer

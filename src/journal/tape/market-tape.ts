@@ -296,7 +296,7 @@ function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Genera
   }
 }
 
-/** The last data that each source had delivered before a part of the tape began. */
+/** The last data that each data source had delivered before a part of the tape began. */
 class LastSources {
   readonly #last = new Map<string, SourceNews>()
 

@@ -31,8 +31,8 @@ export interface Account {
   data: Uint8Array
 }
 
-/** Action of a transaction, as data that can be saved over a restart. `program` is the name of a program that the
- *  ledger received when it was opened. */
+/** Action of a transaction, as data that can be saved and read again after a restart. `program` is the name of a
+ *  program that the ledger received when it was opened. */
 export interface Instruction {
   program: string
   data: unknown

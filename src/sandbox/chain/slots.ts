@@ -46,7 +46,7 @@ export class Slots {
     this.advance(reached)
   }
 
-  /** Anchor, to be saved for a later process. */
+  /** The reference point of the slot count that a later process needs. */
   get anchor(): Anchor {
     return { slot: this.head, height: this.height(this.head), time: this.timeOf(this.head), slotMs: this.#slotMs }
   }
