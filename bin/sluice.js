@@ -16,8 +16,8 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
   process.exitCode = 2
 } else {
   const [command, ...args] = process.argv.slice(2)
-  if (command === 'backtest') keepHeapSmall(args.some((arg) => arg.startsWith('--out')))
-  if (command === 'run' || command === 'demo') keepNewObjectsSmall()
+  if (['backtest', 'run', 'demo'].includes(command)) keepYoungGenerationSmall()
+  if (command === 'backtest') collectLater(args.some((arg) => arg.startsWith('--out')))
   // The signer has the key, so it must not load compiled code from a cache: it loads only files of the installation.
   if (command !== 'signer') keepCompiledCode()
   // The repository runs its sources, never an outdated build.
@@ -26,20 +26,19 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 18)) {
   void import(installed || !existsSync(source) ? '../dist/main.js' : source.href)
 }
 
-/** Keeps V8's heap small: its space for new objects keeps its present size (by default it grows to 70 MB; see also
- *  `src/backtest/new-objects.ts`), and garbage is collected when the heap is three times the live data, or twice with
- *  `isWriting`. Less frequent collections would not be faster. Must run before other modules load, because V8 does not
- *  return this memory. V8 also refuses code that was compiled under other flags, so the cache of compiled code has a
- *  folder for each set of flags. */
-function keepHeapSmall(isWriting) {
+/** Lets V8's young generation (its space for new objects) keep its present size in all threads; by default it grows to
+ *  70 MB. Most of what a live run allocates is short-lived, so a small one is enough. A backtest of few bots grows it
+ *  once (`src/backtest/young-generation.ts`). Must run before other modules load, because V8 does not return this
+ *  memory. */
+function keepYoungGenerationSmall() {
   setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString(`--heap-growing-percent=${isWriting ? 100 : 200}`)
 }
 
-/** Lets V8's space for new objects keep its present size in all threads (by default it grows to 70 MB). Most of what a
- *  live run allocates is short-lived, so a small space is enough. Must run before other modules load. */
-function keepNewObjectsSmall() {
-  setFlagsFromString('--semi-space-growth-factor=1')
+/** Lets V8 collect garbage when the heap is three times the live data, or twice with `isWriting`. Less frequent
+ *  collections would not be faster. V8 refuses code that was compiled under other flags, so the cache of compiled code
+ *  has a folder for each set of flags. */
+function collectLater(isWriting) {
+  setFlagsFromString(`--heap-growing-percent=${isWriting ? 100 : 200}`)
 }
 
 /** Lets Node keep compiled code, which halves the processor time of a start. The folder must belong to this user, and

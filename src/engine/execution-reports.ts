@@ -145,7 +145,7 @@ export class ExecutionReports {
       kind: 'alarm',
       bot: fill.bot,
       code: 'UNIT_CONTRADICTED',
-      reason: `bought at ${price} SOL a token, but the price of the feed differs by more than a factor of 20: the feed may use another unit. Run \`sluice doctor FILE --probe-live 0.01\``,
+      reason: `bought at ${price} SOL a token, but the price of the feed differs by more than a factor of 20: the feed may use another unit. Run \`sluice doctor FILE --probe-live 0.01 --mint MINT\``,
     })
   }
 

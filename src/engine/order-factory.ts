@@ -224,7 +224,7 @@ export class OrderFactory {
     if (prices.contradicted)
       return veto(
         'UNIT_CONTRADICTED',
-        'our own fills contradict the unit of the feed: stop, and run `sluice doctor FILE --probe-live 0.01`',
+        'our own fills contradict the unit of the feed: stop, and run `sluice doctor FILE --probe-live 0.01 --mint MINT`',
       )
     if (book.accounts.get(account.id)?.halted === true)
       return veto('HALTED', 'entries are halted; `sluice resume` allows them again')

@@ -80,7 +80,7 @@ function initializeSeeded(step: Step, account: string, mint: string, owner: stri
   if (!isFit || step.program !== PROGRAMS.token) {
     reading.refuse(
       'ACCOUNT_OPENED',
-      `instruction ${step.place} initializes ${account} for the owner ${owner} and the mint ${mint}, which is not part of this trade`,
+      `instruction ${step.place} initializes ${account} for the owner ${owner} and the mint ${mint}; this trade does not need that account`,
     )
     return
   }
@@ -184,7 +184,7 @@ export function readAssociated({ place, accounts, data }: Step, reading: Reading
   if (!isOurs || reading.seeded.has(account)) {
     reading.refuse(
       'ACCOUNT_OPENED',
-      `instruction ${place} opens ${account} for the owner ${owner} and the mint ${mint}, which is not part of this trade`,
+      `instruction ${place} opens ${account} for the owner ${owner} and the mint ${mint}; this trade does not need that account`,
     )
     return
   }

@@ -1,11 +1,11 @@
 import type { Calibration } from '../../backtest/calibration.ts'
 import type { Causality } from '../../backtest/causality/verify.ts'
 import { tapeCoverage } from '../../backtest/coverage.ts'
-import { growSpaceOfNewObjects } from '../../backtest/new-objects.ts'
 import type { Report } from '../../backtest/report/report.ts'
 import { reporting } from '../../backtest/rows-read.ts'
 import { type Backtest, runBacktest } from '../../backtest/run.ts'
 import { seenBy, TapeUnit } from '../../backtest/tape-units.ts'
+import { growYoungGeneration } from '../../backtest/young-generation.ts'
 import { ExitCode } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { lamportsToSol } from '../../base/units.ts'
@@ -49,7 +49,7 @@ export const command = defineCommand({
   options: OPTIONS,
   async run([file = ''], options) {
     const config = await configOf([file])
-    growSpaceOfNewObjects(config.bots.length)
+    growYoungGeneration(config.bots.length)
     const overridden = overriddenNote(config.bots)
     if (overridden !== undefined) console.error(`sluice: ${overridden}`)
     const tape = openTape(tapesOf(options.journal, config))
