@@ -5,7 +5,7 @@ import { Limiter } from '../src/orders/limiter.ts'
 import { SimulatedClock } from '../src/simulation/simulated-clock.ts'
 import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
-import { bytesLeftBehind } from './support/used-bytes.ts'
+import { bytesLeftBehind, usedBytes } from './support/used-bytes.ts'
 
 // A process runs for months, and new tokens appear all the time. A token that is no longer traded must therefore leave
 // nothing in memory.
@@ -92,6 +92,19 @@ test.each(cases)('no memory is left by $what', async ({ things, make }) => {
     }
   })
   expect(left).toBeLessThan(NOTHING)
+})
+
+test('a collected block returns its memory to the system, and a new block occupies none', () => {
+  const fiftyBlocks = () => Array.from({ length: 50 }, () => new LiveBlock([]))
+  usedBytes()
+  const before = process.memoryUsage.rss()
+  for (const { buffer } of fiftyBlocks()) new Uint8Array(buffer).fill(1)
+  expect(process.memoryUsage.rss() - before).toBeGreaterThan(60e6)
+  usedBytes()
+  const blocks = fiftyBlocks()
+  // malloc would keep the old blocks, and would clear them for the new blocks: 180 MB would be resident.
+  expect(process.memoryUsage.rss() - before).toBeLessThan(30e6)
+  expect(blocks.length).toBe(50) // keeps the blocks until here
 })
 
 test('blocks that no code reads are freed, even if their thread creates no other garbage', async () => {

@@ -29,7 +29,9 @@ const LONGEST_DETAILS = 0xd7ff
 const TEXT_BYTES_PER_ROW = 144 // 88 for a signature, 44 for a trader, and room for new tokens
 
 /** The block that the feed writes. It is one SharedArrayBuffer, so that the journal's thread reads rows without a copy.
- *  `append` refuses a row that does not fit; the feed then starts another block. */
+ *  `append` refuses a row that does not fit; the feed then starts another block. The buffer has a maximum length, which
+ *  equals its length, because V8 then maps the buffer itself: unused pages occupy no memory, and a collected buffer
+ *  returns to the system. malloc, which provides other buffers, would keep the memory of most old blocks. */
 export class LiveBlock implements Block {
   readonly buffer: SharedArrayBuffer
   readonly capacity: number
@@ -52,7 +54,8 @@ export class LiveBlock implements Block {
   constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
     this.mints = mints
     this.capacity = capacity
-    this.buffer = buffer ?? new SharedArrayBuffer(8 + capacity * (ROW_BYTES + TEXT_BYTES_PER_ROW))
+    const size = 8 + capacity * (ROW_BYTES + TEXT_BYTES_PER_ROW)
+    this.buffer = buffer ?? new SharedArrayBuffer(size, { maxByteLength: size })
     let at = 0
     const floats = (): Float64Array => {
       at += capacity * 8
@@ -169,13 +172,15 @@ export class ArenaTexts implements Texts {
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** A buffer of the same size as the block. It is never written, so it occupies no memory. V8 does not count shared
-   *  memory when it decides whether to collect garbage, but it counts this buffer. Without this buffer, a thread that
-   *  allocates little else would keep all its old blocks, each of 1.8 MB for 8,192 rows. */
+  /** A buffer of the same size as the block, with a maximum length for the same reason. It is never written, so it
+   *  occupies no memory. V8 does not count shared memory when it decides whether to collect garbage, but it counts this
+   *  buffer. Without this buffer, a thread that allocates little else would keep all its old blocks, each of 1.8 MB for
+   *  8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
-    this.weight = new ArrayBuffer(arena.buffer.byteLength)
+    const size = arena.buffer.byteLength
+    this.weight = new ArrayBuffer(size, { maxByteLength: size })
     this.#ends = ends
     this.#signatureBytes = signatureBytes
     this.#traderBytes = traderBytes
