@@ -51,7 +51,7 @@ function valuesOf(declared: Program, { options }: Command): never {
   ) as never
 }
 
-/** Value that the parser has stored for an option. It stores `--no-desk` as `desk: false`. */
+/** Value that the parser has stored for an option. The parser stores `--no-desk` as `desk: false`. */
 function givenOf(given: Record<string, unknown>, name: string): unknown {
   const positive = /^no([A-Z].*)$/.exec(name)?.[1]
   return positive === undefined ? given[name] : given[positive.charAt(0).toLowerCase() + positive.slice(1)] === false

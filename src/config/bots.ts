@@ -187,8 +187,8 @@ export const LONE_BOT = 'bot'
 /** Addresses that are never used, because a single bot in a test opens no connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
 
-/** Returns the configuration of one paper bot without a file. It equals the configuration from a file with the same
- *  options. Assumes that the feed gives amounts in SOL. Throws a SluiceError that names every problem. */
+/** Returns the configuration of one paper bot without a file. The result equals the configuration from a file with the
+ *  same options. Assumes that the feed gives amounts in SOL. Throws a SluiceError that names every problem. */
 export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
   const problem = strategyProblem(strategy)
   if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)

@@ -166,7 +166,7 @@ function textOf(at: keyof DeskTls, file: string): string {
   }
 }
 
-/** Whether browsers accept the certificate for a host. They do not look at the common name of the subject. */
+/** Whether browsers accept the certificate for a host. Browsers do not look at the common name of the subject. */
 function isFor(x509: X509Certificate, host: string): boolean {
   const found = isIP(host) === 0 ? x509.checkHost(host, { subject: 'never' }) : x509.checkIP(host)
   return found !== undefined

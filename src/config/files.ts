@@ -2,7 +2,8 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
-// Paths of this package. It runs from its sources (`src/`, `strategies/`) or built (`dist/`, `dist/strategies/`).
+// Paths of this package. The package runs from its sources (`src/`, `strategies/`) or built (`dist/`,
+// `dist/strategies/`).
 
 const built = !import.meta.url.endsWith('.ts')
 

@@ -55,7 +55,7 @@ function sourceFiles(sources: NonNullable<BotConfig['sources']>): { sourceFiles?
   return hashes.length === 0 ? {} : { sourceFiles: Object.fromEntries(hashes) }
 }
 
-/** Returns the hash of a policy's rules. It does not depend on the name of the policy's file. */
+/** Returns the hash of a policy's rules. The hash does not depend on the name of the policy's file. */
 export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
   return createHash('sha256').update(canonicalJson(rules)).digest('hex')
 }
@@ -83,8 +83,8 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   return hash.digest('hex')
 }
 
-/** Hash of Sluice's own files. It is computed once, because a process keeps running the code with which it started,
- *  even if the files change. */
+/** Hash of Sluice's own files. The hash is computed once, because a process keeps running the code with which it
+ *  started, even if the files change. */
 let ours: Hash | undefined
 
 function hashOfDecidingRows(): Hash {

@@ -6,7 +6,7 @@ import { type LoadedStrategy, loadStrategy, strategyNames } from './strategies.t
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** Title of the schema. It marks a file that Sluice wrote and may replace. */
+/** Title of the schema. A file with this title was written by Sluice, so Sluice may replace it. */
 export const SCHEMA_TITLE = 'A configuration of Sluice'
 
 const BROKEN = 'cannot be loaded at present, so its params are unknown; `sluice check` gives the reason'
@@ -85,8 +85,9 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** Returns the JSON Schema of a configuration in `cwd`. It covers all strategies that a configuration in this folder
- *  can select by name, and those at the paths `given`. Throws a SluiceError if one of these paths cannot be loaded. */
+/** Returns the JSON Schema of a configuration in `cwd`. The schema covers all strategies that a configuration in this
+ *  folder can select by name, and those at the paths `given`. Throws a SluiceError if one of these paths cannot be
+ *  loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

@@ -349,7 +349,7 @@ const journal = z
       'not allowed with `archive: true`: archived market data is kept, and `sluice tape forget DAY` gives up old days',
   })
 
-/** Webhook for alerts. Its address grants access to it, so the address is a secret. */
+/** Webhook for alerts. The address is a secret, because it is all that a sender needs to use the webhook. */
 const alerts = z.strictObject({
   url: described(rpcReference(), { about: 'Where the address of the webhook is stored: `env:NAME` or `file:PATH`.' }),
   shape: key(z.enum(['generic', 'slack', 'discord']), 'Format of the messages.', { default: ALERT_DEFAULTS.shape }),
@@ -395,7 +395,7 @@ const telegram = z.strictObject({
   }),
 })
 
-/** Receiver of the heartbeat. Its address grants access to it, so the address is a secret. */
+/** Receiver of the heartbeats. The address is a secret, because it is all that a sender needs to use the receiver. */
 const heartbeat = z.strictObject({
   url: described(rpcReference(), {
     about: 'Address to which the heartbeat is sent: `env:NAME` or `file:PATH` that contains it, or a loopback address.',

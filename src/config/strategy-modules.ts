@@ -21,9 +21,9 @@ const loaded = new Set<string>()
 let installed = false
 
 /** Prepares the import of a strategy. The file at `url` and its relative imports are then loaded as ES modules,
- *  regardless of any package.json. Their import of `sluice` loads this package, regardless of any node_modules. A
- *  relative import inherits the query of the file that imports it, so that a new instance of a strategy has new
- *  instances of its own modules. */
+ *  regardless of any package.json. In these files, an import of `sluice` loads this package, regardless of any
+ *  node_modules. A relative import inherits the query of the file that imports it, so that a new instance of a strategy
+ *  has new instances of its own modules. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   imports.set(url, new Map())

@@ -3,7 +3,8 @@ import { callerFile } from './strategy-trace.ts'
 
 const stacks = new WeakMap<object, string>()
 
-/** Returns its argument. It exists to infer the types of a strategy, and records the strategy's file. */
+/** Returns its argument. The function exists to infer the types of a strategy, and to record the file of the strategy.
+ *  */
 export const defineStrategy: typeof define = (strategy) => {
   const caller = { stack: '' }
   Error.captureStackTrace(caller, defineStrategy)

@@ -41,7 +41,7 @@ export class EventStreams {
   /** The last changes, oldest first. */
   #kept: Kept[] = []
   #keptBytes = 0
-  /** The view that was encoded last, with its id. It is sent to every new client until the view changes. */
+  /** The view that was encoded last, with its id. These bytes are sent to every new client until the view changes. */
   #snapshot: { readonly id: string; readonly bytes: Uint8Array } | undefined
   readonly #unlisten: () => void
   readonly #timer: NodeJS.Timeout

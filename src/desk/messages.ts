@@ -7,8 +7,8 @@ import type { Update } from '../runtime/view/view-updates.ts'
 import type { SessionRecord } from './access/logins.ts'
 
 // Messages between the main thread and the desk's thread. The desk's thread receives data about the run only from these
-// messages and from the journal. It has only the desk's part of the configuration, and no key. From the environment it
-// has only the folder of compiled code.
+// messages and from the journal. It has only the desk's part of the configuration, no key, and one environment
+// variable, the folder of compiled code.
 
 /** The data with which the desk's thread starts. */
 export interface DeskStart {

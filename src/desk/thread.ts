@@ -208,8 +208,8 @@ async function listen(server: Server, first: number, tries: number, bind: string
 }
 
 /**
- * The API of a journal or of a folder of results. It is opened at its first use, because the desk may start before the
- * journal exists.
+ * The API of a journal or of a folder of results. The API is opened at its first use, because the desk may start before
+ * the journal exists.
  */
 class LazyApi {
   readonly #path: string

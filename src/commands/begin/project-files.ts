@@ -7,7 +7,7 @@ import { strategyTestText, strategyText } from './strategy-files.ts'
 
 const STRATEGY = 'my-strategy'
 const CONFIG = 'bots.yaml'
-/** File of the JSON Schema. It is written after the strategy, because it contains the strategy's params. */
+/** File of the JSON Schema. The file is written after the strategy, because it contains the params of the strategy. */
 export const SCHEMA = 'sluice.schema.json'
 /** For each package, whether npm may run its install scripts. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }

@@ -24,7 +24,7 @@ interface Account {
  *  the output are the commands that start it. */
 export const command = defineCommand({
   options: {
-    system: flag('write a unit of the system (as root) instead of one of this user'),
+    system: flag('write a system-wide unit (as root) instead of a unit of this user'),
     as: text('<user>', 'with --system: run as this account, which must exist'),
     name: text('<name>', 'name of the unit', 'sluice'),
     live: flag('let bots with `mode: live` trade real money at every start of the service'),

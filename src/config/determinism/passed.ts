@@ -75,8 +75,8 @@ function checkHash(): string {
   return ofCheck
 }
 
-/** Returns the folder with the notes about files that passed the check. It is next to Node's cache of compiled code;
- *  undefined if Node uses no such cache. */
+/** Returns the folder with the notes about files that passed the check. The folder is next to Node's cache of compiled
+ *  code; undefined if Node uses no such cache. */
 function notesFolder(): string | undefined {
   const compiled = module.getCompileCacheDir()
   return compiled === undefined ? undefined : join(dirname(compiled), 'checked')

@@ -63,8 +63,8 @@ export interface ApiAnswer {
 }
 
 /**
- * Answers the page's requests for data of a journal. It keeps the rows of earlier requests in memory, so a process
- * creates only one.
+ * Answers the page's requests for data of a journal. The object keeps the rows of earlier requests in memory, so a
+ * process creates only one `Api`.
  */
 export class Api {
   readonly #journal: DeskJournal | undefined

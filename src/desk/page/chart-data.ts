@@ -32,7 +32,8 @@ export function gridOf(from: number, to: number, cellMs = 0): Grid {
 }
 
 /**
- * Grid for the chart of a token. It begins with the first price, so that the prices of a young token fill the chart.
+ * Returns the grid for the chart of a token. The grid begins with the first price, so that the prices of a young token
+ * fill the chart.
  */
 export function gridOfToken({ from, to, price: [times] }: TokenAnswer, cellMs: number): Grid {
   return gridOf(Math.max(from, times[0] ?? from), to, cellMs)

@@ -13,8 +13,8 @@ class Refused extends Error {
   }
 }
 
-/** Time limit of a request. It is longer than the time for which the desk waits until the main thread has carried out
- *  an action. */
+/** Time limit of a request, longer than the time for which the desk waits until the main thread has carried out an
+ *  action. */
 const WAIT_MS = 12_000
 const NO_ANSWER = 'The desk does not answer.'
 
