@@ -106,7 +106,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_rows_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Market rows.',
+      help: 'Market rows since the start of the process.',
       from: 'rows',
       read: ({ view }) => one(view.rows),
     },
@@ -192,7 +192,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
   Orders: [
     {
       ...{ name: 'sluice_orders_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Orders.',
+      help: 'Orders since the start of the process.',
       from: 'orders',
       read: ({ view }) => one(view.orders),
     },
@@ -313,7 +313,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_positions_cost_sol', type: 'gauge', unit: 'SOL', labels: ['bot', 'mode'] },
-      help: 'Cost of the positions.',
+      help: 'Cost of the open positions.',
       from: 'positions[].costSol',
       read: ({ view }) => ofBots(view, ({ name }) => sumOf(positionsOf(view, name), ({ costSol }) => costSol)),
     },
@@ -326,21 +326,21 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_positions_unpriced', type: 'gauge', unit: 'count', labels: ['bot', 'mode'] },
-      help: 'Positions without a price.',
+      help: 'Open positions whose value is unknown, because the token has no price.',
       from: 'positions[].valueSol',
       read: ({ view }) =>
         ofBots(view, ({ name }) => positionsOf(view, name).filter(({ valueSol }) => valueSol === null).length),
     },
     {
       ...{ name: 'sluice_positions_unsellable', type: 'gauge', unit: 'count', labels: ['bot', 'mode'] },
-      help: 'Positions whose last three sales failed.',
+      help: 'Open positions whose last three sales failed.',
       from: 'positions[].unsellable',
       read: ({ view }) =>
         ofBots(view, ({ name }) => positionsOf(view, name).filter(({ unsellable }) => unsellable).length),
     },
     {
       ...{ name: 'sluice_positions_oldest_seconds', type: 'gauge', unit: 'seconds', labels: ['bot', 'mode'] },
-      help: 'Age of the oldest position; 0 if there is none.',
+      help: 'Age of the oldest open position; 0 if no position is open.',
       from: 'positions[].openedAt',
       read: ({ view, now }) =>
         ofBots(
@@ -452,7 +452,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Metric[]>> = {
     },
     {
       ...{ name: 'sluice_heartbeat_failures_total', type: 'counter', unit: 'count', labels: [] },
-      help: 'Heartbeats that failed.',
+      help: 'Heartbeats that the receiver did not accept.',
       from: 'process.heartbeat.failures',
       read: ({ view }) => processed(view, ({ heartbeat }) => heartbeat?.failures ?? null),
     },
