@@ -162,7 +162,7 @@ export function raiseAlarms(
  *  reported only once, even if the order is examined again later. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
-  /** The alert that was last sent about an order in doubt or a held order, by order id. */
+  /** The alert that was last sent about an order whose outcome is in doubt, or about a held order, by order id. */
   readonly #raised = new Map<string, AlertKind>()
   readonly #bots = new Map<string, string>()
   readonly #halted = new Set<string>()

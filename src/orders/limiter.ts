@@ -20,7 +20,7 @@ export const ENTRY_WAIT_MS = 2_000
 /** A longer Retry-After is cut to this time, so that exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** Returns how many of this number of request slots entries never take. */
+/** Returns the part of this number of request slots that entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }

@@ -7,7 +7,7 @@ const NONE: readonly WorkingOrder[] = []
 /** Orders that may still change: open orders, and filled orders with a provisional fill or another open attempt. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** Number of full exits among these orders, by account and mint. A full exit may still sell a later position of its
+  /** Number of full exits among these orders, by account and mint. A full exit could also sell a later position in its
    *  mint. */
   readonly #exits = new ByMint<number>()
   readonly #buys = new ByMint<WorkingOrder[]>()

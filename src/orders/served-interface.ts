@@ -1,6 +1,7 @@
 import type { Plan } from '../engine/settings.ts'
 
-/** Addresses and plans of a trading service. A venue provides them, and the sandbox serves them. */
+/** Addresses and plans of a trading service. A venue, which implements one kind of service, provides them. The sandbox
+ *  serves them. */
 export interface ServedInterface {
   readonly endpoints: Readonly<Record<ServedEndpoint, ServedRoute>>
   /** Path of the WebSocket. */

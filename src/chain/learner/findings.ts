@@ -194,7 +194,8 @@ function recordsIn(sample: Sample): number {
 export interface Handed {
   readonly address: string
   readonly samples: number
-  /** Whether the account names the wallet. If not, it holds SOL, and its owner is unknown. */
+  /** Whether the data of the account contain the wallet's address. If not, the account holds SOL, and the key that may
+   *  spend this SOL is unknown. */
   readonly namesWallet: boolean
 }
 

@@ -73,8 +73,7 @@ export class FreshHead {
     if (!this.#isReading) this.#read()
   }
 
-  /** Reads the chain's time before the first request, so that a machine clock that is behind has been detected by
-   *  then. */
+  /** Reads the chain's time in advance, so that a machine clock that is behind is detected before the first request. */
   look(): void {
     if (!this.#isReading) this.#read()
   }

@@ -113,8 +113,8 @@ export class Audit {
     this.#cancelTimer?.()
   }
 
-  /** Returns the slot and height at which the wallet was last read as finalized; null before the first reading. Does
-   *  not ask a node. */
+  /** Returns the slot and height of the last finalized reading of the wallet; null before the first reading. Does not
+   *  ask a node. */
   baseline(): Baseline | null {
     const { cursor } = this.#parts.book
     return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }

@@ -203,8 +203,8 @@ export class LiveWallet {
     this.#cancelStale?.()
   }
 
-  /** Slot and height at which the wallet was last read as finalized; null before the first reading. Does not ask a
-   *  node. */
+  /** Slot and height of the last finalized reading of the wallet; null before the first reading. Does not ask a node.
+   *  */
   readonly baseline = (): Baseline | null => this.#audit.baseline()
 
   #read(reading: Reading, provider: Rpc): void {

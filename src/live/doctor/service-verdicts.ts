@@ -164,7 +164,7 @@ export interface UnitFinding {
   /** The price that the feed quotes, divided by the price in SOL that follows from the amounts; NaN if there were too
    *  few prints. */
   readonly quotedPerSol: number
-  /** Number of prints that were compared. */
+  /** Number of prints whose quoted prices and amounts were compared. */
   readonly prints: number
 }
 

@@ -122,8 +122,8 @@ export class Telegram {
     this.#isGathering = true
     this.#parts.clock.after(GATHER_MS, () => {
       this.#isGathering = false
-      // During an outage, the events wait without being turned into messages. Their number is limited, and after the
-      // outage a few messages contain all of them.
+      // During an outage, the events wait without being turned into messages. The number of waiting events is limited.
+      // After the outage, a few messages contain all of them.
       if (this.#outbox.waiting < this.#parts.viewers.length) this.#send()
       else this.#gather()
     })
