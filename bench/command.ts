@@ -11,7 +11,7 @@ const TELLS = `data:text/javascript,import{isMainThread}from'node:worker_threads
 /** Resources of a process from start to end, and its output. */
 export interface CommandCost {
   readonly wallMs: number
-  /** Processor time of all its threads. */
+  /** Processor time of all threads of the process, ms. */
   readonly processorMs: number
   /** Highest resident set. */
   readonly megabytes: number

@@ -26,7 +26,7 @@ function treeOf(pid: number): number[] {
   return [pid, ...children.flatMap(treeOf)]
 }
 
-/** Resident memory of a process, MB: its own, and that of the files it maps, by their paths. */
+/** Resident memory of a process, MB. `own`: without mapped files. `files`: memory of each mapped file, by its path. */
 interface Memory {
   own: number
   readonly files: Map<string, number>

@@ -53,8 +53,8 @@ function keepCompiledCode() {
       if (!found.isDirectory() || !isOwn || (found.mode & 0o022) !== 0) return
     }
     const { status } = module.enableCompileCache(folder)
-    // A thread finds the folder only through this environment variable. Without compiled code it would take 0.3 s of
-    // processor time more.
+    // A thread finds the folder only through this environment variable. Without compiled code, the thread would take
+    // 0.3 s more processor time to start.
     if (status === module.constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
   } catch {
     // The folder cannot be used, for example on a full or read-only disk. The program then runs without compiled code.

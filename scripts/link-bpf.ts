@@ -168,7 +168,7 @@ function assemble(segments: Buffer[], parts: Part[], places: number[], entry: nu
   return file
 }
 
-/** 64-bit, little-endian, shared object, machine `bpf`. */
+/** Returns the header of an ELF file: 64-bit, little-endian, shared object, machine `bpf`. */
 function fileHeader(entry: number, sectionsAt: number, segments: number, sections: number): Buffer {
   const header = Buffer.alloc(HEADER)
   header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])

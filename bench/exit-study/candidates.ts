@@ -105,7 +105,8 @@ function collapsedSince(
   return undefined
 }
 
-/** Writes the prices of the prints that the candidate uses, without legs, to `sorted`. Returns their number. */
+/** Writes the prices that the candidate uses to `sorted`, and returns their number. Leaves out the legs of routed
+ *  swaps. */
 function collect(
   { prints: most, oldestMs, enough }: Candidate,
   prints: readonly Print[],

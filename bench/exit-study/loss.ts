@@ -9,8 +9,9 @@ const BACK_WITHIN = 10
 const FIRST = 21
 /** Delay from a sale's decision to its landing, ms. */
 const LANDING_MS = 1_500
-/** A generated market contains one permanent fall, the planted fall. The delay of a sale after it is limited to this
- *  time, ms. A position that is sold later, or never, counts with this delay. */
+/** A generated market contains one permanent fall of the price, the planted fall. The study measures the delay from
+ *  this fall until a sale. A position that is sold later than this time after the fall, ms, or never, counts with this
+ *  time. */
 const MOST_DELAY_MS = 60_000
 /** The delay after a planted fall is measured for positions that opened within this number of prints before the
  *  fall. */

@@ -175,8 +175,8 @@ class Play {
       this.#clock.after(this.#draws.between(this.#lengthMs / 4, this.#lengthMs), () => this.#withdraw(listing))
   }
 
-  /** Starts the traders of a plain pool. They buy and sell equally often, in bursts and with pauses, until the
-   *  liquidity is withdrawn. */
+  /** Starts the traders of a constant-product pool. They buy and sell equally often, in bursts and with pauses, until
+   *  the liquidity is withdrawn. */
   #trickle(listing: Listing, meanMs: number): void {
     const pauseMs = this.#draws.chance(PAUSE_SHARE) ? this.#draws.between(20_000, 120_000) : 0
     this.#clock.after(pauseMs + this.#draws.exponential(meanMs), () => {
@@ -220,8 +220,8 @@ class Play {
     this.#clock.after(this.#draws.exponential(60_000), () => this.#sell(token, trader, bag - first))
   }
 
-  /** Moves the price of a constant-product pool by one trade. Its size is 3 to 60 % of the pool's tokens if it is a
-   *  sale, or of the pool's SOL if it is a buy. */
+  /** Moves the price of a constant-product pool: a trader sells as many tokens as 3 to 60 % of the pool's tokens, or
+   *  buys for 3 to 60 % of the pool's SOL. */
   #dump(): void {
     if (this.#plain.length === 0) return
     const token = this.#draws.pick(this.#plain)

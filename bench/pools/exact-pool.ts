@@ -86,7 +86,8 @@ export class DisplacedPool {
     if (kind === 'withdraw') withdraw(curve, amount)
     else if (kind === 'sell') sellInto(curve, amount)
     else curve.applyBuy(curve.quoteBuy(spendFor(amount)))
-    // The trade that sold out the recorded curve also completes the moved curve, even if it still has tokens.
+    // The trade that sold out the curve in the recording also completes this curve, even if the bot's orders left
+    // tokens in it.
     if (after.complete && !curve.reserves.complete)
       curve.reserves = { ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true }
   }

@@ -3,8 +3,8 @@ import type { Comparison } from './compare.ts'
 import type { EntryPlace } from './ledger.ts'
 import { RANDOM_BOT } from './roster.ts'
 
-/** Results of a bot over all seeds (one market for each seed), for one position of the bot's orders in their slots
- *  (`place`). All numbers are means per seed; amounts are in SOL. */
+/** Results of a bot over all seeds (one market for each seed). `place`: the assumed place of the bot's orders among the
+ *  trades of their Solana slots. All numbers are means per seed; amounts are in SOL. */
 export interface Summary {
   readonly bot: string
   readonly place: EntryPlace

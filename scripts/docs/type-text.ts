@@ -75,7 +75,7 @@ function shapeText({ children = [], signatures, indexSignatures = [] }: Reflecti
   return `{ ${[...index, ...fields].join('; ')} }`
 }
 
-/** The members of a union, with `undefined` last, as people write it. */
+/** Returns the members of a union type, with `undefined` last. */
 function inOrder(types: readonly Type[]): Type[] {
   const isUndefined = (type: Type): boolean => type.type === 'intrinsic' && type.name === 'undefined'
   return [...types].sort((a, b) => Number(isUndefined(a)) - Number(isUndefined(b)))

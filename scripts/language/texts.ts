@@ -18,8 +18,8 @@ export function textsOf(path: string, source: string): Text[] {
   return []
 }
 
-/** Replaces a part that is not read. Length and line breaks stay, so that offsets remain valid. The replacement is not
- *  a letter, so that the checks do not take it for a word. */
+/** Masks a part of a text that the checks must skip, such as a code span. Length and line breaks stay, so that offsets
+ *  remain valid. The mask is not a letter, so that the checks do not take it for a word. */
 const blank = (text: string): string => text.replace(/[^\n]/g, '·')
 const spaces = (text: string): string => text.replace(/[^\n]/g, ' ')
 

@@ -51,7 +51,7 @@ export const ERRORS = {
   EXPOSURE_LIMIT: 'limits.maxExposureSol is reached',
   LOSS_LIMIT: 'limits.maxDailyLossSol is reached; entries stop until 00:00 UTC',
   DRAWDOWN_LIMIT:
-    'the result has fallen by limits.maxDrawdownSol from its peak; entries stop until it recovers, or until `sluice resume`',
+    'the result is limits.maxDrawdownSol below its peak; entries stop until the result recovers, or until `sluice resume`',
   LOSING_STREAK:
     'limits.maxLosingStreak positions in a row closed at a loss; entries stop for limits.streakPauseSeconds, or until `sluice resume`',
   BALANCE_LOW: 'the free balance of the wallet does not cover the worst-case cost of the order',
@@ -125,7 +125,7 @@ export const ERRORS = {
   TX_VERSION: 'the version of the transaction is not supported: only legacy and version 0 are signed',
   READERS_DISAGREE: 'our reader and @solana/web3.js read the transaction differently, so it is not signed',
   FEE_PAYER: 'the fee payer is not the wallet',
-  CO_SIGNER: 'a signer is not in coSigners, or its signature is missing or wrong',
+  CO_SIGNER: "a signer is not in the policy's coSigners, or its signature is missing or wrong",
   SIGNATURE_PRESENT: "the wallet's signature slot is not empty",
   LOOKUP_TABLE: 'a lookup table is not allowed, inactive, too short, or could not be read',
   BLOCKHASH_UNKNOWN: 'the RPC does not know the blockhash: it is too old, or belongs to another chain',

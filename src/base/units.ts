@@ -3,8 +3,7 @@
 
 declare const brand: unique symbol
 
-/** Milliseconds since the Unix epoch, an integer. The runner gives each input its time once. A name that ends in `Ms`
- *  is a duration in milliseconds. */
+/** Milliseconds since the Unix epoch, an integer. A name that ends in `Ms` is a duration in milliseconds instead. */
 export type Millis = number
 
 /** Sequence number of a row or an input in the stream of one process. Rows and inputs are counted together, from one to

@@ -20,7 +20,7 @@ const honeypot = z.strictObject({
 
 const latency = z
   .strictObject({
-    p50Seconds: described(z.number().min(0).max(86_400), { about: 'Median.', unit: 'seconds' }),
+    p50Seconds: described(z.number().min(0).max(86_400), { about: 'Median of the latency.', unit: 'seconds' }),
     p95Seconds: described(z.number().min(0).max(86_400), {
       about: 'Latency that 5 % of the transactions exceed.',
       unit: 'seconds',
@@ -39,7 +39,7 @@ const latency = z
 export const assumptions = z.strictObject({
   model: key(
     z.enum(['pessimistic', 'free']),
-    'Model whose values apply to all absent keys; `free` has no cost, no delay and no price impact.',
+    'Set of defaults for the other keys of this section; `free` has no cost, no delay and no price impact.',
     {
       default: 'pessimistic',
     },
@@ -124,7 +124,7 @@ export const assumptions = z.strictObject({
   ),
   latency: key(
     latency,
-    'Time from the sending of a transaction to its landing: a lognormal distribution with these percentiles.',
+    'Time from the sending of a transaction to its landing: a lognormal distribution with the given median and 95th percentile.',
     { default: MODEL.latency },
   ),
 })

@@ -102,7 +102,7 @@ const orders = z
     }),
     slippageLadder: key(
       ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS),
-      'Slippage of the first and each later attempt, instead of `slippagePercent`: a buy that fails for its slippage is retried with the next value.',
+      'Slippages of the attempts of a buy, in order, instead of `slippagePercent`. If the buy fails for its slippage, it is retried with the next value.',
       { unit: 'percent', absent: 'one attempt with `slippagePercent`' },
     ),
     priorityFeeSol: key(
@@ -135,13 +135,17 @@ const orders = z
   })
 
 const exitOrders = z.strictObject({
-  slippageLadder: key(ladder(slippage.max(100)), 'Slippage of the first and each later attempt of an exit.', {
-    unit: 'percent',
-    default: EXIT_ORDER_DEFAULTS.slippageLadder,
-  }),
+  slippageLadder: key(
+    ladder(slippage.max(100)),
+    'Slippages of the attempts of an exit, in order. All further attempts use the last value.',
+    {
+      unit: 'percent',
+      default: EXIT_ORDER_DEFAULTS.slippageLadder,
+    },
+  ),
   priorityFeeLadderSol: key(
     ladder(z.number().min(0.00001).max(0.01)),
-    'Priority fee of the first and each later attempt of an exit.',
+    'Priority fees of the attempts of an exit, in order. All further attempts use the last value.',
     { unit: 'SOL', absent: 'the priority fee of `orders`' },
   ),
   retrySeconds: key(
@@ -251,7 +255,7 @@ const rpc = z.strictObject({
   url: described(rpcReference(), {
     about: 'Address of the endpoint: `env:NAME` or `file:PATH` that contains it, or a loopback address.',
   }),
-  requestsPerSecond: key(perSecond, 'Largest rate of requests.', {
+  requestsPerSecond: key(perSecond, 'Largest rate of requests to this endpoint.', {
     unit: 'requests a second',
     default: CHAIN_DEFAULTS.requestsPerSecond,
   }),
@@ -339,7 +343,7 @@ const journal = z
     }),
     archive: key(
       z.boolean(),
-      'Whether closed days of market data move to files of their own, in the folder PATH.tape. Sluice never deletes these files.',
+      'Whether market data of past days is kept, in separate files in the folder PATH.tape (PATH is `journal.path`).',
       { default: JOURNAL_DEFAULTS.archive },
     ),
   })
@@ -388,7 +392,7 @@ const telegram = z.strictObject({
         ]),
       ) as Record<TelegramKind, z.ZodExactOptional<typeof loudness>>,
     ),
-    'How an event is sent: with a sound, silently, or not at all.',
+    'How the Telegram bot reports each kind of event: with a sound, silently, or not at all.',
   ),
   api: key(address('https'), 'Address of the Bot API, for a Bot API server of your own, or for the sandbox.', {
     default: TELEGRAM_DEFAULTS.api,
@@ -425,9 +429,13 @@ const desk = z
       unit: 'unitless',
       default: DESK_DEFAULTS.port,
     }),
-    bind: key(ipAddress, 'Address that the desk listens on. Beyond this machine, `origin` and TLS are required.', {
-      default: DESK_DEFAULTS.bind,
-    }),
+    bind: key(
+      ipAddress,
+      'Address that the desk listens on. If it is not a loopback address, `origin` and TLS are required.',
+      {
+        default: DESK_DEFAULTS.bind,
+      },
+    ),
     readOnly: key(z.boolean(), 'Whether the desk is read-only in every session.', { default: DESK_DEFAULTS.readOnly }),
     origin: key(
       z.string().check(({ value, issues }) => {
@@ -511,7 +519,7 @@ export const botSchema = z.strictObject({
   exitOrders: key(exitOrders, SECTIONS.exitOrders),
   tokenChecks: key(tokenChecks, SECTIONS.tokenChecks),
   filters: key(filters, SECTIONS.filters),
-  sources: key(sourcesSchema, 'Where the data of the sources of the strategy comes from, by the name of the source.'),
+  sources: key(sourcesSchema, 'For each source that the strategy declares, by its name: where its data comes from.'),
   paper: key(
     assumptions,
     'Assumptions about the fills of this bot on paper; each overrides the value in the section `paper`.',
@@ -539,15 +547,15 @@ export const fileSchema = z.strictObject({
   telegram: key(telegram, 'A Telegram bot that answers questions and reports events.', {
     absent: 'no Telegram bot is used',
   }),
-  heartbeat: key(heartbeat, 'Heartbeats to a receiver on another machine, which raises an alarm when they stop.', {
-    absent: 'no beats are sent',
+  heartbeat: key(heartbeat, 'Heartbeats to a receiver on another machine, which raises an alarm if they stop.', {
+    absent: 'no heartbeat is sent',
   }),
   metrics: key(metrics, 'Metrics for Prometheus at `/metrics` of the desk ([monitoring.md](monitoring.md)).', {
     absent: 'there are no metrics',
   }),
   desk: key(desk, 'The desk, a page in the browser: its address, and who may reach it.'),
   paper: key(paper, 'Paper trading and backtests: the wallet, and the assumptions of the fill model.'),
-  defaults: key(defaults, 'Settings of every bot that does not set them itself.'),
+  defaults: key(defaults, 'Default settings of the bots. A setting of a bot overrides the default.'),
   bots: key(z.array(botSchema), 'The bots. Each runs one strategy.'),
 })
 

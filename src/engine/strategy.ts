@@ -48,8 +48,9 @@ export interface Strategy<
   /** Indicators over declared bars, by name: `{ fast: ema('1m', params.fast) }`. They are read as
    *  `token.indicators.fast`. */
   indicators?(params: P): I
-  /** Conditions over the indicators, called once at each start: `({ fast, slow }) => crosses(fast, slow)`, or an object
-   *  of several conditions by name. They are tested at each bar; `onCondition` is called for each that is true. */
+  /** Returns one condition over the indicators, or an object of several conditions by name: `({ fast, slow }) =>
+   *  crosses(fast, slow)`. Called once at each start. The conditions are tested at each bar; `onCondition` is called
+   *  for each condition that is true. */
   when?(indicators: Operands<I>, params: P): C
   /** External data that the strategy receives as `onSource`, by name: `{ fear: { schema: z.object({ ... }) } }`. The
    *  bot's `sources` in the YAML give the address of each. The journal records the checked values. */
@@ -66,7 +67,7 @@ export interface Strategy<
  *  `Strategy`. */
 type PlanOf<P> = { of(params: P): BarPlan }['of']
 
-/** Handlers are synchronous, and run one at a time in the order of the stream. If a handler throws, the strategy ends
+/** Handlers are synchronous. They run one at a time, in the order of the events. If a handler throws, the strategy ends
  *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
 export interface Handlers<
   S,
@@ -88,8 +89,8 @@ export interface Handlers<
    *  declaration. `name` is the name of the condition; a single condition has the name `when`. If a condition reads
    *  several widths, it is tested at the bars of the width that `bars` declares first. */
   onCondition?(bar: Bar, token: Token<S, I>, name: ConditionName<C>): void
-  /** Called once for each landed transaction of this bot, when it is confirmed. Its finality, or its reversal by a
-   *  fork, arrives as `onOrder`. */
+  /** Called once for each fill of this bot, when the transaction is confirmed. `onOrder` reports when the transaction
+   *  becomes final, or when a fork removes it. */
   onFill?(fill: FillView, token: Token<S, I>): void
   /** Called when a bar of a held token closes, after `onBar`. Returns the exits that replace those of the position, or
    *  undefined to keep them. If the rules are unchanged, the journal gets no row. Unchanged take-profit steps continue;
@@ -114,7 +115,7 @@ export interface Handlers<
   /** Called for `sluice signal NAME [JSON]`. `data` is null if the command has no JSON. */
   onSignal?(name: string, data: Json): void
   /** Called for each valid answer of a declared source, even if the data has not changed. `data` is frozen, `time` is
-   *  the time of the answer, ms since the Unix epoch. During the warm-up after a start, it is called with the last
+   *  the time of the answer, ms since the Unix epoch. During the warm-up after a start, the handler receives the last
    *  value from before the start. */
   onSource?(...event: SourceEvent<X>): void
   /** Called before the process ends, unless it crashes or is killed. */
@@ -149,7 +150,7 @@ export interface Token<S = unknown, I extends Indicators = NoIndicators> {
   durable: Json
 }
 
-/** A live view: its properties always show the current position. */
+/** A live view of a position: the properties always have the current values. */
 export interface PositionView {
   /** Mint of the token, base58. */
   readonly mint: string
@@ -192,7 +193,7 @@ export interface BuyTrigger {
   readonly tag: string
 }
 
-/** A position from its first buy to its last sale, after it has closed. */
+/** A closed position: the time from its first buy to its last sale. */
 export interface RoundTripView {
   /** Mint of the token. */
   readonly mint: string
@@ -259,7 +260,7 @@ export interface RoundTripFees {
 export interface RoundTripMark {
   /** SOL, after all costs. */
   readonly sol: number
-  /** The profit as a percentage of the SOL paid for tokens until then. */
+  /** The profit as a percentage of the SOL that the buys had cost by this moment. */
   readonly percent: number
 }
 
@@ -328,7 +329,8 @@ export type Placed =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
-/** Synchronous result of a request without an id. If not `ok`, `code` and `reason` explain the refusal. */
+/** Synchronous result of a request that creates nothing with an id. If not `ok`, `code` and `reason` explain the
+ *  refusal. */
 export type Answer = { readonly ok: true } | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
 /** Options of a buy. */
@@ -340,7 +342,7 @@ export interface BuyOptions {
   /** Percent, 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
   readonly slippagePercent?: number
   /** One to three rising slippages that replace `slippagePercent`. If the buy fails for its slippage, it is retried
-   *  with the next one, within 3 s of the decision and within its time to live. It is not retried if the price has
+   *  with the next slippage, within 3 s of the decision and within its time to live. It is not retried if the price has
    *  risen too far or if a limit has been reached. The reservation covers the last slippage. */
   readonly slippageLadder?: readonly number[]
   /** SOL, 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
@@ -534,9 +536,9 @@ export interface Bot<S = unknown, I extends Indicators = NoIndicators> {
    *  no tokens to sell. */
   quoteSell(token: Token<S, I> | string, tokens: number | 'all'): Quote | undefined
   /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
-   *  (TIMERS_FULL). A timer replaces another one with the same name. Timers survive a restart, with two exceptions:
-   *  those that an earlier `start` set and this `start` does not set, and those of a bot that now runs another
-   *  strategy. */
+   *  (TIMERS_FULL). A timer replaces another one with the same name. Timers survive a restart, with two exceptions: a
+   *  timer that `start` set is removed if `start` does not set it again, and all timers of a bot are removed if it now
+   *  runs another strategy. */
   every(name: string, seconds: number): Answer
   /** Sets a timer that fires once, after at least 0.1 s (TIMER_TOO_SHORT). The rules of `every` apply. */
   after(name: string, seconds: number): Answer

@@ -1,8 +1,8 @@
 import type { Millis } from '../base/units.ts'
 import type { Width } from './bar-width.ts'
 
-/** A closed bar. Its prices are robust prices, SOL a token, so a single wrong print does not change them. It counts
- *  only the prints from which the robust price is computed: trades of 0.01 to 100,000 SOL. */
+/** A closed bar. Its prices are robust prices, SOL a token, so a single wrong print does not change them. The bar
+ *  counts only the prints from which the robust price is computed: trades of 0.01 to 100,000 SOL. */
 export interface Bar {
   /** Width of the bar, as the strategy declares it. */
   readonly width: Width

@@ -84,8 +84,8 @@ export interface Block extends Columns {
   readonly mints: readonly string[]
 }
 
-/** A trade row as a strategy sees it, with the service's field names. It reads the columns on access, so a strategy may
- *  keep it. `toJSON` returns the service's message. */
+/** A trade as a strategy sees it, with the service's field names. A strategy may keep the object, because its fields
+ *  are read from append-only columns. `toJSON` returns the service's message. */
 export class Trade {
   /** Kind of the event. */
   readonly type = 'trade'
@@ -178,8 +178,8 @@ export class Trade {
   }
 }
 
-/** The announcement of a new token, with the service's field names. As with `Trade`, it reads the columns on access,
- *  and `toJSON` returns the service's message. */
+/** The announcement of a new token, with the service's field names. A strategy may keep the object. `toJSON` returns
+ *  the service's message. */
 export class NewToken {
   /** Kind of the event. */
   readonly type = 'newToken'
@@ -233,8 +233,8 @@ export class NewToken {
   }
 }
 
-/** A price update of the service, with the service's field names. As with `Trade`, it reads the columns on access, and
- *  `toJSON` returns the service's message. */
+/** A price update of the service, with the service's field names. A strategy may keep the object. `toJSON` returns the
+ *  service's message. */
 export class PriceUpdate {
   /** Kind of the event. */
   readonly type = 'priceUpdate'

@@ -126,7 +126,7 @@ function base64Patterns(secret: string): string[] {
   const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
   const within = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    // Characters at both ends are omitted if they also encode bits of the adjacent text.
+    // The characters at the start and at the end that also encode bits of the text around the secret are omitted.
     return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
   })
   const isLong = secret.length >= SHORTEST_URL_PART

@@ -21,7 +21,8 @@ export function monotonicMs(): number {
   return ORIGIN_MS + performance.now()
 }
 
-/** Reads both clocks again and again until no pause of the thread lies between the two readings. */
+/** Returns the time since boot at which `performance.now()` was 0, ms. Reads the two clocks repeatedly, until the
+ *  thread did not pause between the two readings. */
 function originMs(): number {
   let origin = 0
   let least = Number.POSITIVE_INFINITY

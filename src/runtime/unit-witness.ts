@@ -13,10 +13,10 @@ const START_CAP = START_PRICE * SUPPLY
  *  cap. */
 const ENOUGH = 5
 const ENOUGH_PRINTS = 50
-/** Maximum number of values of a median. Later values are ignored. */
+/** Maximum number of values from which a median is computed. Later values are ignored. */
 const MOST = 1_000
-/** Number of a token's first prints that are used. `LEAST_PRINTS`: smallest number from which the token's price is
- *  computed. */
+/** The price of a new token is computed from at most its first `FIRST_PRINTS` prints, and from at least
+ *  `LEAST_PRINTS`. */
 const FIRST_PRINTS = 5
 const LEAST_PRINTS = 3
 

@@ -2,9 +2,9 @@ import { isOpen } from '../engine/order.ts'
 import type { FillView } from '../engine/strategy.ts'
 import type { TestOrder, TestPosition } from './run-log.ts'
 
-/** The data of the bot that a property can read. */
+/** The data of the bot that the function of a `Property` can read. */
 export interface TestReadings {
-  /** Time of the rig, ms. */
+  /** Time of the simulated clock, ms since the Unix epoch. */
   readonly now: number
   /** All orders so far, oldest first. */
   readonly orders: readonly TestOrder[]
@@ -18,7 +18,8 @@ export interface TestReadings {
  *  or a text that describes the violation. */
 export type Property = (at: { readonly bot: TestReadings }) => boolean | string
 
-/** The bot never has more than this many positions, or more than this many SOL in them (cost, and open buys). */
+/** The bot never has more than `tokens` positions, and never more than `sol` SOL in positions (at cost) and open
+ *  buys. */
 export function holdsAtMost({
   tokens = Number.POSITIVE_INFINITY,
   sol = Number.POSITIVE_INFINITY,

@@ -6,7 +6,7 @@ export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMa
   readonly seeds?: number | readonly number[]
 }
 
-/** Sums of the actions of a bot over all markets. */
+/** Numbers of actions of a bot, each summed over all markets. */
 export interface MarketsResult {
   /** Number of markets. */
   readonly markets: number

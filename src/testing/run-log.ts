@@ -100,7 +100,7 @@ export interface TestPosition {
   readonly costSol: number
   /** Average price paid, SOL per token. */
   readonly averagePrice: number
-  /** Proceeds of the sales minus the average cost, SOL. */
+  /** Proceeds of the sales minus the cost of the sold tokens at the average price paid, SOL. */
   readonly realizedSol: number
   /** Time at which the position opened, ms. */
   readonly openedAt: Millis
@@ -150,7 +150,7 @@ export interface TestLine {
   readonly level: 'debug' | 'info' | 'warn'
   /** Text of the line. */
   readonly text: string
-  /** Values of the line. */
+  /** Values that the line shows after its text. */
   readonly fields: Readonly<Record<string, string | number | boolean | null>>
 }
 

@@ -28,7 +28,7 @@ import { SimulatedProcess } from './simulated-process.ts'
 import { difference, printsOf, type TestBar, wholeBar } from './test-bar.ts'
 import { MINT, PrintCounts, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
-/** Options of a test: those of a bot in the YAML, and two of the simulated executor. */
+/** Options of a test: the options of a bot in the YAML, and two settings of the simulated executor. */
 export interface StrategyTestOptions extends LoneBotOptions {
   /** Time from decision to landing, seconds; at least 0.001, default 1. */
   readonly latencySeconds?: number
@@ -109,7 +109,7 @@ export class StrategyRig {
     return this.#log.refusals
   }
 
-  /** Notes of the strategy. */
+  /** Texts that the strategy recorded with `bot.note`. */
   get notes(): readonly TestRemark[] {
     return this.#log.notes
   }
@@ -165,8 +165,8 @@ export class StrategyRig {
     return this.#rows
   }
 
-  /** Requires that a property is true from now on. It is checked after every row, every call and every second of
-   *  `advance`. A call during which it is false throws. The error contains `name`. */
+  /** Requires that a property is true from now on. The property is checked after every row, every call and every second
+   *  of `advance`. A call during which it is false throws. The error contains `name`. */
   always(property: Property, name: string = property.name): void {
     this.#properties.push({ property, name })
     this.#check()
@@ -185,11 +185,11 @@ export class StrategyRig {
   }
 
   /** Adds one closed bar of a declared width by real prints, and returns the bar as the strategy reads it. The prints
-   *  of a time bar fill the rest of the current interval, or the next one if the token has a print in this one. The
-   *  call returns at the end of the interval. The robust price continues from the price before the bar, so `open` can
-   *  differ from it only after an interruption. Throws SluiceError for a width that the strategy does not declare,
-   *  RangeError for values that no bar can have, and an error if the resulting bar differs, for example because of
-   *  earlier prints. */
+   *  of a time bar fill the rest of the current interval, or the next interval if the token already has a print in the
+   *  current one. The call returns at the end of the interval. The robust price continues from the price before the
+   *  bar, so `open` can differ from it only after an interruption. Throws SluiceError for a width that the strategy
+   *  does not declare, RangeError for values that no bar can have, and an error if the resulting bar differs, for
+   *  example because of earlier prints. */
   bar(width: Width, { mint = MINT, seconds, ...given }: TestBar = {}): Bar {
     const declared = this.#declared(width)
     const { everyMs } = declared
@@ -298,8 +298,8 @@ export class StrategyRig {
     this.#check()
   }
 
-  /** Restarts the bot's process, in the same way as a paper run. Money and durable state come from the journal's rows.
-   *  The strategy starts again and receives its warm-up. Open orders, exits and timers continue. */
+  /** Restarts the bot's process, as when a paper run is restarted. Money and durable state come from the journal's
+   *  rows. The strategy starts again and receives its warm-up. Open orders, exits and timers continue. */
   restart({ downSeconds = 5, isKilled = false, strategy = this.#strategy }: TestRestart = {}): void {
     const ended = this.#process
     const startsAt = this.now + msOf(downSeconds)

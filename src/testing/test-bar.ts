@@ -104,7 +104,8 @@ export function printsOf(width: BarWidth, bar: WholeBar, ms: Millis, price: numb
       `buys, sells: this bar needs at least ${prices.length} prints, got ${count}, because the robust price is the median of five prints and changes only with the third print`,
     )
   const sol = solOfEach(width, bar)
-  // The end of a time bar belongs to the next bar. Any other bar ends with its last print.
+  // A time bar ends after its last print, because its end belongs to the next bar. Any other bar ends with its last
+  // print.
   const first = width.everyMs < Number.POSITIVE_INFINITY ? 0 : 1
   return Array.from({ length: count }, (_, index) => {
     const at = prices[index] ?? close
@@ -114,7 +115,8 @@ export function printsOf(width: BarWidth, bar: WholeBar, ms: Millis, price: numb
   })
 }
 
-/** Size of each print, SOL. Their sum, even when rounded, reaches the volume of the width with the last print. */
+/** Returns the size of each print of a bar, SOL. For a bar of a volume, the sum of the sizes reaches this volume
+ *  exactly with the last print, despite rounding. */
 function solOfEach({ volumeSol: least }: BarWidth, { volumeSol, buys, sells }: WholeBar): number {
   const count = buys + sells
   return (volumeSol / count) * (least < Number.POSITIVE_INFINITY ? 1 + count * Number.EPSILON : 1)

@@ -7,17 +7,17 @@ import { appendEvent } from '../sandbox/market/event-rows.ts'
 import type { MarketEvent } from '../sandbox/market/market.ts'
 import { isPublicKey } from '../solana/base58.ts'
 
-/** Valid mint of a token that does not exist. The rows of a test have it by default. */
+/** Valid mint of a token that does not exist. The events of a test have this mint by default. */
 export const MINT = 'TestToken1111111111111111111111111111111111'
 /** Mint of a second token. The key is valid, but no such token exists. */
 export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
 
 interface When {
-  /** Seconds after the previous row; default 1. */
+  /** Seconds after the previous event; default 1. */
   readonly afterSeconds?: number
-  /** Age of the row at its arrival, seconds; default 0. */
+  /** Age of the event at its arrival, seconds; default 0. */
   readonly ageSeconds?: number
-  /** Mint of the row; default `MINT`. */
+  /** Mint of the event's token; default `MINT`. */
   readonly mint?: string
 }
 

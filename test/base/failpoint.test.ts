@@ -10,8 +10,8 @@ afterEach(clearFailpoint)
 class Died extends Error {}
 
 /**
- * Runs an order until the process dies at this failpoint, when execution reaches it for the given time. Then continues
- * in a new process.
+ * Runs an order until the process dies: when execution reaches the failpoint for the first or the second time, as the
+ * table states. Then continues in a new process.
  */
 test.each<[Failpoint, number, string[], number]>([
   ['accepted', 1, [], 0], // the order is not durable yet, so it is lost

@@ -50,7 +50,7 @@ describe('every command has the flags that its kind needs', () => {
 
   test('every command that reads or writes a journal has --journal, with the same default in all commands of one kind', () => {
     const without = commands.filter(({ group, options }) => group === 'Read a journal:' && !('journal' in options))
-    // These commands take the journals as arguments instead.
+    // These commands take journals as arguments instead of `--journal`.
     expect(without.map(({ name }) => name)).toEqual(['compare', 'attribute', 'backup'])
     const defaults = commands.flatMap(({ options }) => {
       const { fallback, about } = options.journal ?? {}

@@ -3,7 +3,7 @@ import { EventStreams } from '../../src/desk/events.ts'
 import { applyChange } from '../../src/runtime/view/apply-change.ts'
 import type { Change, View, ViewSource } from '../../src/runtime/view/view.ts'
 
-/** A source of views of the run. The test changes the view. */
+/** A view of a run, which the test changes. */
 class Changing implements ViewSource {
   view = { id: '1-0', seq: 0, positions: [], openOrders: [], bots: [], title: 'first' } as unknown as View
   readonly #listeners = new Set<(change: Change) => void>()

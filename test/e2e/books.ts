@@ -264,7 +264,7 @@ function ledgerComplaints({ ledger, fills }: Books, wallet: string): string[] {
   ]
 }
 
-/** Returns a test of whether a record belongs to the live account of a wallet. */
+/** Returns a function that tests whether a record belongs to the live account of a wallet. */
 export function isLiveOf(wallet: string): (of: { readonly account: string }) => boolean {
   return ({ account }) => account.startsWith('live|') && account.endsWith(`|${wallet}`)
 }

@@ -26,7 +26,7 @@ describe.concurrent("bots trade with every variant (dialect) of the service's pr
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(misfits).toEqual([])
-    // On a busy machine, a request may time out before the service reads it. Its attempt then ends as absent.
+    // On a busy machine, a request may time out before the service reads it. The attempt then ends as absent.
     const requested = requestedIn(venue.books())
     const posts = venue.requests.filter((request) => request.startsWith('POST')).length
     expect(posts).toBeLessThanOrEqual(requested.length)

@@ -83,7 +83,8 @@ describe.concurrent('the end of a process', () => {
     expect(stage.books().segments).toEqual([{ number: 1, ended: null }])
     const next = stage.run()
     await until('what it says', () => /"endedInOrder":false/.test(next.stderr))
-    // Either of two events may come first: the loss of the answer, or the order's transaction on the chain.
+    // The journal may first record that the answer is lost, or that the transaction of the order was found on the
+    // chain.
     await orderIn(
       stage,
       'o1',

@@ -45,8 +45,8 @@ export function launch(
 }
 
 /**
- * Returns the environment that selects a folder for compiled code. Backtests use other flags of V8, and V8 refuses code
- * that was compiled with other flags. They therefore have folders of their own.
+ * Returns the environment that selects a folder for compiled code. Backtests run with other V8 flags than the other
+ * commands, and V8 refuses code that was compiled with other flags. Therefore backtests have folders of their own.
  */
 function compiledCode([command, ...args]: readonly string[]): Record<string, string> {
   const { NODE_COMPILE_CACHE: folder } = process.env

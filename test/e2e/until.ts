@@ -1,5 +1,6 @@
 const LOOK_EVERY_MS = 100
-/** The timeout is long, because a test need not be fast. It must only end, and name the event that did not occur. */
+/** The timeout is long, because a test need not be fast. A test must only end, and name the event that did not
+ *  occur. */
 const LONGEST_MS = 300_000
 
 /**

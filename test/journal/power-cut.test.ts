@@ -28,7 +28,8 @@ const ORDERS = 12
 /** The distance between two places at which the log is cut, bytes. It is less than a page of the journal. */
 const STEP = 3_000
 /**
- * At each place, `npm test` tries only one of the three endings of the log, in turn. CI tries all three at each place.
+ * The log can end in three ways at each place where it is cut. `npm test` tries only one of them at each place, in
+ * turn; CI tries all three.
  */
 const STRIDE = runs(1) > 1 ? 1 : 3
 

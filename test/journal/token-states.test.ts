@@ -61,7 +61,7 @@ describe('durable states in a journal', () => {
     const reader = openReader(path)
     const { money } = reader.recover()
     reader.close()
-    // These are the token that is traded every day, and the tokens of the last two days.
+    // One token is traded every day. Each of the last two days has ten other tokens.
     expect(money.tokenStates).toHaveLength(1 + 10 + 10)
     expect(query('SELECT * FROM token_state')).toHaveLength(21)
     const starts = query<{ states: number }>(

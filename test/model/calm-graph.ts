@@ -8,7 +8,7 @@ const MOST_GROUPS = 31
  */
 export class CalmGraph {
   readonly #targets: number[] = []
-  /** For each edge, the bit of the group of its duty; 0 for a step that need not happen. */
+  /** For each edge (a step): if the step is a duty, the bit of the duty's group; 0 if the step need not happen. */
   readonly #bits: number[] = []
   /** For each state, the index of its first edge. */
   readonly #firsts: number[] = []

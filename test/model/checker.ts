@@ -22,7 +22,8 @@ export interface Model<State> {
   /** Returns the name of the property that the state breaks; undefined if it breaks none. */
   broken(state: State, steps: readonly Step<State>[]): string | undefined
   /**
-   * Returns whether every order is decided and booked. From each state, such a state must be reached without faults.
+   * Returns whether every order is decided and booked. From each reachable state, the steps without faults must lead to
+   * a state in which this is true.
    */
   isDecided(state: State): boolean
 }

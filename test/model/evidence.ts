@@ -105,7 +105,8 @@ function raiseAlarm({ mutant }: Case, next: State): void {
   }
 }
 
-/** The transaction of a provisional fill is no longer on the chain. Its attempt and its order become open again. */
+/** The transaction of a provisional fill is no longer on the chain. The attempt and the order of this fill become open
+ *  again. */
 function reversalStep(state: State, index: number, steps: Steps): void {
   if (state.journal.fills[index]!.seen !== 'provisional' || isExecuted(state.transactions[index]!)) return
   steps.duty('a fork has reversed the fill', `(${attemptName(index)})`, (next) => {

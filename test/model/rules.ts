@@ -42,8 +42,8 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
 }
 
 /**
- * Returns whether the next attempt of an order may be recorded for sending. It is the first attempt, an attempt after
- * the proof that the previous one did not execute, or the repetition of a full exit.
+ * Returns whether the next attempt of an order may be recorded for sending. This is allowed for the first attempt, for
+ * an attempt after the proof that the previous one did not execute, and for the repetition of a full exit.
  */
 export function mayArm(scenario: Case, state: State, order: number): boolean {
   const { arming, sending } = state.memory!

@@ -65,8 +65,9 @@ export interface AttemptRow {
   /** Transaction of the attempt, once the signature is known; null before. */
   transaction: number | null
   /**
-   * The attempt's last valid block. If the finalized height has reached it without an execution, the attempt is dead.
-   * null if it is unknown. A cloud attempt has it only in memory, not in the journal.
+   * The last valid block of the attempt; null if unknown. The attempt is dead once the finalized height has reached
+   * this block without an execution. For the cloud executor, the last valid block is only in memory, not in the
+   * journal.
    */
   bound: number | null
 }

@@ -54,7 +54,7 @@ describe('the states of an order', () => {
     ['an order that gets two 429s is retried after growing delays', anOrder(), [throttled, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 1_700]],
     ['an order that gets a 429 with Retry-After waits that long', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
     ['a buy that gets 429s until its time to live ends', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
-    ['an order that could not be sent twice is retried after growing delays', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
+    ['an order is retried after growing delays if its first two attempts could not be sent', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
     ['after a refusal for slippage, the delays after 429s start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
     ['an exit is retried with each slippage, then ends', anOrder(), [slippage], climbs, [0, 100, 200]],
     ['a buy is not retried with more slippage', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],

@@ -63,14 +63,14 @@ interface Counted {
 const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2))
 
 /**
- * A service, our process and its log of request slots. Records the times at which the service counts requests, and the
- * plan under which each was sent.
+ * A service, and our process with its log of sent requests. Records the time at which the service counts each request,
+ * and the plan under which the request was sent.
  */
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
   /**
-   * Starts of a process that lost the log of request slots, or whose log has more requests than the plan allows.
+   * Starts of a process that lost the log of sent requests, or whose log has more requests than the plan allows.
    * `share`: the number of requests that exits may still send after such a start.
    */
   readonly blind: { readonly at: number; readonly share: number }[] = []

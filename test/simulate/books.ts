@@ -138,8 +138,8 @@ function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: b
   for (const { id, state } of orders.all() as { id: string; state: OrderState }[]) {
     const own = fills.filter(({ order_id }) => order_id === id)
     if (isOpen(state)) complaints.push(`${id} is still ${state} at the end`)
-    // If an order executed twice, a fork may reverse the execution that filled it. The other execution has then raised
-    // an alarm.
+    // If an order executed twice, a fork may reverse the execution whose fill ended the order. The second execution,
+    // which raised an alarm, then remains as its only fill.
     const isExtra = mayHaveMore && own.length > 0
     if (state === 'filled' ? own.length === 0 : own.length > 0 && !isExtra)
       complaints.push(`${id} is ${state} with ${own.length} fills`)

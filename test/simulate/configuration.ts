@@ -14,7 +14,8 @@ export const LATE_MS = 30_000
 /** Names of the wallets of a run with two wallets. */
 const NAMES = ['main', 'side']
 
-/** Returns a configuration like one of a file. Its bots trade with one wallet, or alternately with two. */
+/** Returns a configuration in the form in which Sluice reads it from a file. The bots trade with one wallet, or
+ *  alternately with two. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const { rounding } = scenario.local
   const named = executor === 'local' && rounding !== undefined ? lamports(rounding.feeLamports) : null

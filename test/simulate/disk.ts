@@ -101,7 +101,8 @@ export class Journal {
     if (compact) this.db.exec('VACUUM')
   }
 
-  /** For a mutant (a deliberate error): releases the reserve of the journal. The other program then uses this space. */
+  /** For a mutant (a deliberate error): releases the space that is reserved for the journal. The program that fills the
+   *  disk then uses this space. */
   giveReserveBack(): void {
     this.db.exec('DELETE FROM reserve')
     this.db.exec('VACUUM')
@@ -147,7 +148,7 @@ export interface DiskParts {
  */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
-  /** Whether the writer has told the process that the disk is too full for entries. */
+  /** Whether the journal's writer has reported to the process that the disk is too full for entries. */
   isShort = false
   readonly #parts: DiskParts
   readonly #writer: Writer

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Batch, type Share, together } from './batch.ts'
 
-/** Simulates the seeds of a share on several threads. */
+/** Divides the seeds of a `Share` among several threads, which simulate them. */
 export async function simulateOn(jobs: number, { first, stride, ...rest }: Share): Promise<Batch> {
   const shares = Array.from({ length: jobs }, (_none, job) => {
     return { ...rest, first: first + job * stride, stride: jobs * stride }

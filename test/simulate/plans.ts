@@ -99,9 +99,9 @@ export class Plans {
   }
 
   /**
-   * Returns the number of requests that the server may receive within a minute. It is the number of the largest plan in
-   * that time. If a process started without knowledge of the earlier plan, the share that is reserved for exits is
-   * added.
+   * Returns the largest number of requests that the server may receive within a minute: the limit of the largest plan
+   * that applied within the last `LONGEST_HELD_MS`, and for each start of a process within that time that did not know
+   * the earlier plan, the share of the requests that is reserved for exits.
    */
   get most(): number {
     const since = this.#parts.now() - LONGEST_HELD_MS

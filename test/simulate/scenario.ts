@@ -77,7 +77,7 @@ export interface NamedPlans {
 /** How another program fills the disk. The times count from the start of the run, ms. */
 export interface DiskRoom {
   readonly steps: readonly { readonly atMs: number; readonly freeMib: number }[]
-  /** Time at which the other program removes its files. */
+  /** Time at which the program that fills the disk removes its files. */
   readonly endsMs: number
   /** Share of the seconds until `endsMs` in which the operator gives a command. */
   readonly operator: number
@@ -167,7 +167,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
 /** Buys that are frequent enough, for a long enough time, to use up a small plan. */
 const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
 
-/** Settings with which only buys use the plan, and nothing stops these buys. */
+/** Settings with which only buys use the requests of the plan, and no fault stops these buys. */
 const UNDISTURBED = {
   ...{ crashes: 0, operator: 0, diskRoom: undefined },
   disk: { fails: 0, slow: 0 },

@@ -240,7 +240,8 @@ export class SimulatedService {
     return result
   }
 
-  /** Lets the second process trade on the same event, through the same service. It sells its tokens later. */
+  /** Sometimes lets the second process also send this buy, through the same service. After half of these buys, the
+   *  second process sells the tokens later. */
   #accompany({ mint }: Post, body: Record<string, unknown>): void {
     const { clock, companyDraws, scenario, isCalm } = this.#parts
     if (isCalm() || !companyDraws.chance(scenario.company)) return

@@ -29,7 +29,7 @@ const OPENING: readonly Act[] = [
     bot.bracket(token, { ...buyOf(bot), ...timeOf(bot), ...ends(bot, atPrice), atPrice })
   },
   (bot, token, price) => schedule(bot, token, price, {}),
-  // A request with two trigger prices, for one token or for two.
+  // Two limit buys in one group (`oneCancelsOther`), of the same token or of two tokens.
   (bot, token, price) => {
     const name = { oneCancelsOther: `one ${bot.now()}` }
     const other = MINTS.find((mint) => mint !== token.mint && bot.token(mint)?.price !== undefined) ?? token.mint

@@ -1,5 +1,5 @@
 /**
- * A condition or an operand as a tree. It is a number, or 'figure' with a width and a figure, or 'value' with a name
- * and a field, or a function of the API with its arguments.
+ * A condition or an operand as a tree, in one of these forms: a number; `['figure', width, figure of the bar]`;
+ * `['value', name of an indicator, field]`; or the name of a function of the API, followed by its arguments.
  */
 export type Tree = number | readonly [string, ...Tree[]] | string

@@ -120,8 +120,8 @@ function buyComplaints(
 }
 
 /**
- * Returns whether a limit order may be in this state after its fill. It is still `working` if the process ended before
- * its engine received the recorded fill. The next process delivers the fill.
+ * Returns whether a limit order may be in this state after its fill. The order is still `working` if the process ended
+ * before its engine received the recorded fill. The next process delivers the fill.
  */
 function isToldOf(state: ConditionalState): boolean {
   return state === 'done' || state === 'working'

@@ -278,7 +278,8 @@ export class GatewayWorld {
     if (this.executed.some(({ id }) => id === attempt.id)) throw new Error(`${attempt.id} executes twice`)
   }
 
-  /** Returns the result of looking an attempt up: the end of an executed attempt, otherwise its absence. */
+  /** Returns what the chain shows if the attempt is looked up: the outcome of an executed attempt, otherwise the proof
+   *  that it did not execute. */
   #truth(attempt: Attempt): Script {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)

@@ -21,7 +21,7 @@ export default defineStrategy({
 })
 `
 
-/** The limits of bots that have equal losses. Each bot has one limit, except `free`, which has none. */
+/** Limits by bot. All bots make the same losses, and each has one limit, except `free`, which has none. */
 export const LIMITS: Readonly<Record<string, object>> = {
   streak: { maxLosingStreak: 2, streakPauseSeconds: 36_000 },
   drawdown: { maxDrawdownSol: 0.05 },

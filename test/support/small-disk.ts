@@ -9,7 +9,7 @@ export interface SmallDisk {
   freeBytes(): number
   /** Acts as another program that fills the disk: appends to a file until only `freeBytes` bytes are free. */
   fillTo(freeBytes: number): void
-  /** Lets the other program remove its files. */
+  /** Removes the file with which the other program fills the disk. */
   empty(): void
   unmount(): void
 }

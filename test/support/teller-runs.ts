@@ -87,7 +87,7 @@ function note(notes: Note[], time: number, output: Output): void {
   if (output.kind === 'alarm') throw new Error(output.reason)
 }
 
-/** Returns the notes that a run recorded. */
+/** Returns the texts that the strategies of a recorded run passed to `bot.note`, in order. */
 export function recorded(path: string): Note[] {
   const notes: Note[] = []
   const reader = openReader(path)

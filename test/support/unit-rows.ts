@@ -66,7 +66,7 @@ const launches =
 const all: Change = (row) => launches(SOL_USD)(trades(SOL_USD, 1, SOL_USD, SOL_USD)(row))
 const bare: Change = (row) => ({ ...row, marketCap: Number.NaN })
 
-/** Changes of rows to wrong units, with the name of the unit in the report. */
+/** Changes of rows to wrong units: description, change, and the word by which the report must name the unit. */
 export const WRONG: [string, Change, RegExp][] = [
   ['amounts and prices in dollars', trades(SOL_USD, 1, SOL_USD), /dollars/],
   ['amounts, prices and market caps of trades in dollars', trades(SOL_USD, 1, SOL_USD, SOL_USD), /dollars/],

@@ -176,7 +176,7 @@ test('two simultaneous HTTP requests get their own results', async () => {
 })
 
 test('undici calls onRequestStart before it writes the head', async () => {
-  // The result `unsent` depends on this. If undici wrote the head first, a sent request could count as unsent.
+  // If undici wrote the head of a request before it calls onRequestStart, a sent request could count as unsent.
   const seen: string[] = []
   const onHead = (): void => {
     seen.push('head')

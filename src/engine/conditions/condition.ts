@@ -8,8 +8,8 @@ export interface Operand {
   readonly expression: 'number'
 }
 
-/** A condition over indicators and bars of a token. Its result is true, false or unknown. It is unknown as long as it
- *  depends on a value that is not known yet. */
+/** A condition over indicators and bars of a token. Its result is true, false or unknown. The result is unknown while a
+ *  value that it depends on is missing. */
 export interface Condition {
   /** Distinguishes a condition from an operand. */
   readonly expression: 'condition'
@@ -21,8 +21,8 @@ export type Conditions = Condition | Readonly<Record<string, Condition>>
 /** Names of conditions as `onCondition` receives them. The name of a single condition is `when`. */
 export type ConditionName<C> = C extends Condition ? 'when' : Extract<keyof C, string>
 
-/** The indicators of a strategy as `when` receives them, by name. An indicator with several values has an operand for
- *  each: `bands.lower`. */
+/** The indicators of a strategy as `when` receives them, by name. If an indicator has several values, each value is an
+ *  operand of its own: `bands.lower`. */
 export type Operands<I extends Indicators> = {
   readonly [K in keyof I]: I[K] extends Indicator<infer V> ? OperandOf<V> : never
 }
@@ -157,8 +157,8 @@ export function any(...conditions: Condition[]): Condition {
   return condition({ kind: 'any', of: testsOf('any', conditions) })
 }
 
-/** Whether the condition is false. It is unknown if the condition is unknown. Throws TypeError for a value that is no
- *  condition. */
+/** Whether the condition is false. If the condition is unknown, the result is also unknown. Throws TypeError for a
+ *  value that is no condition. */
 export function not(of: Condition): Condition {
   return condition({ kind: 'not', of: testsOf('not', [of]) })
 }

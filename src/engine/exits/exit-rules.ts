@@ -88,7 +88,7 @@ const steps = z
         unit: 'percent',
       }),
       sellPercent: described(z.number().min(LEAST_PERCENT).max(100), {
-        about: 'Part of all tokens bought since the position opened that the step sells.',
+        about: 'Share that the step sells, in percent of all tokens bought since the position opened.',
         unit: 'percent',
       }),
     }),
@@ -246,7 +246,7 @@ export const EXITS = {
     problems: (value) => tooShort(['idleSeconds'], value),
   },
   whenStale: {
-    key: { about: 'Reaction to a position that has no price.', absent: 'the position stays open' },
+    key: { about: 'What happens to a position that has no price.', absent: 'the position stays open' },
     schema: z.strictObject({
       policy: described(z.enum(STALE_POLICIES), {
         about: '`hold` waits for a price, `poll` reads the pool of the token over RPC, `flatten` sells all.',

@@ -1,8 +1,8 @@
 import type { Millis } from '../../base/units.ts'
 
 /** Exits of a position. Percentages refer to the average fill price, which contains the fees of venue and service, but
- *  neither network fees nor rent. They are compared with the price of the exits; see `windowPrints`. An absent key
- *  means that the position has no such exit. */
+ *  neither network fees nor rent. The levels are compared with the price of the exits; see `windowPrints`. An absent
+ *  key means that the position has no such exit. */
 export interface ExitRules {
   /** Sells all at or below this price, SOL per token. Only the options of a buy, or `setExits`, can set it. */
   readonly stopPrice?: number
@@ -30,9 +30,9 @@ export interface ExitRules {
   readonly idleSeconds?: number
   /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
-  /** Number of prints above a minimum size from which the price of the exits is computed. The price is their median.
-   *  With 81, the default, it is the mean of their middle half, without hops of routed swaps and without prints from
-   *  before a collapse. */
+  /** Number of prints above a minimum size from which the price of the exits is computed. With 5 to 21, the price is
+   *  the median of these prints. With 81, the default, it is the mean of their middle half; docs/exits.md describes
+   *  which prints it leaves out. */
   readonly windowPrints?: ExitWindow
 }
 

@@ -18,14 +18,14 @@ export function wma(width: Width, bars: number, of: BarFigure = 'close'): Indica
   return new WindowFunction({ width, bars: readBars(bars, 'wma'), figure: readFigure(of, 'wma') }, weightedMeanOf)
 }
 
-/** Highest value of a figure in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `high`. Throws
- *  RangeError for any other number of bars or figure. */
+/** Highest value of a bar's figure (such as the close) in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure;
+ *  default `high`. Throws RangeError for any other number of bars or figure. */
 export function highest(width: Width, bars: number, of: BarFigure = 'high'): Indicator<number> {
   return new WindowFunction({ width, bars: readBars(bars, 'highest'), figure: readFigure(of, 'highest') }, highestOf)
 }
 
-/** Lowest value of a figure in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `low`. Throws
- *  RangeError for any other number of bars or figure. */
+/** Lowest value of a bar's figure (such as the close) in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure;
+ *  default `low`. Throws RangeError for any other number of bars or figure. */
 export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indicator<number> {
   return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
 }
@@ -210,8 +210,8 @@ class BollingerBands extends WindowIndicator<Bands> {
 }
 
 /** Exponential moving average of a figure with the factor 2 / (`bars` + 1). `bars`: 1 to 10,000. `of`: the figure;
- *  default `close`. The first bar starts the average, and it has a value after `bars` bars. Throws RangeError for any
- *  other number of bars or figure. */
+ *  default `close`. The average starts at the figure of the first bar. The indicator has a value from bar number `bars`
+ *  on. Throws RangeError for any other number of bars or figure. */
 export function ema(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Ema(width, readBars(bars, 'ema'), readFigure(of, 'ema'))
 }

@@ -7,7 +7,8 @@ import { NumberIndicator } from './number-indicator.ts'
 import { highestOf, lowestOf, meanOf } from './window.ts'
 
 /** Relative strength index by Wilder, 0 to 100 percent; 100 if no bar fell. `bars`: 2 to 10,000. `of`: the figure;
- *  default `close`. It has a value after `bars` + 1 bars. Throws RangeError for any other number of bars or figure. */
+ *  default `close`. The indicator has a value after `bars` + 1 bars. Throws RangeError for any other number of bars or
+ *  figure. */
 export function rsi(width: Width, bars = 14, of: BarFigure = 'close'): Indicator<number> {
   return new Rsi(width, readBars(bars, 'rsi', 2), readFigure(of, 'rsi'))
 }
@@ -54,8 +55,8 @@ export interface Macd {
 }
 
 /** MACD: the exponential average over `fast` bars minus the one over `slow` bars, and the exponential average of this
- *  difference over `signal` bars. Each number of bars is 1 to 10,000. It has a value after `slow` + `signal` - 1 bars.
- *  Throws RangeError for other numbers, or if `slow` is not above `fast`. */
+ *  difference over `signal` bars. Each number of bars is 1 to 10,000. The indicator has a value after `slow` +
+ *  `signal` - 1 bars. Throws RangeError for other numbers, or if `slow` is not above `fast`. */
 export function macd(width: Width, fast = 12, slow = 26, signal = 9, of: BarFigure = 'close'): Indicator<Macd> {
   readBars(fast, 'macd')
   readBars(slow, 'macd', fast + 1)
@@ -119,13 +120,13 @@ function macdAt(memory: Float64Array, at: number): number {
 export interface Stochastic {
   /** Position of the close between the lowest low (0 percent) and the highest high (100 percent). */
   readonly k: number
-  /** Average of `k`, percent. */
+  /** Average of `k` over the last `smooth` bars, percent. */
   readonly d: number
 }
 
 /** Stochastic oscillator over `bars` bars. `smooth`: the number of bars in the average `d`. Both numbers are 1 to
- *  10,000. It has a value after `bars` + `smooth` - 1 bars. `k` is 0 if the highest high equals the lowest low. Throws
- *  RangeError for other numbers. */
+ *  10,000. The indicator has a value after `bars` + `smooth` - 1 bars. `k` is 0 if the highest high equals the lowest
+ *  low. Throws RangeError for other numbers. */
 export function stochastic(width: Width, bars = 14, smooth = 3): Indicator<Stochastic> {
   return new StochasticIndicator(width, readBars(bars, 'stochastic'), readBars(smooth, 'stochastic'))
 }
@@ -181,8 +182,8 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
   }
 }
 
-/** Rate of change of a figure over `bars` bars, percent. `bars`: 1 to 10,000. `of`: the figure; default `close`. It has
- *  a value after `bars` + 1 bars. Throws RangeError for any other number of bars or figure. */
+/** Rate of change of a figure over `bars` bars, percent. `bars`: 1 to 10,000. `of`: the figure; default `close`. The
+ *  indicator has a value after `bars` + 1 bars. Throws RangeError for any other number of bars or figure. */
 export function roc(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
   return new Roc(width, readBars(bars, 'roc'), readFigure(of, 'roc'))
 }

@@ -214,7 +214,7 @@ export const LIMITS = {
       ),
   },
   maxLamportsPerMint: {
-    about: 'Largest cost of a position, or its value if that is higher.',
+    about: 'Largest size of a position: the higher of its cost and its value.',
     absent: 'no limit',
     ...{ key: 'maxSolPerMint', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per mint`,
@@ -253,7 +253,7 @@ export const LIMITS = {
     },
   },
   maxDrawdownLamports: {
-    about: 'Entries stop if the result falls below its highest realized value by this sum.',
+    about: 'Entries stop once the result is this much below the highest realized result.',
     absent: 'no limit',
     ...{ key: 'maxDrawdownSol', unit: 'sol', schema: lossSol, default: null },
     text: (shown) => `a drawdown of ${shown} SOL`,
@@ -271,7 +271,7 @@ export const LIMITS = {
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {
-    about: 'SOL that must remain in the wallet after a buy with its worst-case cost.',
+    about: 'A buy is refused if, at its highest possible cost, it would leave less SOL than this in the wallet.',
     absent: 'the fees of one sale of every position',
     ...{ key: 'minBalanceSol', unit: 'sol', schema: z.number().min(0).max(MOST_SOL), default: null },
     text: (shown) => `at least ${shown} SOL left in the wallet`,

@@ -121,9 +121,10 @@ export class BotResults {
     return resultOf({ ...this.#sinceStart(account, bot), unrealized: now - before.unrealized })
   }
 
-  /** Receives every input of the engine before the engine's outputs for it. A failed attempt may be reported after its
-   *  position has closed. The engine then outputs no position with the fee of this attempt, so the fee is counted here.
-   *  `orders`: a backtest does not output the bot that paid, so the bot is taken from the order. */
+  /** Receives every input of the engine, before the outputs that the engine makes from this input. A report about a
+   *  failed attempt may arrive after the position has closed. The engine then outputs no position that contains the fee
+   *  of the attempt, so the fee is counted here. `orders`: the open orders. In a backtest, no output names the bot that
+   *  paid the fee, so the bot is taken from the order. */
   hear(seq: Seq, input: Input, orders: Pick<OpenOrders, 'find'>): void {
     this.#settle()
     const late = input.kind === 'report' ? input.report : undefined

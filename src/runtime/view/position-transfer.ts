@@ -16,7 +16,7 @@ export interface PositionNews {
   readonly readings: Float64Array
 }
 
-/** The positions as the other thread has them, so that only changes are sent. */
+/** The positions that were last sent to the other thread. They are kept so that only changes are sent. */
 export class SentPositions {
   readonly #held = new Map<string, HeldPosition>()
   #readings: Float64Array = new Float64Array()
@@ -51,7 +51,7 @@ export class SentPositions {
 interface Received {
   held: HeldPosition
   row?: PositionStatus
-  /** Index in `#readings` of the position's first value; undefined if the row must be made again. */
+  /** Index in `#readings` at which the values of this position begin; undefined if the row must be made again. */
   at: number | undefined
 }
 

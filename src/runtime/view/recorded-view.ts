@@ -45,7 +45,7 @@ function readRecorded(reader: JournalReader, title: string, n: number): View {
       world.hear(message.input)
     }
   for (const attempt of attempts) model.hearWrite({ kind: 'attempt', attempt })
-  // A fill of an earlier start of the process may have become final in the last one.
+  // A fill that an earlier process recorded may have become final while the last process ran.
   for (const fill of [...reader.fillsFrom(firstSeq), ...recovered.money.fills]) model.hearWrite({ kind: 'fill', fill })
   model.results.endWith(reader.pastResults(lastTime))
   Object.assign(model, {

@@ -40,8 +40,9 @@ export class RunTotals {
     this.#read = undefined
   }
 
-  /** Counts an order that ends. `orders`: the orders before this output was applied. They show whether the state is
-   *  new: when a fill becomes final, the output repeats the state of its order, which must not count twice. */
+  /** Counts the order of `output`, if the order has just ended. `orders`: the open orders before `output` was applied.
+   *  An order is not counted again if it already had the new state: when a fill becomes final, the engine reports the
+   *  state of the order a second time. */
   take(time: Millis, output: Output, orders: Pick<OpenOrders, 'find'>): void {
     if (output.kind !== 'orderState' || isOpen(output.state)) return
     const { state, code } = output

@@ -12,7 +12,7 @@ export function symbolsIn(reader: JournalReader, mints: ReadonlySet<string>): Re
   )
 }
 
-/** Mints of the rows of a view that show a symbol. */
+/** Returns the mints of the view's positions and open orders, whose rows show the symbol of the token. */
 export function mintsOf({ positions, openOrders }: Pick<View, 'positions' | 'openOrders'>): Set<string> {
   return new Set([...positions, ...openOrders].map(({ mint }) => mint))
 }

@@ -61,8 +61,8 @@ export class ViewMirror implements ViewSource {
     return rows.size === 0 ? change : { ...change, positions: Object.fromEntries(rows) }
   }
 
-  /** Looks up mints that have no symbol. A new mint is looked up at once. All mints that the tape did not contain are
-   *  looked up again after `SEARCH_EVERY_MS`. Returns the mints that were found. */
+  /** Looks up mints that have no symbol. A new mint is looked up immediately. All mints that the tape did not contain
+   *  are looked up again after `SEARCH_EVERY_MS`. Returns the mints that were found. */
   #search(news: ReadonlySet<string>): ReadonlySet<string> {
     const now = this.#parts.now()
     const isDue = now - this.#searchedAt >= SEARCH_EVERY_MS

@@ -53,7 +53,7 @@ export interface PastOfModel {
   readonly watches?: readonly Watch[]
   /** Buys of the open positions. */
   readonly buys?: readonly RecordedBuy[]
-  /** Values of positions at the end of the tape before this start. */
+  /** Returns the value of a position at the last prices that were recorded before this start. */
   readonly worthOf?: WorthOf
 }
 

@@ -24,14 +24,14 @@ const UNWATCHED_MS = 1_000
 /** Maximum number of log lines in one change. Further lines can be read from the journal. */
 const MOST_LINES = 200
 
-/** A change for another thread. That thread makes the view's rows of the positions from `news`. */
+/** A change of the view, for another thread. From `news`, that thread makes the rows of the positions. */
 export interface Update extends Change {
   readonly news?: PositionNews
 }
 
 /** Receives the view of running bots and its changes, to send them to another thread. */
 export interface ViewFollower {
-  /** `view`: the view without positions. */
+  /** Receives the whole view, in two parts: `view` has no positions, and `news` contains the positions. */
   begin(view: View, news: PositionNews | undefined): void
   change(update: Update): void
 }

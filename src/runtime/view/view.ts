@@ -142,7 +142,7 @@ export interface ProcessStatus {
   readonly residentBytes: number
   /** Memory of the JavaScript objects of the main thread. */
   readonly heapBytes: number
-  /** Time for which the event loop of the main thread was busy. */
+  /** Time for which the event loop of the main thread has been busy since the process started. */
   readonly busySeconds: number
   /** Delay of the event loop of the main thread within the last minute. */
   readonly delayMs: { readonly p99: number; readonly max: number }
@@ -175,7 +175,7 @@ export interface EntryStop {
     | GateCode
   /** Names of the bots that open no positions for this reason. */
   readonly bots: readonly string[]
-  /** Time at which the stop began; null if it began before this process started. */
+  /** Time since which this reason applies; null if it already applied before this process started. */
   readonly since: Millis | null
   /** Time at which the reason ends by itself; null if it does not. */
   readonly until: Millis | null
@@ -343,7 +343,7 @@ export interface FillStatus {
 export interface LogLine {
   readonly time: Millis
   readonly seq: Seq
-  /** Position of the line's output among the outputs of `seq`. */
+  /** Index of the output that the line shows, among the outputs of the input or row `seq`. */
   readonly n: number
   readonly level: 'info' | 'warn' | 'error'
   /** Name of the bot; '' for a line that concerns every bot. */

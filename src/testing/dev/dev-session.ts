@@ -44,7 +44,7 @@ export interface DevOptions {
   readonly file: string
   readonly source: DevSource
   readonly isSandbox: boolean
-  /** Market seconds per second; Infinity plays the whole tape at once. */
+  /** Market seconds per second; Infinity: as fast as possible. */
   readonly speed: number
   /** When a new version of the strategy starts, it replays the last `windowSeconds` seconds of the market. */
   readonly windowSeconds: number
@@ -58,7 +58,8 @@ interface RunningVersion {
 
 /**
  * Runs the newest version of a strategy on a tape that grows. After each save, the new version replays the last part of
- * the tape. It is then compared with the previous version over the same rows, and replaces it.
+ * the tape. Its decisions are compared with those of the previous version over the same rows. The new version then
+ * replaces the previous one.
  */
 export class DevSession {
   readonly #options: DevOptions

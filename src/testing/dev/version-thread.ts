@@ -29,7 +29,7 @@ export interface TapeNews {
 
 export type ToVersion =
   | { readonly kind: 'load'; readonly file: string; readonly isSandbox: boolean }
-  /** Begins a new run. Its `news` contains all mints and all blocks of the parts. */
+  /** Begins a new run. `news` contains all mints and all blocks of the parts, also those that the thread knows. */
   | { readonly kind: 'run'; readonly startsAt: Millis; readonly news: TapeNews }
   | { readonly kind: 'follow'; readonly news: TapeNews }
   | { readonly kind: 'report' }

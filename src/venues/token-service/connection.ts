@@ -179,7 +179,9 @@ export class Connection {
   }
 }
 
-/** Limits in seconds. The service's document asks for a ping about every 30 seconds. */
+/** All in seconds. The client sends a ping every `PING_EVERY`, as the service's document asks. If no message arrives
+ *  for longer than `STALE_AFTER`, the feed counts as stale; for longer than `DEAD_AFTER`, the connection counts as
+ *  dead. */
 const PING_EVERY = 30
 const STALE_AFTER = 40
 const DEAD_AFTER = 50

@@ -129,7 +129,7 @@ export class EventHash {
     this.second = second ^ (second >>> 13)
   }
 
-  /** Adds a number to the hash by its bits. All NaN are equal, and 0 and -0 differ. */
+  /** Adds the bits of a number to the hash. So 0 and -0 give different hashes, and all NaN give the same hash. */
   number(value: number): void {
     this.#double[0] = value
     this.word(this.#words[0] as number)

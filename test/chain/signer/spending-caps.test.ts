@@ -14,7 +14,8 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = 1_800_000_000_000
 
-/** `open` opens a file of counters, each time the same file. The test sets the time of `clock`. */
+/** Returns a function `open`, which opens the same file of counters at each call, and a clock whose time the test
+ *  sets. */
 function rig(caps: Partial<Caps>) {
   const path = join(folder.path, `${++files}.caps`)
   const clock = { now: START }

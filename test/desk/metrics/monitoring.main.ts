@@ -117,7 +117,7 @@ async function main(): Promise<void> {
     for (const { from, text } of expressions) {
       const series = await seriesOf(port, text)
       if (series === 0) empty++
-      // An alert has no series while its condition is false, but a panel of a dashboard must show something.
+      // The query of an alert returns no series while its condition is false. The query of a dashboard must return one.
       if (from === 'dashboard' && !text.includes('refusals') && !text.includes('state!="filled"'))
         assert.ok(series > 0, `the dashboard shows nothing for ${text}`)
     }

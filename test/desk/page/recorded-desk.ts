@@ -1,5 +1,5 @@
-// The data of a desk for tests of its page: a view, and the answers of the endpoints. On request, the names are
-// hostile.
+// The data of a desk for tests of its page: a view, and the answers of the endpoints. With `isHostile`, the names of
+// tokens contain markup and control characters.
 
 import { seededRandom } from '../../../src/base/random.ts'
 import type {

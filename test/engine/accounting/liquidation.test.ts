@@ -273,7 +273,8 @@ describe('`resume`', () => {
     const after = crew.restarted({ limits })
     after.rig.settle(0.1e-6, MINT)
     expect(after.bought('a', MINT_3, 0.01)).toBe('')
-    // The price recovers, and with it the forgiven loss. The next fall is a new loss, which counts.
+    // The price recovers, so the forgiven loss no longer exists. The next fall of the price is a new loss, which
+    // counts.
     after.rig.settle(1e-6, MINT)
     expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
     expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')

@@ -7,8 +7,9 @@ const HALF_DAY = 12 * 3600
 type Act = (bot: Bot, token: Token<unknown>) => unknown
 
 /**
- * Trades a token at noon and again some half-days later. Only another token is traded in between. Returns the bars and
- * the average that the bot reads then, and how many of these bars are from the first day.
+ * Trades a token at noon of the first day, and again `halfDays` half-days later. In between, only another token is
+ * traded. Returns the bars and the average that the bot reads at the later trades, and how many of these bars are from
+ * the first day.
  */
 function readAfter(halfDays: number, width: Width, act: Act) {
   let read: { bars: readonly Bar[]; mean: number | undefined } | undefined

@@ -20,7 +20,7 @@ function holding(options: BotOptions = {}): TalkingBot {
 const asked = (outputs: readonly Output[]): string[] =>
   orders(outputs).map(({ side, size }) => `${side} ${size.kind === 'percent' ? size.percent : size.kind}`)
 
-/** Fires the timers of exits that are due up to this time, and returns the outputs. */
+/** Fires the timers of exits that are due by `time`, and returns the outputs. */
 function runTo(talk: TalkingBot, time: number): Output[] {
   const { rig } = talk
   const fired: Output[] = []

@@ -36,8 +36,8 @@ const bars = fc.integer({ min: 1, max: 70 })
 const RUNS = 100
 
 /**
- * Expects two indicators to have nearly the same values after each bar. The tolerance is relative to the price for
- * values of its order of magnitude, and relative to 100 for percentages.
+ * Expects two indicators to have nearly the same values after each bar. For values of the order of magnitude of a
+ * price, the tolerance is relative to the price; for percentages, it is relative to 100.
  */
 function expectSame<V>(
   all: readonly Bar[],

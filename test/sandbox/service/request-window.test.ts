@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { requestWindow } from '../../../src/sandbox/service/customers.ts'
 import { openRig, post } from '../client.ts'
 
-/** Returns those of the times at which a limit of two requests a minute accepts a request. */
+/** Sends a request at each of `times` to a limit of two requests a minute. Returns the times of the accepted
+ *  requests. */
 function accepted(window: 'sliding' | 'fixed', refusedCount: 'no' | 'yes', times: number[]): number[] {
   const limiter = requestWindow(2, { window, refusedCount })
   return times.filter((time) => limiter.admit(time).accepted)

@@ -52,8 +52,8 @@ describe('a line of captured messages', () => {
 })
 
 describe('the lines of a file', () => {
-  // A line is in memory only until the next one is read. It is therefore copied at once. Long lines are represented by
-  // their length.
+  // The reader reuses the memory of a line for the next line, so each line is copied immediately. Long lines are
+  // represented by their length.
   const lines = (text: string) =>
     Array.from(linesOf(folder.write('lines', text)), ({ number, data, start, end }) => [
       number,

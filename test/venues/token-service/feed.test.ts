@@ -185,7 +185,7 @@ describe('keys', () => {
     service.last.take()
     const asked: string[] = []
     for (let answers = 0; answers < 20 && feed.state !== 'live'; answers++) {
-      // A service that refuses every batch with the bad key and does not name the key.
+      // The service refuses every batch that contains the bad key, and does not name the key.
       const batch = (asked[answers] ?? 'a b bad d e').split(' ').filter((word) => word !== 'subscribe')
       service.last.say(batch.includes('bad') ? error('SUBSCRIPTION_FAILED') : subscribed(...batch))
       if (answers === 0) asked.push('subscribe a b bad d e')

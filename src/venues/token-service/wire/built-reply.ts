@@ -36,7 +36,7 @@ interface Found {
   /** Transactions that were found, by the hexadecimal form of their bytes. */
   readonly bytes: Map<string, Uint8Array>
   readonly heights: Set<number>
-  /** Reason why the most likely candidate is not a transaction. */
+  /** Reason why the text in the answer that looks most like a transaction is not one. */
   problem: Refusal | undefined
   values: number
   base58Steps: number
