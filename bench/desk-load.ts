@@ -134,7 +134,7 @@ async function serve({ journalPath, bot, money, engine, limiter, clock }: ExitPa
     ...{ clock, read: (n: number) => readParts(parts, clock.now(), n), failed: raise },
     onLog: (run: (line: LogLine) => void) => model.onLog(run),
     onMessage: (run) => model.onMessage(run),
-    isCommitting: () => model.isCommitting,
+    committing: model.committing,
   })
   const log = { info: () => {}, warn: () => {}, error: console.error } as never
   const desk = new Desk({ config: deskFrom({ port: 0 }, ''), journal: journalPath, view, log, alert: console.error })

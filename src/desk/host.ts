@@ -129,6 +129,7 @@ export class Desk {
     const acts = operator !== undefined
     const workerData: DeskStart = {
       ...{ config, journal, results, acts, sessions: this.#sessions, isRun: view !== undefined },
+      committing: view?.committing,
       ...(scrapeHash !== undefined && { scrapeHash }),
     }
     this.#startedAt = performance.now()

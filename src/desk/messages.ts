@@ -25,6 +25,9 @@ export interface DeskStart {
   readonly isRun: boolean
   /** Hash of the token with which the metrics may be read. Absent if there are no metrics. */
   readonly scrapeHash?: string
+  /** One number in shared memory: the number of commits of the main thread that are not durable yet. Absent without
+   *  bots. */
+  readonly committing?: Int32Array | undefined
 }
 
 export type ToDesk =

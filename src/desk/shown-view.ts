@@ -7,6 +7,7 @@ import { ViewMirror } from '../runtime/view/view-mirror.ts'
 import type { Update } from '../runtime/view/view-updates.ts'
 import { EventStreams } from './events.ts'
 import { Refusal } from './refusal.ts'
+import { Steps } from './steps.ts'
 
 export interface ShownViewParts {
   /** Reader of the journal that the desk shows. Throws a SluiceError if there is none. */
@@ -18,6 +19,8 @@ export interface ShownViewParts {
   readonly now: () => number
   /** Called when the first browser connects to the view, and when the last one disconnects. */
   readonly watched?: (isWatched: boolean) => void
+  /** See `DeskStart`. */
+  readonly committing?: Int32Array | undefined
 }
 
 export interface OpenedSource extends ViewSource {
@@ -27,6 +30,7 @@ export interface OpenedSource extends ViewSource {
 /** The view that the desk shows, and the streams of its changes. */
 export class ShownView {
   readonly #parts: ShownViewParts
+  readonly #steps: Steps
   #mirror: ViewMirror | undefined
   #source: ViewSource | undefined
   #opened: OpenedSource | undefined
@@ -34,20 +38,22 @@ export class ShownView {
 
   constructor(parts: ShownViewParts) {
     this.#parts = parts
+    this.#steps = new Steps(parts.committing)
   }
 
   /** Receives the view of the main thread. */
   begin(view: View, news?: PositionNews): void {
     const symbolsOf = (mints: ReadonlySet<string>): ReadonlyMap<string, string> => this.#symbolsOf(mints)
     this.#streams?.close()
+    this.#steps.clear()
     this.#mirror = new ViewMirror(view, { symbolsOf, now: this.#parts.now }, news)
     this.#source = this.#mirror
-    this.#streams = new EventStreams(this.#mirror, this.#parts.watched)
+    this.#streams = new EventStreams(this.#mirror, this.#steps, this.#parts.watched)
   }
 
-  /** Applies the next change to the view. Throws RangeError if an earlier change is missing. */
+  /** Applies the next change to the view, as a step. The step throws RangeError if an earlier change is missing. */
   take(update: Update): void {
-    this.#mirror?.take(update)
+    this.#steps.add(() => this.#mirror?.take(update))
   }
 
   /** The present view. Throws a Refusal if there is none yet. */
@@ -57,11 +63,12 @@ export class ShownView {
 
   /** Answers a request for the stream of changes. */
   events(request: Request): Response {
-    this.#streams ??= new EventStreams(this.#sourceNow())
+    this.#streams ??= new EventStreams(this.#sourceNow(), this.#steps)
     return this.#streams.answer(request)
   }
 
   close(): void {
+    this.#steps.clear()
     this.#streams?.close()
     this.#opened?.close()
   }

@@ -44,7 +44,7 @@ export interface ServedDesk {
 /** Serves the desk. Sends messages to the main thread with `say`; the first message is `ready`. Rejects if the desk
  *  cannot be served. */
 export async function serveDesk(
-  { config, journal, results, acts, sessions, isRun, scrapeHash }: DeskStart,
+  { config, journal, results, acts, sessions, isRun, scrapeHash, committing }: DeskStart,
   say: (message: FromDesk) => void,
   now: () => Millis = Date.now,
 ): Promise<ServedDesk> {
@@ -57,7 +57,7 @@ export async function serveDesk(
   const api = new LazyApi(journal, results, () => worthsIn(shown.view))
   const failed = (error: unknown): void => log.write('error', `desk: ${textOf(error)}`, {})
   const shown: ShownView = new ShownView({
-    ...{ now, reader: () => api.reader, watched: (isWatched) => say({ kind: 'watched', isWatched }) },
+    ...{ now, committing, reader: () => api.reader, watched: (isWatched) => say({ kind: 'watched', isWatched }) },
     open: isRun ? undefined : () => sourceOf(api, { journal, results }, { now, after: timerOf }, failed),
   })
   let aliveAt = now()

@@ -156,7 +156,7 @@ class Start {
     const view = (): View => readView(parts, clock.now())
     const updates = new ViewUpdates({
       ...{ clock, read: (n: number) => readParts(parts, clock.now(), n) },
-      ...{ onLog: (run: (line: LogLine) => void) => model.onLog(run), isCommitting: () => model.isCommitting },
+      ...{ onLog: (run: (line: LogLine) => void) => model.onLog(run), committing: model.committing },
       onMessage: (run) => model.onMessage(run),
       failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the view of the desk cannot be read'),
     })

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { EventStreams } from '../../src/desk/events.ts'
+import { Steps } from '../../src/desk/steps.ts'
 import { applyChange } from '../../src/runtime/view/apply-change.ts'
 import type { Change, View, ViewSource } from '../../src/runtime/view/view.ts'
 
@@ -27,9 +28,10 @@ afterEach(() => {
   for (const streams of opened.splice(0)) streams.close()
 })
 
-function streams(): { source: Changing; events: EventStreams } {
+/** `steps`: by default, a change is sent at once. */
+function streams(steps: Pick<Steps, 'add'> = { add: (run) => run() }): { source: Changing; events: EventStreams } {
   const source = new Changing()
-  const events = new EventStreams(source)
+  const events = new EventStreams(source, steps)
   opened.push(events)
   return { source, events }
 }
@@ -146,6 +148,35 @@ test('a client of the stream that missed too many changes receives the whole vie
   await again.read()
   expect(kinds(again)).toEqual(['view'])
   expect(again.view).toEqual(source.view)
+})
+
+test('a change reaches 8 clients at a time, with pauses in between, and each client receives all changes in order', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { source, events } = streams(new Steps())
+  const browsers = Array.from({ length: 20 }, () => new Browser(events))
+  const received = async (): Promise<number[]> => {
+    await Promise.all(browsers.map((one) => one.read()))
+    return [1, 2].map((n) => browsers.filter(({ seen }) => seen.length > n).length)
+  }
+  await received()
+  source.change('second')
+  expect(await received()).toEqual([8, 0])
+  source.change('third')
+  const [gone] = browsers.splice(19) as [Browser]
+  gone.abort.abort()
+  const late = new Browser(events)
+  vi.advanceTimersByTime(1)
+  expect(await received()).toEqual([16, 0])
+  vi.advanceTimersByTime(1)
+  expect(await received()).toEqual([19, 0])
+  vi.advanceTimersByTime(1)
+  expect(await received()).toEqual([19, 8])
+  vi.advanceTimersByTime(10)
+  expect(await received()).toEqual([19, 19])
+  for (const browser of browsers) expect(browser.seen.map(({ id }) => id)).toEqual(['1-0', '1-1', '1-2'])
+  await late.read()
+  expect(late.seen.map(({ id }) => id)).toEqual(['1-2'])
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('only a client that does not read the stream is disconnected, and it can connect again', async () => {

@@ -106,6 +106,8 @@ export class ViewModel {
   #lagMs: number | null = null
   /** Times of the commits that are not durable yet, oldest first. */
   readonly #commits = new Fifo<Millis>()
+  /** The number of these commits, in memory that other threads can read. */
+  readonly committing = new Int32Array(new SharedArrayBuffer(4))
   #muted = false
   readonly #redact: (text: string) => string
   readonly #now: () => Millis
@@ -206,10 +208,6 @@ export class ViewModel {
     return oldest === undefined ? 0 : Math.max(0, this.#now() - oldest)
   }
 
-  get isCommitting(): boolean {
-    return this.#commits.length > 0
-  }
-
   /** Whether a live order is open. The feed may show the trade of such an order before the service answers. */
   get awaitsFill(): boolean {
     return this.#out.size > 0
@@ -261,9 +259,11 @@ export class ViewModel {
       commit: (then) => {
         if (this.#muted) return
         this.#commits.push(this.#now())
+        Atomics.add(this.committing, 0, 1)
         journal.commit(() => {
           this.#commits.shift()
           then()
+          Atomics.sub(this.committing, 0, 1)
         })
       },
     }

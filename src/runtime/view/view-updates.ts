@@ -41,6 +41,8 @@ export interface LiveView {
   /** Sends the view and all later changes to a follower, until the returned function is called. Only one follower at a
    *  time is possible. */
   follow(follower: ViewFollower): () => void
+  /** One number in shared memory: the number of commits that are not durable yet. */
+  readonly committing: Int32Array
   /** Sets whether a browser follows the changes. While none does, the view is read less often. */
   watched(isWatched: boolean): void
 }
@@ -52,8 +54,8 @@ export interface UpdatesParts {
   readonly onLog: (run: (line: LogLine) => void) => () => void
   /** Calls `run` after each event that may change the view. */
   readonly onMessage: (run: () => void) => () => void
-  /** Whether a commit is not durable yet. */
-  readonly isCommitting: () => boolean
+  /** See `LiveView`. */
+  readonly committing: Int32Array
   /** Called once if the view cannot be read. No change follows. */
   readonly failed: (error: unknown) => void
 }
@@ -77,6 +79,10 @@ export class ViewUpdates implements LiveView {
 
   constructor(parts: UpdatesParts) {
     this.#parts = parts
+  }
+
+  get committing(): Int32Array {
+    return this.#parts.committing
   }
 
   follow(follower: ViewFollower): () => void {
@@ -128,10 +134,10 @@ export class ViewUpdates implements LiveView {
 
   /** `waited`: time that the reading has waited for commits. */
   #schedule(ms: number, waited = 0): void {
-    const { clock, isCommitting, failed } = this.#parts
+    const { clock, committing, failed } = this.#parts
     this.#cancel?.()
     this.#cancel = clock.after(ms, () => {
-      if (waited < MOST_WAIT_MS && isCommitting()) return this.#schedule(WAIT_MS, waited + WAIT_MS)
+      if (waited < MOST_WAIT_MS && committing[0] !== 0) return this.#schedule(WAIT_MS, waited + WAIT_MS)
       try {
         this.#update()
         if (this.#follower !== undefined) this.#schedule(this.#isWatched ? SILENT_MS : UNWATCHED_MS)

@@ -27,6 +27,7 @@ export class ServedJournal {
     reader.close()
     const log = { info: () => {}, warn: console.error, error: console.error }
     const live: LiveView = {
+      committing: new Int32Array(1),
       follow: (follower) => {
         follower.begin(view, undefined)
         return () => {}

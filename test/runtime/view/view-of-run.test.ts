@@ -143,7 +143,7 @@ class Observer {
     }
     const updates = new ViewUpdates({
       ...{ clock: this.#ending(), failed, onLog: (run) => model.onLog(run), onMessage: (run) => model.onMessage(run) },
-      isCommitting: () => model.isCommitting,
+      committing: model.committing,
       read: (n) => {
         this.last = readView(this.parts, this.#clock.now(), n)
         return readParts(this.parts, this.#clock.now(), n)

@@ -14,8 +14,7 @@ class Scene {
   seq = 0
   failure: Error | undefined
   failed = 0
-  /** The period during which an order waits for its commit. */
-  commit: readonly [from: number, to: number] = [0, 0]
+  readonly committing = new Int32Array(1)
   readonly updates: ViewUpdates
   #heard: (() => void) | undefined
 
@@ -30,7 +29,7 @@ class Scene {
           this.#heard = undefined
         }
       },
-      isCommitting: () => this.commit[0] <= this.clock.now() && this.clock.now() < this.commit[1],
+      committing: this.committing,
       failed: () => this.failed++,
     })
   }
@@ -100,10 +99,10 @@ test('during many messages the view is read every 90 ms, and each message is ann
 test('the view is read up to 40 ms later while an order waits for a commit, so that the order is sent first', () => {
   const scene = watchedScene()
   scene.run([], 300)
-  const now = scene.clock.now()
-  scene.commit = [now + 15, now + 31]
+  scene.clock.after(15, () => scene.committing.fill(1))
+  scene.clock.after(31, () => scene.committing.fill(0))
   expect(scene.run([0], 200)).toEqual([32])
-  scene.commit = [0, Number.POSITIVE_INFINITY]
+  scene.committing.fill(1)
   expect(scene.run([0], 200)).toEqual([60])
   expect(scene.run([], 10_000).length).toBeGreaterThan(17)
 })
