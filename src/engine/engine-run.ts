@@ -35,7 +35,7 @@ export class EngineRun {
   readonly #watch: ExitWatch
   readonly #triggers: ExitTriggers
   readonly #router: SubscriptionRouter
-  /** undefined if no bot declares bars. */
+  /** The bars that the bots declare; undefined if no bot declares bars. */
   #bars: TokenBars | undefined
   /** Gaps of the feed within the warm-up that end after the last row that the strategies have received. */
   #warmGaps: readonly WarmGap[] = []

@@ -169,7 +169,8 @@ export class EngineState implements Stage {
     return usualMs === Number.POSITIVE_INFINITY ? Number.NaN : Math.min(block.stamp[row] as number, now - usualMs)
   }
 
-  /** Returns how much older than usual the current row is, ms; 0 without a current row. */
+  /** Returns the age of the current row, ms: its lag (time of arrival minus the service's timestamp) minus the usual
+   *  lag of rows. 0 without a current row. */
   eventAgeMs(): number {
     const { block, row } = this
     if (block === undefined) return 0
@@ -225,8 +226,9 @@ export class Activity {
   }
 }
 
-/** Counts for each subscription key how many times it is wanted. Each bot wants the keys that it declares and watches.
- *  The engine wants every mint with a position or an open order, and a strategy cannot remove these mints. */
+/** Counts for each subscription key how many bots and how many parts of the engine want it. Each bot wants the keys
+ *  that it declares and watches. The engine wants every mint with a position or an open order, and a strategy cannot
+ *  remove these mints. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()

@@ -144,8 +144,8 @@ export class OrderFactory {
   /** Returns how long a full exit waits for evidence before it is repeated, ms; null if it must not be repeated. A
    *  repeat is safe only if the wallet holds no other tokens of the mint, because the repeat would sell them. No other
    *  bot of the wallet can hold the mint, because its buys are refused (MINT_OWNED). The engine does not know whether
-   *  the wallet has tokens of the mint from elsewhere. If it ever learns that such tokens are more than 1 % of the
-   *  position, this method must return null. */
+   *  the wallet has tokens of the mint from elsewhere. If a later version of the engine knows this, and such tokens are
+   *  more than 1 % of the position, this method must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }
@@ -265,7 +265,7 @@ export class OrderFactory {
  *  mint, so two positions of one mint would share them. */
 const IN_FORMER_WALLET: Veto = { code: 'MINT_OWNED', reason: 'the bot still holds this mint in its former wallet' }
 
-/** Returns the values of a ladder from index `step` on; the last value if there are no further ones. */
+/** Returns the values of a ladder from index `step` on. If the ladder ends before `step`, returns its last value. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }

@@ -3,7 +3,8 @@
 
 /** Smallest amount of SOL. A smaller amount would round to zero, or would be less than any fee. */
 export const LEAST_SOL = 0.000001
-/** Largest amount of SOL for a limit, a cap or an order. If the key is absent, there is no limit at all. */
+/** Largest amount of SOL that a limit or the size of an order may have. A limit whose key is absent is not checked at
+ *  all. */
 export const MOST_SOL = 10_000
 /** Largest balance of a paper wallet, SOL. */
 export const MOST_PAPER_SOL = 100_000

@@ -18,7 +18,8 @@ export interface BotSettings {
   /** Widths of the bars that the strategy declares for these params, for charts. Absent if it declares none, and in
    *  older journals. */
   readonly bars?: readonly Width[]
-  /** Name of the wallet in the configuration. Absent if it has none, and in older journals. */
+  /** Name of the wallet in the configuration. Absent if the configuration does not name the wallet, and in older
+   *  journals. */
   readonly wallet?: string
   readonly account: Account
   readonly executor: ExecutorKind

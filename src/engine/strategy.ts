@@ -203,7 +203,8 @@ export interface RoundTripView {
   readonly closedAt: Millis
   /** Seconds from `openedAt` to `closedAt`. */
   readonly heldSeconds: number
-  /** SOL, after all fees and rent. Fees that are reported after the position has closed are not included. */
+  /** Profit of the round trip, SOL, after all fees and rent. Fees that are reported after the position has closed are
+   *  not included. */
   readonly profitSol: number
   /** `profitSol` as a percentage of `costSol`. */
   readonly profitPercent: number
@@ -225,9 +226,9 @@ export interface RoundTripView {
   readonly exitReason: string
   /** Tag of the last sale; '' if it has none. */
   readonly exitTag: string
-  /** Highest profit that a sale of the whole position would have made while it was held. */
+  /** Highest profit that a sale of the whole position would have made at any time while the position was held. */
   readonly best: RoundTripMark
-  /** Lowest profit that a sale of the whole position would have made while it was held. */
+  /** Lowest profit that a sale of the whole position would have made at any time while the position was held. */
   readonly worst: RoundTripMark
   /** Whether the handler received this round trip before, and a fork has since removed its last sale. */
   readonly revises: boolean
@@ -258,7 +259,7 @@ export interface RoundTripFees {
 /** Profit that a sale of the whole position would have made at one moment before it closed: the proceeds of the sales
  *  so far, plus the value of the tokens held (see `PositionView.valueSol`), minus all costs. */
 export interface RoundTripMark {
-  /** SOL, after all costs. */
+  /** The profit in SOL, after all costs. */
   readonly sol: number
   /** The profit as a percentage of the SOL that the buys had cost by this moment. */
   readonly percent: number

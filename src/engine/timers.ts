@@ -21,8 +21,9 @@ export const MOST_TIMERS = 1_000
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
 /** The timers of the engine. The journal records them, so they survive a restart. A timer that was due while no process
- *  ran fires once. A repeating timer is emitted only when it is set. A firing is an input and causes no output: clock,
- *  journal and replay compute the next firing from the time of the first and the last one (`nextFiring`). */
+ *  ran fires once. A repeating timer is emitted only when it is set. Its firings are inputs and cause no output: the
+ *  clock, the journal and a replay compute the next firing from the times of the first and the last firing
+ *  (`nextFiring`). */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()

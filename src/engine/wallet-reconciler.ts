@@ -13,7 +13,7 @@ import type { AccountMoney } from './recovered-money.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 
-/** Number of mints whose facts are kept: the ones that were read last. */
+/** Largest number of mints whose facts are kept. When there are more, the facts that were stored first are dropped. */
 const MINTS_KEPT = 10_000
 
 /** Largest number of foreign transactions of an account that are listed for the operator. Entries stay stopped until

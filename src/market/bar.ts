@@ -59,7 +59,7 @@ export function sellsIn(counts: number): number {
   return Math.floor((counts >= A_GAP ? counts - A_GAP : counts) / A_SELL)
 }
 
-/** Number of prints in the counts of a bar. */
+/** Returns the number of prints that the counts of a bar contain; see `COUNTS`. */
 export function tradesIn(counts: number): number {
   return buysIn(counts) + sellsIn(counts)
 }

@@ -288,7 +288,7 @@ export class Bars {
     this.#open.fill(0, at, at + BAR_DOUBLES)
   }
 
-  /** Drops all open bars. Called when the amounts of the feed turn out to be in another unit. */
+  /** Drops all open bars. Called when the amounts of the feed prove not to be in SOL. */
   dropOpen(): void {
     this.#open.fill(0)
     this.#printedCount = 0

@@ -48,7 +48,7 @@ export class Mints {
     return found
   }
 
-  /** Registers a component. `giveBack` asks it before it releases a number. */
+  /** Registers a component. `giveBack` releases a number only if no registered component holds this number. */
   addHolder(holder: TokenHolder): void {
     this.#holders.push(holder)
   }

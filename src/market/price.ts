@@ -132,7 +132,7 @@ export class Prices {
   }
 
   /** State of the proof of the feed's unit. `quotedRatio`: the price that the feed quotes, divided by the price in SOL;
-   *  NaN if they have not been compared yet. */
+   *  NaN if the two prices have not been compared yet. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
@@ -200,7 +200,8 @@ function middleOfFive(prints: Float64Array, start: number): number {
   const cd = +(c <= d)
   const ce = +(c <= e)
   const de = +(d <= e)
-  // The median is the value that is not larger than exactly two of the other four. Each line tests this for one value.
+  // The median is the value that is not larger than exactly two of the other four values. Each line below tests one of
+  // the five values.
   const isB = +(bc + bd + be - ab === 1)
   const isC = +(cd + ce - ac - bc === 0)
   const isD = +(de - ad - bd - cd === -1)

@@ -51,7 +51,7 @@ export class UnitProof {
   /** Compares the price of one of our own fills with prices of the feed. `ratios`: the price of the fill divided by
    *  each price of the feed that should be near it. Returns true if one of these ratios is near 1: the fill then agrees
    *  with the feed. If more fills have contradicted the feed than agreed with it, the unit is disproved permanently.
-   *  With fewer contradictions, only the price of the token has moved. */
+   *  Fewer contradictions are attributed to movements of the price. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1

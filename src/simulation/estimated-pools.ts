@@ -196,7 +196,8 @@ export class EstimatedPools {
     return this.price(token) ?? this.#median(token, 0)
   }
 
-  /** Marks an interruption of a token's feed. Its price and estimated depth are unknown until enough prints follow. */
+  /** Marks an interruption of a token's feed. The price and the estimated depth of the token are unknown until enough
+   *  prints follow. */
   forget(token: TokenId): void {
     this.#settle(token)
     const at = token * DOUBLES * 2

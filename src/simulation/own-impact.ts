@@ -6,19 +6,20 @@ const MOST_TOKENS = 1_000
 
 /** Amounts by which the orders of an account have moved the pool of a token. */
 interface Moved {
-  /** SOL that the account's buys put in, less the SOL that its sales took out; at least 0. */
+  /** SOL that the account's buys put into the pool, less the SOL that its sales took out; at least 0. */
   bought: number
-  /** Tokens that the account's sales put in, less the tokens that its buys took out; at least 0. */
+  /** Tokens that the account's sales put into the pool, less the tokens that its buys took out; at least 0. */
   sold: number
   /** Traded volume of the token at the account's last order, SOL. */
   volume: number
   depth: number
 }
 
-/** The impact of an account's own earlier orders on its next ones. The tape does not contain these orders, so its
- *  prices do not show their impact. The impact only makes prices worse for the account: earlier buys raise the price of
- *  a buy, and earlier sales lower the price of a sale, as if all were one order. An order of the other side reduces the
- *  impact. The impact halves each time that other traders have traded `halvesAfterPools` times the SOL in the pool. */
+/** The impact of an account's own earlier orders on its later orders. The tape does not contain the earlier orders, so
+ *  its prices do not show their impact. The impact only makes prices worse for the account: earlier buys raise the
+ *  price of a buy, and earlier sales lower the price of a sale, as if all were one order. A sale reduces the impact of
+ *  earlier buys, and a buy reduces the impact of earlier sales. The impact halves each time that other traders have
+ *  traded `halvesAfterPools` times the SOL in the pool. */
 export class OwnImpact {
   readonly #moved = new Map<string, Moved>()
   readonly #halvesAfterPools: number
@@ -42,8 +43,7 @@ export class OwnImpact {
   }
 
   /** Adds an order of an earlier process. `traded`: the amounts that the order moved, without fees. `product`: the
-   *  constant product of the pool after the impact of the orders before. The depth of the pool is computed from
-   *  `traded` and `product`. */
+   *  constant product of the pool. The depth of the pool is computed from `traded` and `product`. */
   recall(side: 'buy' | 'sell', mint: string, volume: number, traded: Reserves, product: number): void {
     const moved = this.#moved.get(mint)
     const left = moved === undefined ? 0 : this.#left(moved, volume)

@@ -98,8 +98,9 @@ export class PaperExecutor implements Executor {
     this.#impact.recall(side, mint, market.volume(mint), traded, pool.sol * pool.tokens)
   }
 
-  /** Adjusts the impacts of orders of an earlier process to this process, in which the traded volumes start at 0.
-   *  Called after the last `recall`. `market`: the market at the end of the earlier process. */
+  /** Converts the price impacts that were restored from an earlier process: they must refer to the traded volumes of
+   *  this process, which start at 0. Called after the last `recall`. `market`: the market at the end of the earlier
+   *  process. */
   recalled(market: PaperMarket): void {
     this.#impact.restartVolumes((mint) => market.volume(mint))
   }

@@ -22,8 +22,8 @@ export const INITIALIZE_ACCOUNT: readonly number[] = [
   TOKEN.initializeAccount3,
 ]
 
-/** Data of a SetAuthority instruction that clears the close authority of an account. It fails if another key is the
- *  close authority. */
+/** Data of a SetAuthority instruction that clears the close authority of an account. The instruction fails if another
+ *  key is the close authority. */
 export const CLEAR_CLOSE_AUTHORITY = Uint8Array.of(TOKEN.setAuthority, 3, 0)
 
 const LONGEST_SEED = 32n

@@ -13,7 +13,8 @@ export const PROGRAMS = {
   pumpFees: 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ',
 } as const
 
-/** Address of the clock sysvar. It contains the slot and the time of the bank from which a node reads accounts. */
+/** Address of the clock sysvar. It contains the slot and the time of the block up to which the node that reads the
+ *  account has processed the chain. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
 /** Mint of wrapped SOL. */

@@ -90,8 +90,8 @@ export class Book {
     return order.side === 'buy' || !this.positions.ofMint(order.mint).some(isDue)
   }
 
-  /** Returns the oldest open order of a lane (account, mint and side). There may be two after a fork, or if one of them
-   *  is a full exit. */
+  /** Returns the oldest open order of a lane (account, mint and side). A lane may have two open orders after a fork, or
+   *  if one of the two is a full exit. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
   }

@@ -100,7 +100,7 @@ export class AgedMap<T> extends Map<string, T> {
       this.#passed.push(key)
     }
     // An exhausted iterator does not see entries that are added later. The next call therefore creates a new iterator,
-    // which returns the entries that this call has kept first.
+    // which begins with the entries that this call has kept.
     this.#ages = undefined
     this.#passed = []
   }

@@ -17,7 +17,7 @@ import { isUnsellable, type Position } from './position.ts'
 export const DEAD_AFTER_MS = 600_000
 
 /** Largest value that Sluice assigns to a position; it exceeds the SOL of every pool. A higher computed value comes
- *  from a broken print, so values and their sums are cut to this one. */
+ *  from a wrong print. Values and sums of values are therefore capped at this value. */
 export const MOST_VALUE = solToLamports(1e6)
 
 /** Returns the value of base units at `price` (SOL per token), without impact and fees; undefined if the value is
@@ -49,7 +49,7 @@ export class Liquidation {
   readonly #watch: ExitWatch
   readonly #feesOf: (position: Position) => QuoteFees | undefined
 
-  /** `feesOf`: fees of a sale of the position. */
+  /** `feesOf`: returns the fees of a sale of a position. */
   constructor(state: EngineState, watch: ExitWatch, feesOf: (position: Position) => QuoteFees | undefined) {
     this.#state = state
     this.#watch = watch

@@ -49,7 +49,7 @@ export class LotQueue {
   sell(sale: Fill): Disposal[] {
     const parts = this.#take(sale.tokens)
     const known = parts.reduce((sum, { tokens }) => sum + tokens, 0n)
-    // More tokens were sold than are known to have been bought. The rest has no known cost.
+    // More tokens were sold than are known to have been bought. The cost of the tokens beyond that number is unknown.
     if (known < sale.tokens || parts.length === 0) parts.push(unknownLot(sale, sale.tokens - known))
     let unsold = { tokens: sale.tokens, trade: sale.tradeLamports, fee: sale.feeLamports }
     return parts.map((part) => {

@@ -2,9 +2,9 @@ import { hasLeftCurve } from '../../solana/pool-depth.ts'
 import type { Position } from './position.ts'
 import type { TripSums } from './trip-sums.ts'
 
-/** The marks of a position are its best and its worst profit so far. This class stores the lowest and the highest price
- *  that were already compared with the marks. As long as nothing else about the position changes, a higher price means
- *  a higher value, so a price between these two cannot change a mark. Most prints of a held token are between them. */
+/** The marks of a position are its best and its worst profit so far. This class stores the range of the prices that
+ *  were already compared with the marks. As long as nothing else about the position changes, a higher price means a
+ *  higher value, so a price within the range cannot change a mark. Most prints of a held token are within the range. */
 export class MarkedPrices {
   #low = Number.NaN
   #high = Number.NaN

@@ -284,7 +284,7 @@ export interface MoneyTotals {
   failed: number
   /** Rent paid minus rent returned. */
   rent: number
-  /** Sum of the changes of the wallet. */
+  /** Sum of the changes of the wallet's balance. */
   wallet: number
 }
 

@@ -46,9 +46,9 @@ export function holderOf(movement: Movement): Holder {
 }
 
 /** Sorts the movements of one wallet and mint in their order on the chain: by Solana slot, and within a slot buys
- *  before sales, because a sale may sell tokens of such a buy. A movement without a slot is placed by its time. Failed
- *  transactions come last: one of them may be older than the fill of its order, and its fee belongs to the same
- *  trade. */
+ *  before sales, because a sale may sell tokens of a buy in the same slot. A movement without a slot is placed by its
+ *  time. Failed transactions come last. A failed transaction may be older than the fill of its order, but its fee
+ *  belongs to the same round trip as the fill. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))

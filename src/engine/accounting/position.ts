@@ -58,8 +58,8 @@ export interface Position {
   /** Creator of the token, from its announcement; absent if the announcement was not seen. */
   creator?: string
   /** Base units sold beyond the known holding, because a fork placed the sale before its buy. The next tokens that
-   *  arrive count as sold. Deleted once all fills of the mint are final, because the tokens then came from elsewhere.
-   *  Absent means 0. */
+   *  arrive count as sold. Deleted once all fills of the mint are final, because the wallet then got the sold tokens
+   *  from elsewhere. Absent means 0. */
   oversold?: TokenAmount
   /** Base units that a sale sold beyond the known holding although all fills were final. A buy in an earlier Solana
    *  slot may be found later; the sale then sold tokens of that buy. */
@@ -135,8 +135,8 @@ export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position)
   return due > tokens ? tokens : due
 }
 
-/** Restarts the take-profit steps, so that their shares refer to the tokens held now. An amount that is already due for
- *  sale stays due. */
+/** Restarts the take-profit steps, so that their shares refer to the tokens held now. Tokens that are due for sale
+ *  before the restart stay due. */
 export function restartSteps(position: Position): void {
   const due = stepTokensDue(position)
   const { steps } = position
@@ -230,8 +230,8 @@ export function undoSale(position: Position, fill: Fill): Lamports {
   return earn(position, cost - fill.tradeLamports)
 }
 
-/** Adds the tokens of a buy, except those that already count as sold. Returns the share of the tokens that was added, 0
- *  to 1. */
+/** Adds the tokens of a buy. If tokens were oversold before, that many tokens of the buy count as sold and are not
+ *  added. Returns the share of the tokens that was added, 0 to 1. */
 function putIn(position: Position, tokens: TokenAmount): number {
   const { oversold = 0n } = position
   const owed = oversold < tokens ? oversold : tokens

@@ -42,7 +42,7 @@ export class BarPasser {
     this.#options = options
   }
 
-  /** Whether the taker has received every bar of the token that has prints. */
+  /** Whether the taker has received all bars of the token, not counting silent bars. */
   hasAll(token: TokenId, cursors: Float64Array, at: number): boolean {
     return cursors[at + NUMBER] === this.#options.bars.closed.countOf(token)
   }

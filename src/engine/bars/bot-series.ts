@@ -146,8 +146,8 @@ export class BotSeries implements BarFollower {
     return this.#ownStates[token]?.states[index]?.value
   }
 
-  /** Whether indicators may not have counted all closed bars yet. If false, every bar updates all indicators as soon as
-   *  it closes. */
+  /** Whether it is possible that an indicator has not counted all closed bars yet. If false, every bar updates all
+   *  indicators as soon as it closes. */
   get mayLack(): boolean {
     return this.#own.length > 0 || (this.#inMemory.length > 0 && !this.#options.isEager)
   }

@@ -3,8 +3,8 @@ import type { Millis } from '../../base/units.ts'
 const AT_ONCE = 10_000
 const PER_SECOND = 500
 
-/** Rate limit of a bot's requests: 10,000 at once, and 500 a second continuously. The limit exists because each request
- *  is written to the journal and may delay other bots. It uses the engine's time, so that a replay refuses the same
+/** Rate limit of a bot's requests: a burst of 10,000, and then 500 a second. The limit exists because each request is
+ *  written to the journal and may delay other bots. The limit uses the engine's time, so that a replay refuses the same
  *  requests. */
 export class Allowance {
   readonly #atOnce: number
@@ -22,7 +22,7 @@ export class Allowance {
   take(now: Millis, cost = 1): void {
     if (!this.takeIfLeft(now, cost))
       throw new RangeError(
-        `the bot exceeds its limit of ${this.#atOnce} requests at once and ${this.#perSecond} a second`,
+        `the bot exceeds its limit of ${this.#atOnce} requests in a burst and ${this.#perSecond} a second after it`,
       )
   }
 

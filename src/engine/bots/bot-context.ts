@@ -11,7 +11,7 @@ import type { TokenView } from './views.ts'
 
 /** The parts of the engine that a bot uses. */
 export interface BotContext {
-  /** Index into the bots of the start input. */
+  /** Index of this bot in the list of bots of the `start` input. */
   readonly index: number
   readonly state: EngineState
   readonly factory: OrderFactory

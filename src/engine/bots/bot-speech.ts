@@ -18,7 +18,8 @@ export class BotSpeech {
   readonly #assertHandling: () => void
   /** Limit of the lines that are not warnings: a burst of 200, then 2 a second. */
   readonly #lines = new Allowance(200, 2)
-  /** Limit of warnings: a burst of 20, then one in 10 s. This limit is lower, because the journal records warnings. */
+  /** Limit of warnings: a burst of 20, then one in 10 s. It is lower than the limit of other lines, because the journal
+   *  records warnings. */
   readonly #warnings = new Allowance(20, 0.1)
   /** Limit of messages to the operator: a burst of 5, then 5 a minute. */
   readonly #messages = new Allowance(5, 5 / 60)

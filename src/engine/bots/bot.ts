@@ -217,7 +217,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
   }
 
-  /** Clears the timers that `start` set in an earlier process and did not set in this one. */
+  /** Clears the timers that `start` set in an earlier process and did not set again in this process. */
   clearUndeclared(): void {
     this.#state.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
   }
@@ -318,8 +318,8 @@ export const COST = {
 
 /** A saved state or a note costs one request for each group of this many characters. */
 const CHARACTERS_A_REQUEST = 100
-/** Number of watched mints that raise the cost of a call of `watch` by one request. The cost depends on this number,
- *  because each call sends the whole list to the feed. */
+/** A call of `watch` costs one request, plus the number of watched mints divided by this number, because each call
+ *  sends the whole list of these mints to the feed. */
 const MINTS_A_REQUEST = 100
 
 /** Number of tokens that a call of `tokens` examines for the cost of one request. */

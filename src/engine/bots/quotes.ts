@@ -15,8 +15,8 @@ const OLD_FEES: QuoteFees = {
 }
 
 /** Estimates a buy of `sol` at `price` (SOL a token), including its own price impact. The service takes its fee from
- *  the payment, and the venue its fee from the rest. Returns undefined without a price, or if `sol` is not positive and
- *  finite. */
+ *  the payment, and the venue then takes its fee from the remaining payment. Returns undefined without a price, or if
+ *  `sol` is not positive and finite. */
 export function quoteBuy(sol: number, price: number | undefined, fees: QuoteFees = OLD_FEES): Quote | undefined {
   if (price === undefined || !isAmount(sol)) return undefined
   const venue = fees.venuePercent / 100
@@ -30,7 +30,8 @@ export function quoteBuy(sol: number, price: number | undefined, fees: QuoteFees
 }
 
 /** Estimates a sale of `tokens` whole tokens at `price` (SOL a token). The venue takes its fee from the proceeds, and
- *  the service its fee from the rest. Returns undefined without a price, or if `tokens` is not positive and finite. */
+ *  the service then takes its fee from the remaining proceeds. Returns undefined without a price, or if `tokens` is not
+ *  positive and finite. */
 export function quoteSell(tokens: number, price: number | undefined, fees: QuoteFees = OLD_FEES): Quote | undefined {
   if (price === undefined || !isAmount(tokens)) return undefined
   const venue = fees.venuePercent / 100

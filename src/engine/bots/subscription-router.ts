@@ -17,8 +17,8 @@ export interface Subscriber {
   row(kind: RowKind, event: MarketEvent, token: number): void
   /** Whether the subscriber has a handler of trades. */
   readonly handlesTrades: boolean
-  /** Whether the subscriber has seen the token on this UTC day. If so, and if the subscriber has no handler of trades,
-   *  another trade of the token changes nothing for it. */
+  /** Whether the subscriber has seen the token on this UTC day. If so, a further trade of the token changes nothing for
+   *  a subscriber without a handler of trades. */
   hasSeen(token: number): boolean
 }
 

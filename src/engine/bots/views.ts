@@ -37,8 +37,8 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
-  /** The last refusal of a request for this token that was recorded. It is kept so that a strategy that repeats a
-   *  refused request on every print does not fill the journal. */
+  /** The last recorded refusal of a request for this token. It is kept so that a strategy that repeats a refused
+   *  request on every print does not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(source: ViewSource, token: number, state: unknown, seenAt: Millis) {

@@ -324,7 +324,7 @@ function triggerOf({ id, mint, when, reason }: ConditionalOrder, { sol, tag = ''
   return Object.freeze({ id, mint, kind: when.kind === 'every' ? 'dca' : 'limit', sol, reason, tag })
 }
 
-/** The conditional orders of all bots that have not ended. */
+/** The conditional orders that have not ended, of all bots. */
 class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
   /** Conditional orders by the ids of the orders that they placed. */

@@ -118,8 +118,8 @@ export class ExitPrice {
     return sum / (taken - 2 * cut)
   }
 
-  /** Drops all prints before the ones that prove a collapse below `ceiling`. Returns false if nothing proves a
-   *  collapse. */
+  /** If the newest prints prove a collapse of the price below `ceiling`, drops all earlier prints and returns true.
+   *  Otherwise returns false. */
   #collapse(ceiling: number): boolean {
     const newest = this.#count - 1
     const since = (this.#times[newest % RING] as number) - PROOF_MS

@@ -23,7 +23,7 @@ import {
 } from './exit-settings.ts'
 
 // The table of all exits. The entry of an exit has its schema, its reader for values that arrive at run time, its
-// checks, its sentence for `sluice check`, and its decision.
+// checks, its sentence for `sluice check`, and the function that decides whether the exit is due.
 
 /** A problem of an exit rule: the rule contradicts another one, or it could never act. */
 export interface ExitProblem {

@@ -56,8 +56,8 @@ export interface RecordedExitPrice {
 
 export const EXIT_PRICE: RecordedExitPrice = { rule: 'filtered', windowPrints: DEFAULT_EXIT_WINDOW, marks: true }
 
-/** Returns the window of positions that set none, from the record of a start. Older journals have no such record; they
- *  used the median of 21 prints. */
+/** Returns the window of the exit price for positions that set none. `recorded`: the record in the `start` input. Older
+ *  journals have no such record; they used the median of 21 prints. */
 export function defaultWindow(recorded: RecordedExitPrice | undefined): ExitWindow {
   return recorded?.windowPrints ?? 21
 }
@@ -128,7 +128,8 @@ export function quietLimits(exits: ExitRules): number[] {
   return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
 }
 
-/** Returns the seconds without a price after which all is sold; undefined if the policy is another one. */
+/** Returns the seconds without a price after which all is sold; undefined unless `whenStale` has the policy
+ *  `flatten`. */
 export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
   return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
 }

@@ -19,7 +19,7 @@ export class ExitWatch {
   readonly #state: EngineState
   readonly #watched: ByToken<Watched> = []
   readonly #held = new Map<Position, Held>()
-  /** The last result of `find`. It is kept, because several figures of a position are read one after the other. */
+  /** The last result of `find`, cached because several figures of a position are read one after the other. */
   #last: Held | undefined
   readonly #marked = new Set<Position>()
   readonly repeats: Repeats
@@ -220,8 +220,8 @@ export interface Held {
   readonly exitPrice: ExitPrice
   readonly marked: MarkedPrices
   readonly worth: KnownWorth
-  /** Price of the exits as of the last print or pool reading; NaN before the first. It is never undefined, so that a
-   *  print allocates nothing. */
+  /** Price of the exits as of the last print or pool reading; NaN before the first print or reading. It is never
+   *  undefined, so that a print allocates no memory. */
   price: number
   /** Time of the last print above the minimum size, of the end of a gap, or of the beginning of the watch: the latest
    *  of these. */

@@ -306,6 +306,6 @@ function shareOf(tokens: bigint, percent: number): bigint {
  *  service could misread the unit of an amount of tokens. */
 function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
-  // A step of 100 % must leave no remainder, because such a small amount could not be sold.
+  // A part of at least 99.9 % is sold as the whole position, because the remainder would be too small for a sale.
   return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
 }

@@ -25,8 +25,8 @@ export class Repeats {
     this.#state = state
   }
 
-  /** Starts watching a token. A later print of the token is a repeat if it is older than the newest row of any token so
-   *  far, by more than `OUT_OF_ORDER_MS`. */
+  /** Starts watching a token. A later print of the token is a repeat if its timestamp is more than `OUT_OF_ORDER_MS`
+   *  before the newest timestamp of all rows so far. */
   watch(token: TokenId): void {
     this.#note()
     setByToken(this.#seen, token, { newest: this.#newest, repeatsSince: Number.POSITIVE_INFINITY })

@@ -58,7 +58,7 @@ const POOL = 9
 const AT = 10
 
 /** The windows of a token first have space for `LEAST_ROOM` values, because most tokens have few bars. When the space
- *  is used up, it grows by `ROOM_FACTOR`. */
+ *  is used up, it is multiplied by `ROOM_FACTOR`. */
 const LEAST_ROOM = 16
 const ROOM_FACTOR = 4
 
@@ -215,8 +215,8 @@ class StatePool {
     return at
   }
 
-  /** Copies the states of a token from the offset `fromAt` of a pool with smaller windows to the offset `at` of this
-   *  one. */
+  /** Copies the states of a token from the pool `from`, whose windows are smaller, to this pool. The states begin at
+   *  `fromAt` in `from`, and at `at` in this pool. */
   fill(at: number, from: StatePool, fromAt: number): void {
     for (const [index, { numbers, windows }] of this.#indicators.entries()) {
       let to = at + (this.#places[index] as number)

@@ -5,7 +5,7 @@ import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } fro
 import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
 
 // The table of all limits. The entry of a limit has its key in the YAML, its schema, unit, default and checks, its
-// sentence for `sluice check`, its error code and its decision.
+// sentence for `sluice check`, and the function that refuses a buy with an error code.
 
 /** Limits that a strategy cannot exceed; null means no limit, because JSON has no Infinity. */
 export interface Limits {
@@ -68,8 +68,8 @@ export interface LimitUse extends Losses {
   /** SOL at risk in this mint. There is no other open buy of the mint, because this buy would then have been refused
    *  before (LANE_BUSY). */
   readonly mintLamports: number
-  /** SOL at risk in tokens of the same creator, plus the SOL that open buys and buys with an unknown outcome ask
-   *  for. */
+  /** SOL at risk in tokens of the same creator as the token to buy, plus the SOL that open buys and buys with an
+   *  unknown outcome ask for in these tokens. */
   readonly creatorLamports: number
   /** SOL at risk in all tokens, plus the SOL that open buys and buys with an unknown outcome ask for. */
   readonly exposureLamports: number

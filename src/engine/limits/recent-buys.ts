@@ -100,7 +100,8 @@ export class BotSpending {
 /** The SOL that the buys of each bot asked for. A restart restores the sums from the recorded orders and their
  *  states. */
 export class Spending {
-  /** Spending by account, then by bot. A joined text key would have to be built and hashed for every order. */
+  /** Spending by account, then by bot. There are two levels of maps, because a joined text key would have to be built
+   *  and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
 
@@ -115,9 +116,9 @@ export class Spending {
     own.hour(time) // removes expired entries even if no limit queries the hour
   }
 
-  /** Applies a new state of an order. An order that did not execute stops counting, and counts again if it proves to
-   *  have executed. Callers pass `order` and its former state `before` if they know them: most changes of state have no
-   *  effect here, and the look-up can then be skipped. */
+  /** Applies a new state of an order. An order that did not execute stops counting towards the limits, and counts again
+   *  if it proves to have executed. Callers pass `order` and its former state `before` if they know them: most changes
+   *  of state have no effect here, and the look-up can then be skipped. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
     const counts = doesCount(state)
     if (before !== undefined && doesCount(before) === counts) return

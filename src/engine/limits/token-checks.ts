@@ -3,8 +3,8 @@ import { MINT_TRAITS, type MintFacts, type MintTrait } from '../../solana/mint.t
 
 /** Settings for the checks of a mint when it is first bought. */
 export interface TokenChecks {
-  /** `before`: a buy waits for the result. `after`: the buy is sent immediately, and the tokens of a mint that fails
-   *  are sold. */
+  /** `before`: a buy waits for the result of the checks. `after`: the buy is sent immediately, and its tokens are sold
+   *  if the mint fails the checks. */
   readonly when: 'before' | 'after' | 'off'
   /** Traits of a mint that the bot accepts. */
   readonly allow: readonly MintTrait[]

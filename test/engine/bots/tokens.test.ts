@@ -126,6 +126,6 @@ describe('bot.tokens', () => {
       }
       return [count]
     })
-    expect(calls).toEqual([Math.floor(10_000 / 11), expect.stringContaining('limit of 10000 requests at once')])
+    expect(calls).toEqual([Math.floor(10_000 / 11), expect.stringContaining('limit of 10000 requests in a burst')])
   })
 })
