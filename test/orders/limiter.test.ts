@@ -386,7 +386,11 @@ const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): S
 test.each([
   ['with an API key that has sent no request yet, two exits are sent without waiting', 'fresh' as const, [0, 0]],
   ['after the log was lost, the second of two exits waits a minute', [], [0, MINUTE]],
-  ['after a log of another boot, the second of two exits waits a minute', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
+  [
+    'if the log of sent requests is from another boot of the machine, the second of two exits waits a minute',
+    [slot(1, 5, 6, 'earlier')],
+    [0, MINUTE],
+  ],
   [
     'after a log of another boot that ended with all request slots in use, exits wait for the end of these requests',
     [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')],

@@ -234,7 +234,7 @@ describe('keys', () => {
     expect(feed.state).toBe('waiting')
   })
 
-  test('after RATE_LIMIT_EXCEEDED the feed subscribes with a delay, which 60 s of being live reset', () => {
+  test('after RATE_LIMIT_EXCEEDED the feed subscribes with a delay until it has been live for 60 s', () => {
     const many = Array.from({ length: 250 }, (_, index) => `k${index}`)
     feed.want(many)
     feed.start(sink)
@@ -339,7 +339,7 @@ describe('reconnecting', () => {
     expect(new Set(waits).size).toBeGreaterThan(8)
   })
 
-  test('60 s of being live reset the delay before a new connection of the feed', () => {
+  test('after the feed has been live for 60 s, the delay before a new connection is short again', () => {
     feed.start(sink)
     for (let n = 0; n < 6; n++) {
       service.last.close()
