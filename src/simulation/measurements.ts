@@ -2,8 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** Calls `run` at a certain point of a recorded run, which lies between two of its rows. If that point has passed,
- *  returns false and does not call `run`. */
+/** Calls `run` at a certain point of a recorded run. The point lies between two rows. If it has passed, returns false
+ *  and does not call `run`. */
 export type Moment = (run: () => void) => boolean
 
 /** Amounts of a trade that really happened. `orderedLamports`: the ordered size of a buy, null for a sale. The trade
