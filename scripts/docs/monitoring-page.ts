@@ -71,8 +71,9 @@ curl -H "Authorization: Bearer $(cat metrics-token)" http://127.0.0.1:7420/metri
 - A request with a wrong token is refused (401, \`TOKEN_REQUIRED\`; after five wrong tokens in a minute 429, \`TOO_MANY\`)
   and logged. Wrong tokens never prevent scrapes with the right token. With the right token, two scrapes a second are
   answered in the long run, and up to 20 in a burst.
-- The rules of the desk for names, addresses, TLS and proxies apply ([desk.md](desk.md#from-another-machine)). For
-  Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with TLS.
+- The desk's rules for names, addresses, TLS and proxies apply to \`/metrics\` too
+  ([desk.md](desk.md#from-another-machine)). For Prometheus on another machine, use \`ssh -L\`, or \`desk.origin\` with
+  TLS.
 - The token has 32 characters or more. The desk's thread knows only its hash. To replace the token, change the file and
   restart.
 - No label contains a mint, a signature, an address or the number of an order.
