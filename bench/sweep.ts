@@ -90,8 +90,8 @@ async function orderFigures(folder: string, rows: number, runs: number): Promise
     set: index + 1,
     params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
   }))
-  // Of each eight neighbouring sets, only the middle one runs alone, because it has about the average number of orders
-  // of the eight.
+  // Of every eight neighbouring param sets, only the middle one is backtested alone, because its number of orders is
+  // about the average of the eight.
   const some = sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
   const what = `sweep: ${SETS} sets with orders, ${rows / 1e6} M rows`
   const found = await pairs(

@@ -370,7 +370,7 @@ const userIds = z.array(z.int().min(1)).min(1).max(20)
 /** A Telegram bot. Its token grants full access to the bot, so the token is a secret. */
 const telegram = z.strictObject({
   token: described(secretReference('the token'), {
-    about: "Where the bot's token is stored: `env:NAME`, or `file:PATH` with mode 0600.",
+    about: 'Where the token of the Telegram bot is stored: `env:NAME`, or `file:PATH` with mode 0600.',
   }),
   operators: key(
     userIds,

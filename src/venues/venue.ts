@@ -185,7 +185,7 @@ export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
 /** Reads requests to a builder and answers of a builder, without a connection. */
 export interface BuiltTransactions {
   readReply(body: Uint8Array, check: CheckBytes): BuiltReply
-  /** Parses the body of a trade request with `side` added to it. */
+  /** Parses the body of a trade request, to which `side` was added. */
   readRequest(text: string): ReadRequest
 }
 

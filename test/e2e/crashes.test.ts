@@ -117,7 +117,8 @@ function filledBy(journal: string): Set<string> {
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
-/** Returns whether the new process trades, and the earlier orders have ended, except those that wait for proof. */
+/** Returns whether the new process trades, and all orders of the earlier process have ended, except those that wait for
+ *  proof. */
 function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   const old = orders.slice(0, before.orders.length)
   return (

@@ -101,7 +101,7 @@ test('the Docker image uses the Node version of package.json, runs without root,
     'CMD ["node", "/opt/sluice/node_modules/sluice/bin/sluice.js", "status", "--json"]',
   )
   expect(JSON.parse(textOf('CMD') ?? '')).toEqual(['run', 'bots.yaml', '--json'])
-  // `npm run container` runs the RUN lines on the machine itself.
+  // `npm run container` runs the RUN lines of the Dockerfile on the machine itself.
   for (const { name, text } of stages.flatMap(({ steps }) => steps))
     if (name === 'RUN') expect(text).not.toMatch(/(^|\s)\//)
   expect(scripts.container).toBe('node test/e2e/container.main.ts')

@@ -69,7 +69,7 @@ describe.runIf(canPreload)('a system call fails or is slow while a process trade
     },
   )
 
-  // Write 400 fails while the process reserves space for exits, write 10,000 while it trades.
+  // The process makes write number 400 while it reserves space for exits, and number 10,000 while it trades.
   test.concurrent.for([400, 10_000])(
     'if every write from number %i on fails for lack of space, the process reports this, waits, and ends with 1 when it is stopped',
     async (after, { onTestFinished }) => {

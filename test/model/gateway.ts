@@ -34,7 +34,8 @@ export function memory(next: State): NonNullable<State['memory']> {
 }
 
 /**
- * Changes the state of an order and reports it. If the order ends, its attempt that is not durable yet is cancelled.
+ * Changes the state of an order and reports it. If the order ends and has an attempt that is not durable yet, this
+ * attempt is cancelled.
  */
 export function setOrder(next: State, order: number, to: OrderState): void {
   const row = next.journal.orders[order]!

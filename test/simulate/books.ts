@@ -70,7 +70,8 @@ export function roundingComplaints(
   return [
     ...refused
       .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
-      // A fork may have reversed the buy whose tokens the builder used to compute the share.
+      // The builder may have computed the share from the tokens of a buy that a fork has since reversed. The refusal
+      // with AMOUNT_OVER is then right.
       .filter(({ id, code }) => code !== 'AMOUNT_OVER' || !isForked(id))
       .map(({ id, code }) => `${id} is refused with ${code}, although its builder only rounds`),
     ...given.map((id) => `${id} ended because of its fee, although another fee could be tried`),

@@ -33,7 +33,7 @@ test(
     const batch = await simulateOn(1, { first: 1, end: SEEDS + 1, stride: 1 })
     expect(failures(batch)).toEqual([])
     expect(batch.seeds).toBe(SEEDS)
-    // Every kind of event must have occurred in the seeds.
+    // Every kind of event must have occurred in the run of at least one seed.
     const { kinds, figures } = batch
     expect(kinds.honest).toBeGreaterThan(SEEDS / 2)
     for (const [what, count] of Object.entries({ ...kinds, ...figures }))

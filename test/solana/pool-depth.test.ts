@@ -20,7 +20,8 @@ const near = (value: number, exact: bigint, unit: number): void => {
   expect(Math.abs(value - Number(exact) / unit)).toBeLessThanOrEqual((Number(exact) / unit) * 1e-6 + 3 / unit)
 }
 
-/** Random states of the curve before it completes: its SOL, and its tokens by the constant product. */
+/** Random states of the curve before it completes. The SOL is random, and the tokens follow from the constant
+ *  product. */
 const state = fc.bigInt({ min: LAUNCH_SOL, max: 114_900_000_000n }).map((sol) => ({
   sol,
   tokens: (LAUNCH_SOL * LAUNCH_TOKENS) / sol,

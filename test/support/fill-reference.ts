@@ -90,7 +90,7 @@ class Token {
   buys = 0
   sales = 0
   volume = 0
-  /** The time of the last print with a size, of the last pool reading, or of a launch. */
+  /** The time of the last sized print, pool reading or launch, whichever is latest. */
   lastSign = Number.NEGATIVE_INFINITY
   readonly impacts = new Map<string, Impact>()
 

@@ -118,7 +118,7 @@ export class GrowingTape {
     return found.kind === 'input' ? found.time : this.#timeOf(found.block, found.from)
   }
 
-  /** The feed's state that was last reported before a part; undefined if there was no report. */
+  /** The last report about the state of the feed before a part of the tape; undefined if there was none. */
   feedBefore(part: number): Input | undefined {
     const before = this.#parts.slice(0, part - this.#firstPart).findLast(isFeed)
     return (before ?? this.#droppedFeed)?.input

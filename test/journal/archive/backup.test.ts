@@ -36,7 +36,7 @@ test('a backup counts a changed or missing day as a finding, and never replaces 
   const changed = Buffer.from(bytes)
   changed[bytes.length - 50] = (changed[bytes.length - 50] as number) ^ 1
   writeFileSync(file, changed)
-  // The backup has a good copy of the day, so no row is lost.
+  // The earlier backup has an undamaged copy of the archived day, so no row is lost.
   expect(await backUpOnline(path, to, { replace: true })).toMatchObject({ state: { findings: 0 } })
   expect(readFileSync(copy)).toEqual(bytes)
   rmSync(copy)

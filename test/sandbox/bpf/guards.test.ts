@@ -184,7 +184,7 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     },
   )
 
-  // Index 0 is the trade. The guards have the next indexes.
+  // The instruction at index 0 is the trade. The guards follow it.
   test.each<[Attack, PoolTrade, bigint, string, number]>([
     ['take lamports', buy, 1n + SOL / 50n, 'lamports gone', 1],
     ['take lamports', sellPart, 100n * SOL, 'lamports gone', 1],
