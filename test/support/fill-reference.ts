@@ -90,7 +90,7 @@ class Token {
   buys = 0
   sales = 0
   volume = 0
-  /** The time of the last sized print, pool reading or launch, whichever is latest. */
+  /** The latest time of a sized print, a pool reading or a launch. */
   lastSign = Number.NEGATIVE_INFINITY
   readonly impacts = new Map<string, Impact>()
 
