@@ -79,7 +79,7 @@ test('only one process can lock a name; the file of the lock is named by a hash,
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
 
-test('a locked name counts as unused until a holder of the lock marks it as used', () => {
+test('the name of a lock counts as unused until a holder of the lock marks it as used', () => {
   const folder = dirname(journalPath())
   for (const isUnused of [true, true]) {
     const lock = lockName(folder, 'key', 'secret')

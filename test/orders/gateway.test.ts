@@ -153,7 +153,7 @@ test('a second open order of the same token and side fails an assertion', () => 
   expect(() => world.submit(anOrder({ mint: 'm' }))).toThrow('second open order')
 })
 
-test('an outcome after the end of an attempt fails an assertion', () => {
+test('if an attempt gets an outcome after its end, an assertion fails', () => {
   const world = run(anOrder(), [...FILL, [14_000, absent]])
   expect(() => world.settle()).toThrow('had an outcome after its end')
 })

@@ -165,7 +165,7 @@ describe('a loss', () => {
     },
   )
 
-  it('a position that cannot be sold no longer counts for the limits, and its sale is tried less and less often', () => {
+  it('after 20 failed sales, a position no longer counts as open or as exposure, and its sale is tried less and less often', () => {
     const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
     const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
