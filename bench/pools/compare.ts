@@ -12,8 +12,8 @@ import { isRefusedBuy, type RefusedBuys, refusedBuys } from './refused.ts'
 import { rosterConfig } from './roster.ts'
 import { writeTape } from './tape.ts'
 
-/** Profit of a bot on one market, lamports: as the backtest simulates it, and with the same fills in the exactly known
- *  pools. */
+/** Two profits of a bot on one market, lamports: the profit in the backtest, and the profit if each fill of the
+ *  backtest is executed again in pools whose reserves are exactly known. */
 export interface Comparison {
   readonly bot: string
   readonly place: EntryPlace

@@ -189,7 +189,8 @@ class TextColumn {
     }
   }
 
-  /** Adds a text that cannot be packed. `at`: index of its row among the rows that are being added. */
+  /** Adds a text that does not fit the packed form: hashes it separately, and writes zeros into `packed` in its place.
+   *  `at`: index of the text's row among the rows that are being added. */
   #unpacked(at: number, text: string, packed: Uint8Array): void {
     packed.fill(0, at * this.#width, (at + 1) * this.#width)
     this.#odd.update(`${this.#rows + at} ${JSON.stringify(text)}\n`)

@@ -197,8 +197,8 @@ export function progressLine(done: number, of: number, elapsedMs: number, unit: 
 }
 
 /**
- * Runs a task with a line of progress on stderr. The task calls `progress` with its number of rows. Returns the result
- * of the task.
+ * Runs a task with a line of progress on stderr. The task calls `progress` with the number of rows that it has handled,
+ * and with the number of all rows. Returns the result of the task.
  */
 export function withRowsProgress<T>(run: (progress: (rows: number, of: number) => void) => T): T {
   return withProgress(0, (line) => run((rows, of) => line.at(rows, of)))

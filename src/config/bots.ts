@@ -182,7 +182,7 @@ export interface LoneBotOptions extends Pick<BotInput, 'exits' | 'limits' | 'ord
   readonly paper?: NonNullable<FileInput['paper']>
 }
 
-/** Name of the bot in a test. */
+/** Name of the bot that runs in a strategy test with the test kit (src/testing). */
 export const LONE_BOT = 'bot'
 /** Addresses that are never used, because a single bot in a test opens no connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }

@@ -206,7 +206,9 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
     }
   } catch (error) {
     // An error other than `tooLarge` means that the client has disconnected or took too long.
-    throw error === tooLarge ? error : new Refusal(400, 'REQUEST_INVALID', 'the request ended before its body')
+    throw error === tooLarge
+      ? error
+      : new Refusal(400, 'REQUEST_INVALID', 'the request ended before its body was complete')
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))

@@ -137,7 +137,8 @@ export class EngineRun {
     return end
   }
 
-  /** Passes on a row as `#dispatch` does, and then records whether its token is quiet. */
+  /** Passes on a row as `#dispatch` does. Then marks the row's token as quiet (see `QuietTokens`) if its next trades
+   *  need to change only prices and bars. */
   #dispatchLoud(state: EngineState, block: Block, row: number, token: TokenId): void {
     this.#dispatch(state, block, row)
     if (this.#watch.at(token) === undefined && this.#router.isSeen(token)) state.quiet.add(token)

@@ -224,8 +224,9 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
  *  delayed one of them. */
 const REMEMBERED_MS = 60000
 
-/** The events of the last one to two minutes, by their deduplication key. A trade's signature identifies its
- *  transaction at any time. One transaction may contain several trades, so the amounts are part of the key. */
+/** The events of the last one to two minutes, by their deduplication key. The key of a trade contains its signature,
+ *  which no other transaction ever has, and its amounts, because one transaction may contain several trades. The key of
+ *  any other event also contains its timestamp and prices. */
 class EventsSeen {
   #newer = new Map<string, number>()
   #older = new Map<string, number>()

@@ -48,8 +48,8 @@ export const CLOSED = 7
 export const A_SELL = 2 ** 26
 export const A_GAP = 2 ** 52
 
-// The counts are separated by divisions by powers of two, because these are exact and several times as fast as
-// remainders.
+// One double contains the counts of buys and sells and the flag of a gap (see `COUNTS`). The functions below extract a
+// count by divisions by powers of two, because these are exact and several times as fast as remainders (`%`).
 
 export function buysIn(counts: number): number {
   return counts - Math.floor(counts / A_SELL) * A_SELL

@@ -9,7 +9,8 @@ const NEEDED = 3
 export class EventAge {
   /** The three smallest lags, ascending; ms. */
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)
-  /** The usual lag, ms; Infinity before three lags were learned. Only lags below it are learned. */
+  /** The usual lag (the third smallest), ms; Infinity before three lags were learned. A lag that is not below the usual
+   *  lag is not learned, because it is not one of the three smallest. */
   usualMs = Number.POSITIVE_INFINITY
 
   /** Learns the lags of the rows from `from` to `to` (exclusive). */

@@ -39,7 +39,8 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
   }
 }
 
-/** Id of the entry that marks the beginning of a log. Requests from before this entry may still count. */
+/** Id of the entry that marks the beginning of a log of request slots. Requests from before this entry are not in the
+ *  log, but may still count against the plan's limit. */
 const BEGINNING = 0
 
 /** Returns the entry that begins a new log. If the process restarts within a minute, this entry shows that requests

@@ -84,8 +84,8 @@ const QUESTIONS = {
 
 export type Dialect = { -readonly [Question in keyof typeof QUESTIONS]: (typeof QUESTIONS)[Question][number] }
 
-/** Dialect of a seed: one behaviour for each detail that the document leaves open. Seed 0 gives the first behaviour of
- *  each. Other seeds draw each behaviour from its own random stream. */
+/** Returns the dialect (variant of the protocol) of a seed: one behaviour for each detail that the document leaves
+ *  open. Seed 0 gives the first behaviour of each. Other seeds draw each behaviour from its own random stream. */
 export function dialectOf(seed: number): Dialect {
   const answers = Object.entries(QUESTIONS).map(([question, variants]) => {
     return [question, seed === 0 ? variants[0] : draws(seed, question).pick<string | number>(variants)]

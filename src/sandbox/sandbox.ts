@@ -31,7 +31,8 @@ export interface SandboxOptions {
   port?: number
   /** Random seed; default 1. */
   seed?: number
-  /** Seed of a dialect, or behaviours that replace those of dialect 0. Default 0. */
+  /** Dialect (variant of the service's protocol): a number is the seed of a dialect, and an object replaces some
+   *  behaviours of dialect 0. Default 0. */
   dialect?: number | Partial<Dialect>
   /** Speed of the market as a multiple of real time; default 1. The duration of a Solana slot does not depend on it. */
   speed?: number

@@ -130,10 +130,10 @@ interface Moment {
   readonly run: () => void
 }
 
-/** Compares real fills with the fills that the model predicts from the prices of the tape, at the same time and
- *  latency. The tape contains the print of the real fill, and the model adds the impact of this fill a second time.
- *  After a gap there is no price until the next print. Attempts that were under way during a gap are not compared,
- *  because their prices are unknown. */
+/** Compares each real fill with the fill that the model predicts from the prices of the tape, for an order at the same
+ *  time and with the same latency. The impact of the real fill counts twice in the prediction: the tape contains the
+ *  print of this fill, and the model adds the impact. After a gap of the tape, the price is unknown until the next
+ *  print. Attempts that were under way during a gap are not compared, because their prices are unknown. */
 export class FillComparison {
   /** For each compared fill, by how much the real fill was better than the predicted one, in percent of the predicted
    *  one. For a buy, the tokens are compared; for a sale, the SOL. A negative value means that the model is too

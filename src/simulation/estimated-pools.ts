@@ -34,11 +34,12 @@ const COUNT = 4
 const BUYS = 5
 const DEAR = 6
 const GRADUATED = 7
-/** Number of the token's prints when the feed was last interrupted. */
+/** Index of the number of prints that the token had when the feed was last interrupted. */
 const HEARD = 8
-/** Flag that is set if the launch of the token was seen. */
+/** Index of the flag that is set if the launch of the token was seen. */
 const LAUNCHED = 9
-/** Number of prints at the time when LOW and HIGH were computed, plus one; 0 if they must be computed. */
+/** Index of a counter: the number of the token's prints when LOW and HIGH were computed, plus one; 0 if they must be
+ *  computed. */
 const ESTIMATED = 10
 /** Quartiles of the last estimate of the pool's constant product. LOW is NaN if there were too few prints for an
  *  estimate. */

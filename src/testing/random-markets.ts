@@ -6,7 +6,7 @@ export interface RandomMarketsOptions extends StrategyTestOptions, Omit<RandomMa
   readonly seeds?: number | readonly number[]
 }
 
-/** Numbers of actions of a bot, each summed over all markets. */
+/** Result of a bot in several random markets. The numbers of rows, orders and fills are sums over all markets. */
 export interface MarketsResult {
   /** Number of markets. */
   readonly markets: number

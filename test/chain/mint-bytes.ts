@@ -10,7 +10,7 @@ export interface MintShape {
 /** Returns the bytes of a mint of Token, or of Token-2022 if it has extensions. */
 export function mintBytes({ mintAuthority = false, freezeAuthority = false, extensions }: MintShape = {}): Buffer {
   const base = Buffer.alloc(82)
-  // The bytes after the flag of an authority that is not set are ignored, so they contain other values here.
+  // If an authority is not set, Sluice must ignore the 32 bytes after its flag. They are therefore not zero here.
   base.fill(7, 4, 36).fill(7, 50, 82)
   base.writeUInt32LE(mintAuthority ? 1 : 0, 0)
   base.writeBigUInt64LE(10n ** 15n, 36)

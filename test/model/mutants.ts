@@ -185,12 +185,12 @@ const LIST = {
     in: buyTwice({ orders: ['partial exit'] }),
   },
   buyWhileExitOpen: {
-    says: 'The buy lane stays open during a full exit.',
+    says: 'Buys of a token are still accepted during a full exit of it.',
     breaks: 'a buy was accepted while a full exit was open',
     in: exitThenBuy(),
   },
   buyAfterFirstExitFill: {
-    says: 'The first fill of a full exit opens the buy lane while another attempt of the exit may still land.',
+    says: 'After the first fill of a full exit, buys of the token are accepted again, although another attempt of the exit may still land.',
     breaks: 'a buy was accepted while a full exit was open',
     in: exitThenBuy({ attempts: [2, 1] }),
   },

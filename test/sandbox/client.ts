@@ -7,7 +7,7 @@ import { StillMarket } from './still-market.ts'
 const SLOT_MS = 400
 
 /** The body of an answer. Its type is `any`, because its shape depends on the variant of the protocol (dialect). */
-// biome-ignore lint/suspicious/noExplicitAny: the shape depends on the dialect
+// biome-ignore lint/suspicious/noExplicitAny: its shape depends on the dialect (variant of the protocol)
 export type Answered = any
 
 export interface Reply {

@@ -7,8 +7,8 @@ const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra
  *  block, at this distance from the requested row, as a share of the block's length. */
 export type Veil = 'nothing' | number
 
-/** A copy of rows of a block that shows one row after the other. Code that reads beyond the current row finds no row,
- *  or another row of the block. */
+/** A copy of some rows of a block, in which code can read the rows only up to the current one. In place of a later row,
+ *  it finds no row, or the values of another row of the block (see `Veil`). */
 export class VeiledBlock implements Block {
   readonly length: number
   readonly mints: readonly string[]

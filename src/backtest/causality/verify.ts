@@ -35,7 +35,8 @@ export interface Divergence {
   /** `memory`: a second run with the same modules decided differently. `future`: a run without the later rows decided
    *  differently. */
   readonly cause: 'memory' | 'future'
-  /** Number of rows before the difference, or before the end of the cut tape. */
+  /** If a run with a cut tape revealed the difference: number of rows of the cut tape. Otherwise: number of rows before
+   *  the difference. */
   readonly cut: number
   /** The record entry at this index in the run over the whole tape; null if that run has no such entry. */
   readonly whole: Entry | null
@@ -177,7 +178,8 @@ function first<T>(from: readonly T[], find: (one: T) => Found | null): Found | n
   return null
 }
 
-/** Expected number of rows in all runs with a cut tape together. The lengths of the cut tapes are random. */
+/** Estimates the total number of rows of all cut tapes, for the progress of the check, before their random lengths are
+ *  drawn. `rows`: number of rows of the whole tape. */
 function usualCutRows(rows: number): number {
   const early = Math.min(rows, CUT_ROWS) / 2
   return rows <= CUT_ROWS ? CUTS * early : (CUTS - LATE_CUTS) * early + (LATE_CUTS * (rows + CUT_ROWS)) / 2

@@ -148,7 +148,8 @@ function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefin
 }
 
 function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
-  if (further === undefined) return [['other costs, sizes and random entries', 'not run (add --runs 100)']]
+  if (further === undefined)
+    return [['further runs: higher fees and latency, no delay, no limits, random entries', 'not run (add --runs 100)']]
   const { stress, freed, random } = further
   const rows = [
     ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency x ${factor}`, sol(netSol)]),

@@ -190,7 +190,8 @@ function recordsIn(sample: Sample): number {
   return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
 }
 
-/** A writable account that an opaque program could empty with the wallet's signature. */
+/** A writable account that an opaque program (one whose instructions Sluice cannot decode) could empty with the
+ *  wallet's signature. */
 export interface Handed {
   readonly address: string
   readonly samples: number
@@ -208,8 +209,8 @@ function handedOf(samples: readonly Sample[]): Handed[] {
   }))
 }
 
-/** Returns the accounts that an opaque program could empty, by address. The value is true if the account names the
- *  wallet. */
+/** Returns the writable accounts that an opaque program (one whose instructions Sluice cannot decode) could empty, by
+ *  address. The value is true if the data of the account contain the wallet's address. */
 function exposuresOf(sample: Sample): ReadonlyMap<string, boolean> {
   const { asked, simulated, transaction } = sample
   const states = new Map(simulated?.changes.map(({ address, before }) => [address, before]))

@@ -101,9 +101,9 @@ export class Executions {
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  /** Returns the attempt to which an execution is assigned if `one` may have made it: `one` itself, or a stand-in
-   *  attempt of the same order if several attempts may have made it. Returns undefined if the execution belongs to
-   *  another attempt. */
+  /** Returns the attempt to which an execution is assigned if `one` may have made it: `one` itself, or a stand-in (an
+   *  attempt of the same order that sends no request) if several attempts may have made it. Returns undefined if the
+   *  execution belongs to another attempt. */
   #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
@@ -167,8 +167,8 @@ export class Executions {
     if (fill.final) this.#release(one, fill)
   }
 
-  /** Ends the stand-in attempt of the same order if this execution was first booked to it. That happens if several
-   *  attempts might have made the execution. */
+  /** Ends the stand-in to which this execution of the same order was booked first. A stand-in is an attempt that sends
+   *  no request. An execution is booked to it if any of several attempts may have made the execution. */
   #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId

@@ -174,8 +174,9 @@ export class LiveWallet {
     this.resolver.restore(past.watches)
   }
 
-  /** Starts the audit and the search. Call it after all attempts of earlier processes were resumed, because from the
-   *  next turn of the event loop on, transactions are assigned to them. */
+  /** Starts the audit of the wallet and the search for its transactions. Call it after all attempts of earlier
+   *  processes were resumed, because the search begins at the next turn of the event loop, and then assigns
+   *  transactions to these attempts. */
   start(): void {
     this.#head.look()
     this.#audit.wake()

@@ -195,7 +195,7 @@ function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }
   return [
     `Calibrated with ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} with a known outcome:`,
     `  latency ${latency}; never landed: ${percent(landingFailurePercent)}, which the model takes as ${lossFactor.toFixed(2)} times the share in a quiet market at the default fee; automatic priority fee ${auto}; venue fee ${percent(venueFeePercent)}; service fee ${percent(serviceFeePercent)}`,
-    `  ${counted(compared, 'real fill')} compared with the prediction of the model${unheard === 0 ? '' : ` (${unheard} more were in gaps of the tape)`}: median fill ${percent(errors.medianErrorPercent)} better than predicted, 10th to 90th percentile ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted: ${percent(errors.flatteredPercent)}`,
+    `  ${counted(compared, 'real fill')} compared with the prediction of the model${unheard === 0 ? '' : ` (${unheard} more were in gaps of the tape)`}: median fill ${percent(errors.medianErrorPercent)} better than predicted, 10th to 90th percentile ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; share of real fills that were worse than predicted: ${percent(errors.flatteredPercent)}`,
   ]
 }
 

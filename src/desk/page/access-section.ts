@@ -33,7 +33,7 @@ export function Access({ shown, me }: { shown: Shown; me: Me | null }): Componen
         pairs: [
           ['Configuration', printable(view.title)],
           ['Started', timeText(view.startedAt, shown.now)],
-          ['First start of the journal', timeText(view.beganAt, shown.now)],
+          ['First start that the journal records', timeText(view.beganAt, shown.now)],
           ['Journal', h('code', {}, printable(view.journal.path))],
           ['Size', bytesText(view.journal.bytes)],
           ['Last row', countText(view.seq)],

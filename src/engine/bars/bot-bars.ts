@@ -134,8 +134,8 @@ interface ListenerParts {
   readonly bars: Bars
   readonly host: BarHost
   readonly conditions: BotConditions | undefined
-  /** The bot's series of other widths whose indicators the conditions read. Their bars must be counted before a
-   *  condition is tested. */
+  /** The bot's bars of widths other than that of `bars`, if the conditions read indicators over them. Before a
+   *  condition is tested, these indicators must be updated with all closed bars. */
   readonly counted: readonly BotSeries[]
   /** Whether testing a condition may run code of the strategy, because the strategy defines an indicator itself. */
   readonly runsOwnCode: boolean

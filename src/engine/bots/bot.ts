@@ -308,11 +308,11 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 /** A request usually uses up 1 of a bot's allowance of requests. These requests use up more, because they write more to
  *  the journal or delay other bots more. */
 export const COST = {
-  /** Cost of a timer that fires. It writes a row to the journal and runs a handler. */
+  /** Cost of a timer that fires, because it writes a row to the journal and runs a handler. */
   firing: 5,
-  /** Cost of setting exits. The journal records the position with all its exits. */
+  /** Cost of setting exits, because the journal records the position with all its exits. */
   setExits: 5,
-  /** Cost of a conditional order. The journal records the whole order. */
+  /** Cost of placing a conditional order, because the journal records the whole order. */
   conditional: 4,
 } as const
 

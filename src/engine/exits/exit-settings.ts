@@ -28,7 +28,7 @@ export interface ExitRules {
   readonly maxHoldSeconds?: number
   /** Seconds, at least 1. Sells all after this time without a trade of the token, while the feed is live. */
   readonly idleSeconds?: number
-  /** Policy for a position without a price, because its token is not traded or the feed is stale or down. */
+  /** Action for a position that has no current price, because its token is not traded or the feed is stale or down. */
   readonly whenStale?: WhenStale
   /** Number of prints above a minimum size from which the price of the exits is computed. With 5 to 21, the price is
    *  the median of these prints. With 81, the default, it is the mean of their middle half; docs/exits.md describes
@@ -48,9 +48,9 @@ export type ExitWindow = (typeof EXIT_WINDOWS)[number]
 export interface RecordedExitPrice {
   readonly rule: 'filtered'
   readonly windowPrints: ExitWindow
-  /** Present if positions are valued at the lower of the robust price and the exit price, and keep the sums and
-   *  the best and worst profit of their round trips. Absent in older journals, which valued positions at the robust
-   *  price. */
+  /** `true` if the value of a position is computed from the lower of the robust price and the exit price, and if the
+   *  sums of its fills and its best and worst profit are recorded. Absent in older journals, which valued positions at
+   *  the robust price and recorded neither. */
   readonly marks?: true
 }
 
@@ -78,11 +78,11 @@ export interface TakeProfitStep {
 /** hold: wait for a price. poll: read the token's pool over RPC and use its price. flatten: sell all. */
 export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
 
-/** Policy for a position without a price. */
+/** Action of the exits for a position whose token has no current price, and the time after which it is taken. */
 export interface WhenStale {
   /** `hold`: wait for a price. `poll`: read the token's pool over RPC and use its price. `flatten`: sell all. */
   readonly policy: (typeof STALE_POLICIES)[number]
-  /** Seconds without a price after which the policy applies; at least 1. */
+  /** Seconds without a price after which this action is taken; at least 1. */
   readonly afterSeconds: number
 }
 

@@ -42,8 +42,8 @@ SELECT first_seq, segment, ended, "from", ("from" - ended) / 1000.0, '[]', 'rest
 FROM (SELECT first_seq, segment, "from", lag("to") OVER (ORDER BY first_seq) AS ended FROM stretches) WHERE ended IS NOT NULL;
 `
 
-/** SQL of the time of the last market row of a stretch in one table of blocks; 0 if the table has no row of the
- *  stretch. The query has the alias `p` for the stretch. */
+/** SQL of the time of the last market row that one table of blocks has of a stretch (the part of the tape that one
+ *  process recorded); 0 if the table has no row of the stretch. The query has the alias `p` for the stretch. */
 const lastTimeIn = (
   table: string,
 ): string => `coalesce((SELECT iif(b.segment = p.segment, b.last_time, 0) FROM ${table} b WHERE b.last_seq <= p.last_seq
@@ -51,13 +51,15 @@ const lastTimeIn = (
 
 export const STRETCHES_AND_GAPS = `DROP VIEW gaps; ${stretches('block', lastTimeIn('block'))} ${GAPS}`
 
-/** The views of stretches and gaps, over the blocks of the journal and of its archived days. The SQL searches each of
- *  the two tables by its key, because SQLite would scan the view `blocks` once for each stretch. */
+/** SQL that creates the views `stretches` (the parts of the tape that one process each recorded) and `gaps`, over the
+ *  blocks of the journal (table `block`) and of its archived days (table `archived_block`). The SQL searches each of
+ *  these tables by its key, because SQLite would scan their union, the view `blocks`, once for each stretch. */
 export const STRETCHES_OF_ALL_BLOCKS = `DROP VIEW gaps; DROP VIEW stretches;
 ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)} ${GAPS}`
 
-/** SQL of the time up to which the last stretch contains market data. This is the end of the stretch or, if the feed
- *  was interrupted at that time, the start of the interruption. A market row also ends an interruption. */
+/** SQL of the time up to which the last stretch (the part of the tape that the last process recorded) contains market
+ *  data. This is the end of the stretch or, if the feed was interrupted at its end, the start of the interruption. A
+ *  market row also ends an interruption. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
   UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))

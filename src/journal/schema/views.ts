@@ -14,7 +14,8 @@ function byteOf(blob: string, place: string): string {
   return `(instr(${ALL_BYTES}, substr(${blob}, ${place}, 1)) - 1)`
 }
 
-/** Returns the SQL of a little-endian integer of `bytes` bytes. Eight bytes are the bits of a double. */
+/** Returns the SQL that reads one entry of a blob of little-endian integers as an integer. `at`: index of the entry.
+ *  `bytes`: length of an entry. An entry of eight bytes may contain the bits of a double; see `doubleOf`. */
 function integerOf(blob: string, at: string, bytes: number): string {
   const parts = Array.from(
     { length: bytes },

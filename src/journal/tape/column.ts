@@ -9,9 +9,9 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-/** Encodes doubles bit by bit, so that a NaN keeps its payload and a zero its sign. A column with one value becomes a
- *  single entry. If `maxEntries` is above 1, a column with few values becomes a dictionary if that is
- *  smaller. */
+/** Encodes doubles bit by bit, so that a NaN keeps its payload and a zero its sign. If all values of a column are
+ *  equal, it becomes a single entry. If `maxEntries` is above 1, a column with few different values becomes a
+ *  dictionary if that is smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }
@@ -29,8 +29,8 @@ function isConstant(words: Uint32Array): boolean {
 const HASH_SLOTS = 1024
 const hashSlots = new Int16Array(HASH_SLOTS)
 
-/** Encodes a column as a dictionary of at most 256 entries. Returns undefined if there are more than 256 values, or if
- *  this saves no space. */
+/** Encodes a column as a dictionary of at most 256 entries. Returns undefined if the column has more different values,
+ *  or if a dictionary saves no space. */
 function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefined {
   const rows = words.length / 2
   const index = new Uint8Array(rows)

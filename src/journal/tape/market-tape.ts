@@ -100,8 +100,8 @@ export class MarketTape {
     this.rows = rowsOf(db)
   }
 
-  /** Yields the items of all or of some stretches, in order, block by block. `mints` numbers the tokens. `span`: blocks
-   *  without a row in this range of time are not read. */
+  /** Yields the items of all or of some recordings (stretches), in order, block by block. `mints` numbers the tokens.
+   *  `span`: blocks without a row in this range of time are not read. */
   *items(mints: Mints, stretches = this.stretches, span?: Span): Generator<MarketItem, void, undefined> {
     const range = span && this.#rangeOf(span)
     for (const stretch of stretches) {
@@ -154,9 +154,9 @@ export class MarketTape {
     for (; next.done !== true; next = news.next()) yield next.value
   }
 
-  /** Yields the feed events of a stretch, and the answers of sources. If the beginning of the stretch was dropped, the
-   *  first event is the state of the feed at the first remaining row. For the first stretch of the tape, the last data
-   *  that each source delivered before the stretch follows. */
+  /** Yields the feed events of a recording (stretch), and the answers of sources. If the beginning of the recording was
+   *  dropped, the first event is the state of the feed at the first remaining row. For the first recording on the tape,
+   *  the last data that each source delivered before the recording follows. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const rows = new RowReader()
     const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))

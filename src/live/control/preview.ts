@@ -73,7 +73,7 @@ function haltText({ openOrders }: View, bots: readonly BotSettings[], of: OneWal
 }
 
 function resumePreview({ bots, model, now }: PreviewParts, of: OneWallet): Preview {
-  const text = `Bots${ofWallet(of)} may buy again: ${bots.map(({ name }) => name).join(', ')}. The drawdown is measured from the present result, and pauses after losses end.`
+  const text = `Bots${ofWallet(of)} may buy again: ${bots.map(({ name }) => name).join(', ')}. From now on, their drawdown is measured from the present result. If losses have paused their entries, these pauses end now.`
   const lasting = model.stops.of(bots, now()).filter(outlastsResume)
   if (lasting.length === 0) return { text }
   const reasons = lasting.map((stop) => `${stop.code} (${stop.bots.join(', ')})`).join(', ')

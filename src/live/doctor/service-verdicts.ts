@@ -257,7 +257,11 @@ export function recordVerdict(record: RecordFinding): Check {
   if (shape.length === 0)
     return warn(name, '200, but not a JSON object', 'trading does not need this endpoint; ask the service why it fails')
   if (stranger !== '')
-    return fail(name, `the answer names another wallet: ${stranger}`, 'set wallet.publicKey to the wallet of this key')
+    return fail(
+      name,
+      `the answer names another wallet: ${stranger}`,
+      'set wallet.publicKey to the wallet that belongs to the API key',
+    )
   const changes = before === undefined ? [] : driftOf(before, shape)
   const found = `${counted(shape.length, 'field')}${knows.length > 0 ? `; ${knows.join(', ')}` : ''}`
   if (changes.length > 0)

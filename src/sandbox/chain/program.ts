@@ -64,8 +64,8 @@ export const transferProgram: Program<TransferData> = {
 export type TokenPrograms = (mint: string) => 'token' | 'token2022'
 const KEY = 'tokenProgram'
 
-/** Token programs of the mints, according to the dialect. A chain keeps the choice of its first start, so that held
- *  tokens can be sold. */
+/** Returns the token programs of the mints. The dialect (variant of the service's protocol) chooses them at the first
+ *  start of a chain. Later starts keep this choice, so that held tokens can be sold. */
 export function tokenPrograms(dialect: Dialect, records: Records): TokenPrograms {
   const chosen = records.read<Dialect['tokenProgram']>('chain').get(KEY) ?? dialect.tokenProgram
   records.write([{ kind: 'chain', key: KEY, body: chosen }])

@@ -89,8 +89,8 @@ class RuntimeMachine implements Machine {
     const { native, programs, records, venue } = options
     this.#options = options
     const vm = new native.LiteSvm()
-    // The chain itself checks signatures, blockhashes and repeated transactions, because the runtime remembers only one
-    // blockhash and 32 transactions.
+    // Turns off the runtime's checks of signatures, blockhashes and repeated transactions, because the runtime
+    // remembers only one blockhash and 32 transactions. The sandbox's own code makes these checks.
     vm.setSigverify(false)
     vm.setBlockhashCheck(false)
     vm.setTransactionHistory(0n)

@@ -32,7 +32,7 @@ export interface DraftParts {
   number: number
 }
 
-/** Draft of an honest transaction for a trade, in the form that the dialect defines. */
+/** Draft of an honest transaction for a trade, in the form that the dialect (variant of the protocol) defines. */
 export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Draft {
   const { dialect, tokenPrograms, curve, table, coSigner, blockhash, number } = parts
   const { wallet, mint, side, exact, tokens, opens, closes, priorityFeeSol, serviceFeeBps } = trade

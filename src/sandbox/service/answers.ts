@@ -20,8 +20,8 @@ export type ApiCode =
   | 'NOT_FOUND'
   | 'NOT_IMPLEMENTED'
 
-/** HTTP statuses by code: [in most dialects, in dialects with specific statuses]. The document defines 401, 429, and
- *  400 for invalid parameters. */
+/** HTTP statuses by error code: [in most dialects (variants of the protocol), in dialects with specific statuses]. The
+ *  service's document defines 401, 429, and 400 for invalid parameters. */
 const STATUS: Record<ApiCode, readonly [number, number]> = {
   INSUFFICIENT_BALANCE: [400, 402],
   INVALID_MINT: [400, 404],
@@ -33,7 +33,8 @@ const STATUS: Record<ApiCode, readonly [number, number]> = {
   NOT_IMPLEMENTED: [501, 501],
 }
 const TRADE_CODES: readonly ApiCode[] = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED']
-/** Codes that are documented for REST. Whether an answer contains a code other than these depends on the dialect. */
+/** Error codes that are documented for REST. The dialect (variant of the protocol) defines whether answers with other
+ *  errors contain a code. */
 const LISTED: readonly ApiCode[] = [...TRADE_CODES, 'RATE_LIMIT']
 
 export interface Holding {
@@ -41,7 +42,7 @@ export interface Holding {
   amount: bigint
 }
 
-/** Formats the answers of the REST interface in a dialect. */
+/** Formats the answers of the REST interface in a dialect (variant of the protocol). */
 export class Answers {
   readonly #dialect: Dialect
 

@@ -17,7 +17,7 @@ export interface BuilderOptions extends PricingOptions {
   answers: Answers
   faults: Faults
   records: Records
-  /** Key of the service; in some dialects the service signs too. */
+  /** Key of the service. In some dialects (variants of the protocol), the service also signs transactions. */
   coSigner: Secret
   ambush: Ambush
   table: Table
@@ -93,8 +93,8 @@ export interface Built {
   lastValidBlockHeight: number
 }
 
-/** Creates the answer of an endpoint that builds transactions. The document shows no such answer; each dialect uses a
- *  different plausible one. */
+/** Creates the answer of an endpoint that builds transactions. The service's document shows no such answer, so the
+ *  dialects (variants of the protocol) use different plausible ones. */
 function builtAnswer({ bytes, lastValidBlockHeight }: Built, dialect: Dialect): Answer {
   const { builtEncoding, builtShape, builtHeight } = dialect
   if (builtShape === 'raw') return { status: 200, body: bytes, headers: { 'content-type': 'application/octet-stream' } }

@@ -4,7 +4,7 @@ import { type LaunchEvent, type MarketEvent, type PriceEvent, SOL_USD, type Trad
 
 const UNANNOUNCED_TYPE_SHARE = 0.01
 
-/** Formats market events as the service's messages, in the units of a dialect. */
+/** Formats market events as the service's messages, in the units of a dialect (variant of the protocol). */
 export class Frames {
   readonly #dialect: Dialect
   readonly #draws: Draws

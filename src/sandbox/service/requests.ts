@@ -12,7 +12,8 @@ export interface BuyRequest {
 export interface SellRequest {
   publicKey: string
   mint: string
-  /** Amount to sell: a number in the dialect's unit, or a percentage of the balance. */
+  /** Amount to sell: a percentage of the balance, or a number of whole tokens or base units. The dialect (variant of
+   *  the protocol) defines the unit of the number. */
   amount: { number: number } | { percent: number }
   slippagePercent: number
   priorityFeeSol: number | undefined

@@ -66,7 +66,7 @@ export class VersionHost {
     this.#say({ kind: 'follow', news: this.#newsOf(tape, until) })
   }
 
-  /** Results of the run up to the last part that was sent. */
+  /** Returns the results of the run after all parts of the tape that `run` and `follow` have sent to the thread. */
   async report(): Promise<VersionReport> {
     this.#say({ kind: 'report' })
     const answer = await this.#next(['report'])

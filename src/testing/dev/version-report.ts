@@ -19,7 +19,7 @@ export interface VersionReport {
   readonly refused: number
   /** Open positions. */
   readonly positions: number
-  /** Change of the wallets plus the liquidation value of the open positions, SOL. */
+  /** Change of the wallets' balances in the run, plus the liquidation value of the open positions, SOL. */
   readonly netSol: number
   readonly events: readonly VersionEvent[]
   /** Place and reason if a strategy threw or was stopped; '' otherwise. */

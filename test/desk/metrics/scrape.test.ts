@@ -21,8 +21,8 @@ const scrape = (asked: Asked = {}): Promise<Answer> =>
   rig.ask({ path: '/metrics', ...asked, headers: { authorization, ...asked.headers } })
 
 /**
- * Returns the values of a view that an operator needs, by their series. The paths are written out again here, because
- * this test checks the catalogue.
+ * Returns the values that an operator needs from a view, by the name of their metric. The function does not use the
+ * catalogue of metrics to find a value in the view, because this test checks the catalogue.
  */
 function expectedOf(view: View): Record<string, number> {
   const [bot, wallet, fills] = [view.bots[0], view.wallets[0], view.totals.fills[0]] as const

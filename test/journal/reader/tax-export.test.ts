@@ -59,7 +59,8 @@ test('the tax export uses first in, first out, has one line per lot with exact a
     [
       '2026-01-02T03:01:00Z 2026-01-02T03:03:00Z 10 3 1 0.000005 1.999995',
       '2026-01-02T03:02:00Z 2026-01-02T03:03:00Z 5 1.5 1.5 0.0000025 -0.0000025',
-      // A third party took the two oldest of the 9 tokens. 3 tokens of the second buy and the 4 adopted tokens remain.
+      // 5 tokens of the second buy and 4 adopted tokens were left. A third party took the 2 oldest, so the sale of 10
+      // tokens uses up 3 of the second buy, the 4 adopted ones, and 3 of unknown cost.
       '2026-01-02T03:02:00Z 2026-01-02T03:07:00Z 3 0.6 0.9 0.0000018 -0.3000018',
       '2026-01-02T03:04:00Z 2026-01-02T03:07:00Z 4 0.8 2 0.0000012 -1.2000012',
       ' 2026-01-02T03:07:00Z 3 0.6 0 0.0000009 0.5999991',

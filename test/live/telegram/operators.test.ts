@@ -262,7 +262,7 @@ test('if the answer to a press or a question fails, this is logged, and later me
   await rig.pass(2_000)
   for (const text of ['/why o12', '/pnl']) rig.api.write(OPERATOR, text)
   await rig.pass(5_000)
-  expect(rig.lines.filter((line) => line.includes('failed'))).toHaveLength(2)
+  expect(rig.lines.filter((line) => line.includes('could not be answered'))).toHaveLength(2)
   expect(rig.shownTo(OPERATOR)).toEqual(['/why: the question failed; the log contains the reason', expect.any(String)])
 })
 

@@ -113,8 +113,8 @@ class Client {
   }
 
   /**
-   * Sends an order once and returns its first outcome. The order expires so soon that it is never retried. If a busy
-   * machine lets it expire before its first request, the same is done with another order.
+   * Sends an order once and returns its first outcome. The order expires so soon that it is never retried. On a busy
+   * machine, it may expire before its first request. This function then sends another order in the same way.
    */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     for (;;) {

@@ -293,7 +293,7 @@ describe('staying connected', () => {
     expect(statuses().at(-1)).toBe('down')
   })
 
-  test('for the feed, a late timer counts as one second, so that messages waiting in the socket are read first', () => {
+  test('the feed counts a late timer tick as one second of silence, so that messages waiting in the socket are read first', () => {
     goLive('trades')
     // Simulates a suspended machine: the clock jumps by two minutes, and only one of the missed timer ticks runs.
     const before = clock.now()
