@@ -20,7 +20,7 @@ test('a trading process archives the closed days of its journal without a comman
     return days.every(({ whole }) => whole === 1) && days.reduce((sum, day) => sum + day.rows, 0) === rows
   })
   await until('the log line about the archive', () =>
-    stage.log.some((line) => /tape: \d closed days? archived/.test(line)),
+    stage.log.some((line) => /tape: market data of \d closed days? archived/.test(line)),
   )
   await tell(running.handle, stage, 'sell')
   await orderIn(stage, 'o2', ({ state }) => state === 'filled')
