@@ -4,6 +4,7 @@ import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { deskFrom } from '../src/config/defaults.ts'
 import { Desk } from '../src/desk/host.ts'
 import { DecisionTime } from '../src/live/decision-time.ts'
@@ -19,6 +20,9 @@ import { type ExitParts, exitTimes } from './exit.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 import { stampNow } from './frames.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
+
+// As `bin/sluice.js` does for `run`.
+setFlagsFromString('--semi-space-growth-factor=1')
 
 const PAIRS = 20
 const READING = 10

@@ -160,6 +160,8 @@ test('a change reaches 8 clients at a time, with pauses in between, and each cli
   }
   await received()
   source.change('second')
+  expect(await received()).toEqual([0, 0])
+  vi.advanceTimersByTime(1)
   expect(await received()).toEqual([8, 0])
   source.change('third')
   const [gone] = browsers.splice(19) as [Browser]

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { tokenHash } from '../../../src/desk/access/scrapers.ts'
 import type { View } from '../../../src/runtime/view/view.ts'
 import { type Answer, type Asked, DeskRig } from '../../support/desk-rig.ts'
@@ -87,7 +87,12 @@ describe('a scrape', () => {
       { bots: { dips: changed }, set: { rows: 11, orders: 3, feed: 'stale', feedLagMs: 7_000 } },
     ]) {
       if (change !== undefined) rig.desk.take({ kind: 'change', change: { id: '1-2', from: '1-1', ...change } })
-      const view = JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body) as View
+      // The desk applies a change a moment after it arrived.
+      const view = await vi.waitFor(async () => {
+        const shown = JSON.parse((await rig.ask({ path: '/api/view', headers: { cookie } })).body) as View
+        expect(shown.id).toBe(change === undefined ? '1-1' : '1-2')
+        return shown
+      })
       const { status, headers, body } = await scrape()
       expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
       const series = seriesIn(body)
