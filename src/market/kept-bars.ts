@@ -120,7 +120,8 @@ export class KeptBars {
     const count = words[line + COUNT] as number
     if (count - (words[line + FIRST] as number) >= keep) words[line + FIRST] = (words[line + FIRST] as number) + 1
     const inChunk = count & (this.#chunkBars - 1)
-    if (inChunk === 0) this.#addChunk(line)
+    if (keep === 1 && count > 0) words[line + OLDEST_FIRST] = count
+    else if (inChunk === 0) this.#addChunk(line)
     words[line + COUNT] = count + 1
     const place = (words[line + NEWEST] as number) * this.#chunkDoubles + inChunk * BAR_DOUBLES
     const to = this.#memory[place >>> this.#slabBits] as Float64Array

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
-import { conditionParams as params } from '../support/condition-draws.ts'
+import { conditionParams as params, sharedParams } from '../support/condition-draws.ts'
 import teller from '../support/condition-teller.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
@@ -19,12 +19,13 @@ import {
   T0,
   tellerConfig,
   textsOf,
+  toldByBot,
 } from '../support/teller-runs.ts'
 
 const RUNS = runs(2)
 
 const seed = fc.integer({ min: 1, max: 1e6 })
-const configOf = (given: object) => tellerConfig(teller.name, given)
+const configOf = (...given: readonly object[]) => tellerConfig(teller.name, ...given)
 
 test('a condition in `when` is true at the same bars as a hand-written test in onBar, in a live run, its replay and its backtest', async () => {
   await fc.assert(
@@ -105,4 +106,24 @@ test('a bot with conditions makes the same decisions with and without a handler 
     { numRuns: RUNS },
   )
   expect(orders).toBeGreaterThan(0)
+})
+
+test('bots that share bars, indicators and conditions see the same as each of them alone, also after one of them has ended', async () => {
+  let ended = 0
+  await fc.assert(
+    fc.asyncProperty(sharedParams, fc.integer({ min: 1, max: 60 }), seed, async (drawn, throwsAt, seedOfIt) => {
+      const path = journalPath()
+      const [first, ...others] = drawn as [object, ...object[]]
+      const given = [{ ...first, throwsAt }, ...others]
+      const items = interrupted(marketOf(seedOfIt, 300), seededRandom(seedOfIt))
+      await simulateRun(path, { time: T0, items, config: await configOf(given[0] as object), durable: false })
+      const together = [...toldByBot(path, await configOf(...given)).values()]
+      for (const [index, params] of given.entries())
+        expect(together[index]).toEqual([...toldByBot(path, await configOf(params)).values()][0])
+      if (together[0]?.some((text) => text.includes('STRATEGY_THREW'))) ended++
+      expect(Math.min(...together.map(({ length }) => length))).toBeGreaterThan(0)
+    }),
+    { numRuns: 2 * RUNS },
+  )
+  expect(ended).toBeGreaterThan(0)
 })

@@ -8,9 +8,9 @@ const kept = fc.oneof(
 
 /**
  * Returns random conditions on bars of these widths. Operands that are compared have the same unit, so that many
- * conditions are true at some bars.
+ * conditions are true at some bars. `hasOwnCode`: whether they may read an indicator that the strategy defines itself.
  */
-function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
+function conditionsOver(widths: readonly string[], hasOwnCode: boolean): fc.Arbitrary<Tree> {
   const width = fc.constantFrom(...widths)
   const price = fc.oneof(
     fc.tuple(fc.constant('figure'), width, fc.constantFrom('open', 'high', 'low', 'close')),
@@ -24,7 +24,7 @@ function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
     .map(([of, field]) => ['value', `macd ${of}`, field] as const)
   const count = fc.oneof(
     fc.integer({ min: 0, max: 3 }),
-    width.map((of) => ['value', `rising ${of}`, ''] as const),
+    width.map((of) => ['value', `${hasOwnCode ? 'rising' : 'volume'} ${of}`, ''] as const),
     fc.tuple(fc.constant('figure'), width, fc.constantFrom('trades', 'buys', 'sells', 'volumeSol')),
     width.map((of) => ['value', `volume ${of}`, ''] as const),
     fc.tuple(fc.constant('over'), price, price),
@@ -55,23 +55,35 @@ function conditionsOver(widths: readonly string[]): fc.Arbitrary<Tree> {
 /** Returns whether a tree reads a figure or an indicator of a bar. */
 const reads = (tree: Tree): boolean => /figure|value/.test(JSON.stringify(tree))
 
+const widthsDrawn = fc.uniqueArray(fc.constantFrom('1s', '7s', '15s', '1m', '1 trade', '10 trades', '0.5 SOL'), {
+  minLength: 1,
+  maxLength: 3,
+})
+
+function paramsOver(widths: readonly string[], hasOwnCode: boolean) {
+  return fc.record({
+    bars: fc.record(Object.fromEntries(widths.map((width) => [width, kept]))),
+    window: fc.integer({ min: 2, max: 6 }),
+    conditions: fc
+      .array(conditionsOver(widths, hasOwnCode).filter(reads), { minLength: 3, maxLength: 6 })
+      // The last condition is true at each bar, so that the strategy of every run records something.
+      .map((trees) => [...trees, ['above', ['figure', widths[0] as string, 'close'], 0] as const])
+      .map((trees) => Object.fromEntries(trees.map((tree, index) => [`c${index}`, tree]))),
+  })
+}
+
 /**
  * Random params of the strategy in condition-teller.ts: widths, and conditions on bars of these widths and their
  * indicators.
  */
 export const conditionParams = fc
-  .uniqueArray(fc.constantFrom('1s', '7s', '15s', '1m', '1 trade', '10 trades', '0.5 SOL'), {
-    minLength: 1,
-    maxLength: 3,
-  })
-  .chain((widths) =>
-    fc.record({
-      bars: fc.record(Object.fromEntries(widths.map((width) => [width, kept]))),
-      window: fc.integer({ min: 2, max: 6 }),
-      conditions: fc
-        .array(conditionsOver(widths).filter(reads), { minLength: 3, maxLength: 6 })
-        // The last condition is true at each bar, so that the strategy of every run records something.
-        .map((trees) => [...trees, ['above', ['figure', widths[0] as string, 'close'], 0] as const])
-        .map((trees) => Object.fromEntries(trees.map((tree, index) => [`c${index}`, tree]))),
-    }),
-  )
+  .tuple(widthsDrawn, fc.boolean())
+  .chain(([widths, hasOwnCode]) => paramsOver(widths, hasOwnCode))
+
+/** Random params of several bots with bars of the same widths. */
+export const sharedParams = widthsDrawn.chain((widths) =>
+  fc.array(
+    fc.boolean().chain((hasOwnCode) => paramsOver(widths, hasOwnCode)),
+    { minLength: 2, maxLength: 4 },
+  ),
+)

@@ -132,6 +132,8 @@ export default defineStrategy({
     window: z.number().default(3),
     conditions: z.record(z.string(), z.any()),
     byHand: z.boolean().default(false),
+    /** Number of the true condition at which the strategy throws; never if 0. */
+    throwsAt: z.number().default(0),
     /** The strategy buys at every n-th true condition; never if 0. */
     buysEvery: z.number().default(0),
     /** Whether the strategy calls `bot.note`. */
@@ -143,27 +145,32 @@ export default defineStrategy({
   warmup: 86_400,
   exits: { stopLossPercent: 10, takeProfitPercent: 10, maxHoldSeconds: 60 },
   bars: ({ bars }) => bars as BarPlan,
-  indicators: ({ bars, window }) =>
-    Object.fromEntries(
+  // An indicator that the strategy defines itself is declared only if a condition reads it, because the conditions of a
+  // bot with such an indicator are tested apart from those of other bots.
+  indicators: ({ bars, window, conditions }) => {
+    const readsOwn = JSON.stringify(conditions).includes('"rising ')
+    return Object.fromEntries(
       (Object.keys(bars) as Width[]).flatMap((width): [string, Indicator<unknown>][] => [
         [`ema ${width}`, ema(width, window)],
         [`sma ${width}`, sma(width, window + 2)],
         [`volume ${width}`, sma(width, window, 'volumeSol')],
         [`bands ${width}`, bollinger(width, window, 1)],
         [`macd ${width}`, macd(width, window, window + 3, 2)],
-        [`rising ${width}`, rising(width)],
+        ...(readsOwn ? [[`rising ${width}`, rising(width)] as [string, Indicator<unknown>]] : []),
       ]),
-    ),
+    )
+  },
   when: (named, { bars, conditions, byHand }) =>
     byHand
       ? { never: above(figure(Object.keys(bars)[0] as Width), Number.POSITIVE_INFINITY) }
       : Object.fromEntries(
           Object.entries(conditions).map(([name, tree]) => [name, built(tree as Tree, named as never) as Condition]),
         ),
-  start: ({ bars, conditions, byHand, buysEvery, notes, handlesTrades }, bot) => {
+  start: ({ bars, conditions, byHand, throwsAt, buysEvery, notes, handlesTrades }, bot) => {
     const hand = new ByHand()
-    let count = 0
+    let [count, told] = [0, 0]
     const held = (name: string, bar: object, token: Token<undefined, never>): void => {
+      if (++told === throwsAt) throw new Error('as the test wants')
       if (notes) bot.note(token.mint, `${name} ${JSON.stringify(bar)} ${JSON.stringify(token.indicators)}`)
       if (buysEvery > 0 && ++count % buysEvery === 0) bot.buy(token, { sol: 0.05, reason: `${name} ${count}` })
     }

@@ -43,10 +43,12 @@ export function interrupted(rows: readonly MarketRow[], random: Random): Recordi
   ]
 }
 
-/** Returns the configuration of one bot that runs a strategy of `test/support` with these params. */
-export async function tellerConfig(strategy: string, given: object): Promise<Config> {
+/** Returns the configuration of bots that run a strategy of `test/support`, one bot for each of `given`, its params. */
+export async function tellerConfig(strategy: string, ...given: readonly object[]): Promise<Config> {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
-  const bots = [{ name: 'teller', strategy: `./test/support/${strategy}.ts`, params: given }]
+  const bots = given.map((params, index) => ({
+    ...{ name: index === 0 ? 'teller' : `teller-${index}`, strategy: `./test/support/${strategy}.ts`, params },
+  }))
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
   return loaded.config
@@ -72,11 +74,22 @@ export function decided(path: string, config: Config): string[] {
   return decisions
 }
 
+/** Returns the notes and alarms of each bot in a backtest of a journal's tape, by the name of the bot. A strategy may
+ *  throw. */
+export function toldByBot(path: string, config: Config): Map<string, string[]> {
+  const told = new Map(config.bots.map(({ name }): [string, string[]] => [name, []]))
+  backtest(path, config, (_seq, time, _index, output) => {
+    if (output.kind === 'note' || output.kind === 'alarm')
+      told.get(output.bot)?.push(`${time} ${output.kind === 'note' ? output.mint : output.code} ${output.reason}`)
+  })
+  return told
+}
+
 function backtest(path: string, config: Config, output: Journal['output']): void {
   const journal: Journal = { rows() {}, input() {}, write() {}, commit: (then) => then(), output }
   const reader = openReader(path)
   try {
-    runBacktest(config, reader.market(), { partial: true, journal })
+    runBacktest(config, reader.market(), { partial: true, tolerant: true, journal })
   } finally {
     reader.close()
   }

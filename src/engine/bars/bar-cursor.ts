@@ -85,6 +85,14 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
+  /** Does what `passTo` does if there are no silent bars. */
+  passUnfilled(token: TokenId, cursors: Float64Array, at: number, isEager: boolean): boolean {
+    const number = cursors[at + NUMBER] as number
+    if ((number === 0 && !isEager) || number !== this.#options.bars.closed.countOf(token)) return false
+    cursors[at + NUMBER] = number + 1
+    return true
+  }
+
   /** Must be called before the caller passes a bar that is about to close. Passes the silent bars before this bar, and
    *  moves the cursor behind it. Does nothing and returns false if an earlier bar with prints was not passed, or if the
    *  bar is the first of its token and `isEager` is false. */

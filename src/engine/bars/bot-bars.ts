@@ -2,12 +2,16 @@ import type { Bar } from '../../market/bar.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
-import { BotConditions } from '../conditions/bot-conditions.ts'
+import type { ConditionPlan } from '../conditions/condition-plan.ts'
+import { ConditionTable } from '../conditions/condition-table.ts'
+import { NumberIndicator } from '../indicators/number-indicator.ts'
+import type { BarAudience, BarListener, BarReader } from './bar-audience.ts'
 import type { SeriesPlan } from './bar-plan.ts'
-import { BotSeries } from './bot-series.ts'
+import { BotSeries, type IndicatorPlace } from './bot-series.ts'
 import { forgetValues, type ValueSource, type Values, type ValuesClass, valuesClass } from './indicator-values.ts'
 import { SeriesNumbers } from './series-numbers.ts'
-import type { BarListener, BarReader, TokenBars } from './token-bars.ts'
+import type { SharedIndicators } from './shared-indicators.ts'
+import type { TokenBars } from './token-bars.ts'
 
 /** The part of a bot that its bars call. */
 export interface BarHost {
@@ -19,50 +23,52 @@ export interface BarHost {
   guard(run: () => unknown): void
 }
 
-const NONE: readonly string[] = Object.freeze([])
-
 /** The bars, indicators and conditions of one bot. */
 export class BotBars implements BarReader, ValueSource {
   readonly #all: TokenBars
   readonly #host: BarHost
   /** The series, in the order in which the strategy declares its bars. */
   readonly #series: readonly BotSeries[]
-  /** For each indicator: its series, and the index of the indicator in that series. */
-  readonly #places: readonly { readonly series: BotSeries; readonly index: number }[]
+  readonly #places: readonly IndicatorPlace[]
   readonly #Values: ValuesClass
   readonly #values: ByToken<Values> = []
   /** The object of indicator values that all tokens without bars share; each value is undefined. */
   readonly #none: Values
-  /** One listener for each width. It tests the conditions and calls the strategy when a bar of the width closes. */
+  /** One listener for each width. */
   readonly #listeners: readonly SeriesListener[]
 
   constructor({ bars, indicators, conditions }: SeriesPlan, all: TokenBars, host: BarHost) {
     this.#all = all
     this.#host = host
-    this.#series = bars.map(
-      ({ width, keep, isFilled }) =>
-        new BotSeries({
-          ...{ bars: all.declare(width, keep, this), gaps: all.gaps, keep },
-          isFilled: isFilled && width.everyMs < Number.POSITIVE_INFINITY,
-          indicators: [...indicators.values()].filter((indicator) => indicator.width === width.name),
-          isEager: conditions.length > 0,
-        }),
-    )
-    this.#places = [...indicators.values()].map((indicator) => {
-      const series = this.#series.find((one) => one.bars.width.name === indicator.width) as BotSeries
-      return { series, index: series.placeOf(indicator) }
+    const audiences = bars.map(({ width, keep }) => all.declare(width, keep, this))
+    this.#series = bars.map(({ width, keep, isFilled }, index) => {
+      const isTimed = width.everyMs < Number.POSITIVE_INFINITY
+      const own = [...indicators.values()].filter(
+        (one) => one.width === width.name && !(one instanceof NumberIndicator),
+      )
+      return new BotSeries({
+        shared: all.indicatorsOf(audiences[index] as BarAudience, isFilled && isTimed),
+        keep,
+        own,
+      })
     })
+    const places = new Map<string, IndicatorPlace>()
+    for (const [name, indicator] of indicators) {
+      const series = this.#series.find((one) => one.bars.width.name === indicator.width) as BotSeries
+      places.set(name, series.placeOf(indicator, this, conditions.length > 0))
+    }
+    this.#places = [...places.values()]
     this.#Values = valuesClass([...indicators.keys()])
     this.#none = new this.#Values(this, -1)
     const runsOwnCode = this.#series.some((series) => series.hasOwnCode)
-    this.#listeners = this.#series.map(({ bars: own }) => {
-      const numbers = new SeriesNumbers(this.#series, indicators)
-      const plans = conditions.filter(({ width }) => width === own.width.name)
-      const tested = plans.length > 0 ? new BotConditions(plans, numbers) : undefined
-      // When the conditions of a width are tested, the indicators of this width have already counted the newest bar.
-      // The indicators of other widths must count their bars first.
-      const counted = [...numbers.counted].filter(({ bars }) => bars !== own)
-      return new SeriesListener({ bars: own, host, conditions: tested, counted, runsOwnCode })
+    this.#listeners = audiences.map((audience) => {
+      const plans = conditions.filter(({ width }) => width === audience.bars.width.name)
+      const numbers = new SeriesNumbers(this.#series, places)
+      const hasConditions = plans.length > 0
+      const own = hasConditions && runsOwnCode ? new OwnConditions(plans, numbers) : undefined
+      const listener = new SeriesListener(audience.bars, host, { hasConditions, ...(own && { own }) })
+      if (own === undefined) audience.addConditions(listener, plans, numbers)
+      return listener
     })
   }
 
@@ -87,8 +93,8 @@ export class BotBars implements BarReader, ValueSource {
   }
 
   valueOf(index: number, token: TokenId): unknown {
-    const place = this.#places[index]
-    return place?.series.valueOf(place.index, token)
+    const { indicator, series, index: place } = this.#places[index] as IndicatorPlace
+    return indicator instanceof NumberIndicator ? series.shared.valueOf(place, token) : series.valueOf(place, token)
   }
 
   /** The values of a token without bars are not kept, because the token's number may later be given to another
@@ -101,14 +107,12 @@ export class BotBars implements BarReader, ValueSource {
   }
 
   mayLack(bars: Bars): boolean {
-    return this.#series.some((series) => series.bars === bars && series.mayLack)
+    return this.#series.some((series) => series.bars === bars && series.hasOwnCode)
   }
 
   dropping(bars: Bars, token: TokenId): void {
-    for (let index = 0; index < this.#series.length; index++) {
-      const series = this.#series[index] as BotSeries
-      if (series.bars === bars && series.lacks(token)) this.#host.guard(() => series.countBeforeDrop(token))
-    }
+    for (const series of this.#series)
+      if (series.bars === bars && series.hasOwnCode) this.#host.guard(() => series.countBeforeDrop(token))
   }
 
   /** Stops using bars, because the strategy has ended. */
@@ -130,84 +134,67 @@ export class BotBars implements BarReader, ValueSource {
   }
 }
 
-interface ListenerParts {
-  readonly bars: Bars
-  readonly host: BarHost
-  readonly conditions: BotConditions | undefined
-  /** The bot's bars of widths other than that of `bars`, if the conditions read indicators over them. Before a
-   *  condition is tested, these indicators must be updated with all closed bars. */
-  readonly counted: readonly BotSeries[]
-  /** Whether testing a condition may run code of the strategy, because the strategy defines an indicator itself. */
-  readonly runsOwnCode: boolean
-}
-
 /** Passes the bars of one width to a bot, with the names of the conditions that are true. */
 class SeriesListener implements BarListener {
   readonly bars: Bars
   readonly #host: BarHost
-  readonly #counted: readonly BotSeries[]
-  readonly #runsOwnCode: boolean
-  #conditions: BotConditions | undefined
-  /** Whether `test` has run for the bars that are now shown to the bot. `#held` then contains, for each token, the
-   *  names of the conditions that are true. */
-  #isTested = false
-  readonly #held = new Map<TokenId, readonly string[]>()
+  /** Whether conditions are tested at these bars. */
+  readonly hasConditions: boolean
+  /** The conditions, if the strategy defines an indicator itself. They are tested apart from those of other bots,
+   *  because a test may run code of the strategy. */
+  #own: OwnConditions | undefined
+  hasEnded = false
 
-  constructor({ bars, host, conditions, counted, runsOwnCode }: ListenerParts) {
+  constructor(bars: Bars, host: BarHost, { hasConditions, own }: { hasConditions: boolean; own?: OwnConditions }) {
     this.bars = bars
     this.#host = host
-    this.#conditions = conditions
-    this.#counted = counted
-    this.#runsOwnCode = runsOwnCode
+    this.hasConditions = hasConditions
+    this.#own = own
   }
 
-  get hasConditions(): boolean {
-    return this.#conditions !== undefined
+  get hearsAll(): boolean {
+    return this.#own !== undefined || this.#host.hasBarHandler
   }
 
-  test(tokens: Uint32Array): void {
-    if (this.#conditions === undefined || this.#runsOwnCode) return
-    for (let index = 0; index < tokens.length; index++) {
-      const held = this.#heldBy(this.#conditions, tokens[index] as TokenId)
-      if (held.length > 0) this.#held.set(tokens[index] as TokenId, held)
-    }
-    this.#isTested = true
-  }
-
-  get isDue(): boolean {
-    return !this.#isTested || this.#held.size > 0 || this.#host.hasBarHandler
-  }
-
-  shown(): void {
-    this.#isTested = false
-    this.#held.clear()
-  }
-
-  closed(token: TokenId): void {
-    const conditions = this.#conditions
-    if (conditions === undefined) this.#host.closed(this.bars, token, NONE)
-    else if (this.#isTested) this.#host.closed(this.bars, token, this.#held.get(token) ?? NONE)
-    else if (!this.#runsOwnCode) this.#host.closed(this.bars, token, this.#heldBy(conditions, token))
+  closed(token: TokenId, conditions: readonly string[]): void {
+    const own = this.#own
+    if (own === undefined) this.#host.closed(this.bars, token, conditions)
     else {
-      let held = NONE
+      let held = conditions
       this.#host.guard(() => {
-        held = this.#heldBy(conditions, token)
+        held = own.heldBy(token)
       })
       this.#host.closed(this.bars, token, held)
     }
   }
 
   release(): void {
-    this.#conditions = undefined
+    this.hasEnded = true
+    this.#own = undefined
   }
 
   forget(token: TokenId): void {
-    this.#conditions?.forget(token)
+    this.#own?.forget(token)
+  }
+}
+
+/** The conditions of one bot whose strategy defines an indicator itself. */
+class OwnConditions {
+  readonly #table = new ConditionTable<undefined>()
+  /** Shared indicators that the conditions read. */
+  readonly #counted: ReadonlySet<SharedIndicators>
+
+  constructor(plans: readonly ConditionPlan[], numbers: SeriesNumbers) {
+    for (const plan of plans) this.#table.add(undefined, plan, numbers)
+    this.#counted = numbers.counted
   }
 
-  #heldBy(conditions: BotConditions, token: TokenId): readonly string[] {
-    const counted = this.#counted
-    for (let index = 0; index < counted.length; index++) (counted[index] as BotSeries).count(token)
-    return conditions.heldBy(token)
+  heldBy(token: TokenId): readonly string[] {
+    for (const shared of this.#counted) shared.count(token)
+    return Array.from({ length: this.#table.test(token) }, (_, index) => this.#table.nameOf(index))
+  }
+
+  forget(token: TokenId): void {
+    this.#table.forget(token)
   }
 }

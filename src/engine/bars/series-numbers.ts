@@ -1,46 +1,45 @@
 import type { Width } from '../../market/bar-width.ts'
-import type { NumberReader, NumberSource } from '../conditions/test-code.ts'
-import type { BarFigure, Indicator } from '../indicators/indicator.ts'
+import type { NumberReader, NumberSource } from '../conditions/condition-table.ts'
+import type { BarFigure } from '../indicators/indicator.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
-import type { BotSeries } from './bot-series.ts'
+import type { BotSeries, IndicatorPlace } from './bot-series.ts'
+import type { SharedIndicators } from './shared-indicators.ts'
 
 /** The numbers that the conditions of a bot read. */
 export class SeriesNumbers implements NumberSource {
-  /** The series whose indicators the conditions read, if the state of these indicators is stored as numbers. The caller
-   *  must call `count` of each of these series before a read. */
-  readonly counted = new Set<BotSeries>()
+  /** The shared indicators that the conditions read. The caller must call `count` of each of them before a test. */
+  readonly counted = new Set<SharedIndicators>()
   readonly #series: readonly BotSeries[]
-  readonly #indicators: ReadonlyMap<string, Indicator<unknown>>
+  readonly #places: ReadonlyMap<string, IndicatorPlace>
 
-  constructor(series: readonly BotSeries[], indicators: ReadonlyMap<string, Indicator<unknown>>) {
+  /** `places`: the indicators of the bot, by name. */
+  constructor(series: readonly BotSeries[], places: ReadonlyMap<string, IndicatorPlace>) {
     this.#series = series
-    this.#indicators = indicators
+    this.#places = places
   }
 
   indicator(name: string, field: string): NumberReader {
-    const indicator = this.#indicators.get(name) as Indicator<unknown>
-    const series = this.#of(indicator.width)
-    const place = series.placeOf(indicator)
+    const { series, index, indicator } = this.#places.get(name) as IndicatorPlace
     if (!(indicator instanceof NumberIndicator))
       return {
+        key: `own ${name}.${field}`,
         load: (token, to, at) => {
-          to[at] = numberIn(series.valueOf(place, token), name, field)
+          to[at] = numberIn(series.valueOf(index, token), name, field)
         },
       }
-    this.counted.add(series)
+    const { shared } = series
+    this.counted.add(shared)
     const number = Math.max(0, indicator.fields.indexOf(field))
     return {
-      load: (token, to, at) => series.loadNumber(place, number, token, to, at),
-      estimate: indicator.isEstimated ? (token, to, at) => series.loadEstimate(place, token, to, at) : undefined,
+      key: `${shared.name} ${indicator.name}.${field}`,
+      load: (token, to, at) => shared.load(index, number, token, to, at),
+      ...(field === '' && { estimated: { by: shared, index } }),
     }
   }
 
   figure(width: Width, figure: BarFigure): NumberReader {
-    return { load: this.#of(width).figureLoader(figure) }
-  }
-
-  #of(width: Width): BotSeries {
-    return this.#series.find(({ bars }) => bars.width.name === width) as BotSeries
+    const series = this.#series.find(({ bars }) => bars.width.name === width) as BotSeries
+    return { key: `${series.shared.name} ${figure}`, load: series.figureLoader(figure) }
   }
 }
 

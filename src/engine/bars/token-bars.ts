@@ -5,42 +5,8 @@ import type { Block, TokenId } from '../../market/block.ts'
 import { FeedGaps } from '../../market/feed-gaps.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { FeedStatus, WarmGap } from '../messages.ts'
-
-/** A bot that uses bars. */
-export interface BarReader {
-  /** Returns the listener to call when bars of this width close; undefined if the bot needs no call. */
-  listenerOf(bars: Bars): BarListener | undefined
-  /** Whether the oldest bars of this width may be dropped before the bot's indicators have counted them. If so,
-   *  `dropping` must be called first. */
-  mayLack(bars: Bars): boolean
-  /** Called before the oldest bars of a token are dropped, if `mayLack` is true. */
-  dropping(bars: Bars, token: TokenId): void
-  /** Called when the bars of a token are freed. The token's number may then be given to another token. */
-  forget(token: TokenId): void
-}
-
-/** Receives the closed bars of one width for one bot. */
-export interface BarListener {
-  /** Called when the newest bar of a token has closed. */
-  closed(token: TokenId): void
-  /** Called before `closed` if bars of several tokens close at the same time. Tests the conditions of all these tokens
-   *  in the order in which the tokens are stored in memory, because reading them in this order is faster. */
-  test(tokens: Uint32Array): void
-  /** Whether `closed` must be called for the tokens that `test` received. */
-  readonly isDue: boolean
-  /** Called after `test`, when `closed` has been called for each token that `test` received. */
-  shown(): void
-}
-
-/** Bars of a width, and the bots that use them. */
-interface SharedBars {
-  readonly bars: Bars
-  readers: readonly BarReader[]
-  /** The listeners of the readers; undefined after a change of `readers`, until the next bar closes. */
-  listeners: readonly BarListener[] | undefined
-  /** The readers whose `mayLack` is true; undefined after a change of `readers`, until the next bar closes. */
-  lacking: readonly BarReader[] | undefined
-}
+import { BarAudience, type BarReader } from './bar-audience.ts'
+import { SharedIndicators } from './shared-indicators.ts'
 
 /** Number of days after the last print of a token for which its bars are kept. */
 const DAYS_KEPT = 2
@@ -56,14 +22,14 @@ export class TokenBars {
   seenTo: Millis | undefined
   readonly #state: EngineState
   /** The bars of all widths: first the time bars, shortest first, then the others in the order of their declaration. */
-  #all: readonly SharedBars[] = []
+  #all: readonly BarAudience[] = []
   /** The time bars of `#all`. `#untimed`: the other bars. */
   #timed: readonly Bars[] = []
-  #untimed: readonly SharedBars[] = []
+  #untimed: readonly BarAudience[] = []
   /** A list that is used again for each print. Its first elements are the bars that the current print completes; the
    *  elements after them are left from earlier prints. The list never becomes shorter, because V8 would then free its
    *  memory. */
-  readonly #complete: SharedBars[] = []
+  readonly #complete: BarAudience[] = []
   /** Time of the last row of the warm-up. */
   #warmedTo: Millis = 0
 
@@ -77,38 +43,32 @@ export class TokenBars {
   }
 
   /** Adds a reader of the bars of a width. `keep`: number of closed bars of each token that the reader needs. Returns
-   *  the bars. */
-  declare(width: BarWidth, keep: number, reader: BarReader): Bars {
-    const shared = this.#all.find(({ bars }) => bars.width.name === width.name) ?? this.#add(width)
-    const { bars } = shared
-    bars.keep = Math.max(bars.keep, keep)
-    shared.readers = [...shared.readers, reader]
-    shared.listeners = shared.lacking = undefined
-    return bars
+   *  the bars with the bots that use them. */
+  declare(width: BarWidth, keep: number, reader: BarReader): BarAudience {
+    const audience = this.#all.find(({ bars }) => bars.width.name === width.name) ?? this.#add(width)
+    audience.add(reader, keep)
+    return audience
   }
 
-  /** Removes a reader of bars, for all widths of bars. Replaces the lists of readers instead of changing them, because
-   *  a caller may be iterating over one of them. */
+  /** Returns the indicators that bots share over the bars of an audience. `isFilled`: whether the indicators count
+   *  silent bars. */
+  indicatorsOf(audience: BarAudience, isFilled: boolean): SharedIndicators {
+    return audience.indicators(isFilled, () => new SharedIndicators({ bars: audience.bars, gaps: this.gaps, isFilled }))
+  }
+
+  /** Removes a reader of bars, for all widths of bars. */
   release(reader: BarReader): void {
-    for (const shared of this.#all) {
-      shared.readers = shared.readers.filter((one) => one !== reader)
-      shared.listeners = shared.lacking = undefined
-    }
+    for (const audience of this.#all) audience.remove(reader)
   }
 
-  #add(width: BarWidth): SharedBars {
-    const shared: SharedBars = {
-      bars: new Bars(width, this.gaps),
-      readers: [],
-      listeners: undefined,
-      lacking: undefined,
-    }
-    this.dueAt = Math.min(this.dueAt, shared.bars.closesAt)
+  #add(width: BarWidth): BarAudience {
+    const audience = new BarAudience(new Bars(width, this.gaps))
+    this.dueAt = Math.min(this.dueAt, audience.bars.closesAt)
     const behind = this.#all.findIndex(({ bars }) => bars.width.everyMs > width.everyMs)
-    this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, shared)
+    this.#all = this.#all.toSpliced(behind < 0 ? this.#all.length : behind, 0, audience)
     this.#timed = this.#all.map(({ bars }) => bars).filter(({ isTimed }) => isTimed)
     this.#untimed = this.#all.filter(({ bars }) => !bars.isTimed)
-    return shared
+    return audience
   }
 
   /** Widths of the time bars, shortest first. */
@@ -129,7 +89,7 @@ export class TokenBars {
   advance(now: Millis): void {
     if (this.#state.prices.contradicted) for (const { bars } of this.#all) bars.dropOpen()
     for (let at = this.#nextEnd(now); at !== undefined; at = this.#nextEnd(now)) this.#closeAt(at)
-    for (const shared of this.#all) if (shared.bars.closesAt <= now) endInterval(shared, now)
+    for (const audience of this.#all) if (audience.bars.closesAt <= now) endInterval(audience, now)
     this.#setDue()
   }
 
@@ -147,14 +107,10 @@ export class TokenBars {
   #closeAt(at: Millis): void {
     const closed = this.#all
       .filter(({ bars }) => bars.closesAt <= at)
-      .map((shared) => ({ shared, tokens: endInterval(shared, at) }))
-    for (const { shared, tokens } of closed) {
-      const listeners = listenersOf(shared)
-      if (listeners.length === 0) continue
-      for (const listener of listeners) listener.test(shared.bars.inMemoryOrder)
-      if (listeners.some(({ isDue }) => isDue))
-        for (let index = 0; index < tokens.length; index++) show(tokens[index] as TokenId, listeners)
-      for (const listener of listeners) listener.shown()
+      .map((audience) => ({ audience, tokens: endInterval(audience, at) }))
+    for (const { audience, tokens } of closed) {
+      audience.testAll(audience.bars.inMemoryOrder)
+      audience.showAll(tokens)
     }
   }
 
@@ -175,10 +131,15 @@ export class TokenBars {
   #printUntimed(block: Block, row: number, token: TokenId): void {
     const { prices } = this.#state
     const untimed = this.#untimed
+    if (untimed.length === 1) {
+      const only = untimed[0] as BarAudience
+      if (only.bars.print(block, row, token, prices) && only.close(token)) only.show(token)
+      return
+    }
     let complete = 0
     for (let index = 0; index < untimed.length; index++) {
-      const shared = untimed[index] as SharedBars
-      if (shared.bars.print(block, row, token, prices)) this.#complete[complete++] = shared
+      const audience = untimed[index] as BarAudience
+      if (audience.bars.print(block, row, token, prices)) this.#complete[complete++] = audience
     }
     if (complete > 0) this.#completed(token, complete)
   }
@@ -188,11 +149,10 @@ export class TokenBars {
     const complete = this.#complete
     let closed = 0
     for (let index = 0; index < count; index++) {
-      const shared = complete[index] as SharedBars
-      if (lackingIn(shared).length > 0 && shared.bars.drops(token)) dropping(shared, token)
-      if (shared.bars.close(token)) complete[closed++] = shared
+      const audience = complete[index] as BarAudience
+      if (audience.close(token)) complete[closed++] = audience
     }
-    for (let index = 0; index < closed; index++) show(token, listenersOf(complete[index] as SharedBars))
+    for (let index = 0; index < closed; index++) (complete[index] as BarAudience).show(token)
   }
 
   /** Closes the bars that have ended by `now`, the time of a row of the warm-up. The first row of the warm-up discards
@@ -237,48 +197,16 @@ export class TokenBars {
   nextDay(now: Millis, isNeeded: (token: TokenId) => boolean): void {
     const since = now - DAYS_KEPT * DAY
     const tokens = Math.max(0, ...this.#all.map(({ bars }) => bars.tokens))
-    const readers = new Set(this.#all.flatMap((shared) => shared.readers))
+    const readers = new Set(this.#all.flatMap((audience) => audience.readers))
     for (let token = 0; token < tokens; token++) {
       if (this.#all.some(({ bars }) => bars.lastAt(token) >= since) || !this.holds(token) || isNeeded(token)) continue
-      for (const { bars } of this.#all) bars.forget(token)
+      for (const audience of this.#all) audience.forget(token)
       for (const reader of readers) reader.forget(token)
     }
   }
 }
 
-function listenersOf(shared: SharedBars): readonly BarListener[] {
-  return shared.listeners ?? findListeners(shared)
-}
-
-// V8 allocates memory at every call of a function that contains a closure, even if the call does not use the closure.
-// Therefore closures are in separate functions (`find...`), which are called rarely.
-
-function findListeners(shared: SharedBars): readonly BarListener[] {
-  shared.listeners = shared.readers.flatMap((reader) => reader.listenerOf(shared.bars) ?? [])
-  return shared.listeners
-}
-
-function lackingIn(shared: SharedBars): readonly BarReader[] {
-  return shared.lacking ?? findLacking(shared)
-}
-
-function findLacking(shared: SharedBars): readonly BarReader[] {
-  shared.lacking = shared.readers.filter((reader) => reader.mayLack(shared.bars))
-  return shared.lacking
-}
-
-function dropping(shared: SharedBars, token: TokenId): void {
-  const lacking = lackingIn(shared)
-  for (let index = 0; index < lacking.length; index++) (lacking[index] as BarReader).dropping(shared.bars, token)
-}
-
 /** Closes the bars of all tokens with a print in the current interval. Returns the tokens. */
-function endInterval(shared: SharedBars, now: Millis): Uint32Array {
-  const isTold = lackingIn(shared).length > 0
-  return shared.bars.endInterval(now, isTold ? (token) => dropping(shared, token) : undefined)
-}
-
-/** Shows the newest bar of a token to bots. */
-function show(token: TokenId, listeners: readonly BarListener[]): void {
-  for (let index = 0; index < listeners.length; index++) (listeners[index] as BarListener).closed(token)
+function endInterval(audience: BarAudience, now: Millis): Uint32Array {
+  return audience.bars.endInterval(now, audience.mayLack ? (token) => audience.dropping(token) : undefined)
 }

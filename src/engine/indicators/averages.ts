@@ -8,32 +8,36 @@ import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from 
 /** Simple moving average of a figure over the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `close`.
  *  Throws RangeError for any other number of bars or figure. */
 export function sma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  return new Mean({ width, bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') })
+  return new Mean({ width, name: 'sma', bars: readBars(bars, 'sma'), figure: readFigure(of, 'sma') })
 }
 
 /** Weighted moving average of a figure over the last `bars` bars; the weights rise linearly from the oldest bar to the
  *  newest. `bars`: 1 to 10,000. `of`: the figure; default `close`. Throws RangeError for any other number of bars or
  *  figure. */
 export function wma(width: Width, bars: number, of: BarFigure = 'close'): Indicator<number> {
-  return new WindowFunction({ width, bars: readBars(bars, 'wma'), figure: readFigure(of, 'wma') }, weightedMeanOf)
+  const options = { width, name: 'wma', bars: readBars(bars, 'wma'), figure: readFigure(of, 'wma') }
+  return new WindowFunction(options, weightedMeanOf)
 }
 
 /** Highest value of a bar's figure (such as the close) in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure;
  *  default `high`. Throws RangeError for any other number of bars or figure. */
 export function highest(width: Width, bars: number, of: BarFigure = 'high'): Indicator<number> {
-  return new WindowFunction({ width, bars: readBars(bars, 'highest'), figure: readFigure(of, 'highest') }, highestOf)
+  const options = { width, name: 'highest', bars: readBars(bars, 'highest'), figure: readFigure(of, 'highest') }
+  return new WindowFunction(options, highestOf)
 }
 
 /** Lowest value of a bar's figure (such as the close) in the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure;
  *  default `low`. Throws RangeError for any other number of bars or figure. */
 export function lowest(width: Width, bars: number, of: BarFigure = 'low'): Indicator<number> {
-  return new WindowFunction({ width, bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }, lowestOf)
+  const options = { width, name: 'lowest', bars: readBars(bars, 'lowest'), figure: readFigure(of, 'lowest') }
+  return new WindowFunction(options, lowestOf)
 }
 
-/** Options of an indicator over the last bars: the width of the bars, the number of bars, and the figure of a bar that
- *  the indicator reads, such as the close. */
+/** Options of an indicator over the last bars: the width of the bars, the name of the function that creates the
+ *  indicator, the number of bars, and the figure of a bar that the indicator reads, such as the close. */
 interface WindowOptions {
   readonly width: Width
+  readonly name: string
   readonly bars: number
   readonly figure: number
 }
@@ -45,21 +49,21 @@ abstract class WindowIndicator<V> extends NumberIndicator<V> {
   protected readonly bars: number
   protected readonly figure: number
 
-  constructor({ width, bars, figure }: WindowOptions, numbers: number) {
-    super(width, numbers, [bars])
+  constructor({ width, name, bars, figure }: WindowOptions, numbers: number) {
+    super(width, `${name} ${bars} ${figure}`, numbers, [bars])
     this.bars = bars
     this.figure = figure
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.figure)
+    memory[at] = 0
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      memory[at + this.numbers + (count % this.bars)] = figureAt(bars, from, this.figure)
-      memory[at] = 0
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 }
 
@@ -86,16 +90,15 @@ class WindowFunction extends WindowIndicator<number> {
   }
 }
 
-/** Offsets of the numbers in the state of a mean. IS_KNOWN: 1 if MEAN has been computed since the last bar. SUM: an
- *  approximate sum of the window; each bar adds its value and subtracts the oldest value. LARGEST: the largest value of
- *  SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values from the beginning of the ring to the
- *  value of the last bar. */
-const IS_KNOWN = 0
-const MEAN = 1
-const SUM = 2
-const LARGEST = 3
-const HEAD = 4
-const MEAN_NUMBERS = 5
+/** Offsets of the numbers in the state of a mean. MEAN: the exact mean; NaN if it was not computed since the last bar.
+ *  SUM: an approximate sum of the window; each bar adds its value and subtracts the oldest value. LARGEST: the largest
+ *  value of SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values from the beginning of the ring
+ *  to the value of the last bar. */
+const MEAN = 0
+const SUM = 1
+const LARGEST = 2
+const HEAD = 3
+const MEAN_NUMBERS = 4
 
 /** Largest relative error of one addition of doubles. */
 const ROUNDING = 2 ** -53
@@ -110,42 +113,39 @@ const ROUNDING = 2 ** -53
  *  Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total of
  *  these errors, to be safe. */
 class Mean extends WindowIndicator<number> {
-  override readonly isEstimated = true
-
   constructor(options: WindowOptions) {
     super(options, MEAN_NUMBERS)
   }
 
-  override add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
-    const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const length = this.bars
-      const index = count % length
-      const place = at + MEAN_NUMBERS + index
-      const sum = memory[at + SUM] as number
-      const oldest = memory[place] as number
-      const newest = figureAt(bars, from, this.figure)
-      memory[place] = newest
-      memory[at + IS_KNOWN] = 0
-      const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
-      memory[at + HEAD] = head
-      if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
-      else {
-        const larger = sum + newest
-        memory[at + SUM] = larger - oldest
-        if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
-      }
+  override add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const length = this.bars
+    const index = count % length
+    const place = at + MEAN_NUMBERS + index
+    const sum = memory[at + SUM] as number
+    const oldest = memory[place] as number
+    const newest = figureAt(bars, from, this.figure)
+    memory[place] = newest
+    memory[at + MEAN] = Number.NaN
+    const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
+    memory[at + HEAD] = head
+    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
+    else {
+      const larger = sum + newest
+      memory[at + SUM] = larger - oldest
+      if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
     }
+  }
+
+  override addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+    const { states, counts, bars, froms } = added
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
     const { bars } = this
     if (count < bars) return undefined
-    if (memory[at + IS_KNOWN] === 0) {
-      memory[at + IS_KNOWN] = 1
+    if (Number.isNaN(memory[at + MEAN])) {
       let sum = memory[at + HEAD] as number
       for (let index = ((count - 1) % bars) + 1; index < bars; index++)
         sum += memory[at + MEAN_NUMBERS + index] as number
@@ -154,7 +154,14 @@ class Mean extends WindowIndicator<number> {
     return memory[at + MEAN]
   }
 
-  override estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void {
+  override estimate(
+    memory: Float64Array,
+    at: number,
+    _room: number,
+    count: number,
+    to: Float64Array,
+    place: number,
+  ): void {
     to[place] = count < this.bars ? Number.NaN : (memory[at + SUM] as number) / this.bars
     to[place + 1] = 16 * ROUNDING * (memory[at + LARGEST] as number)
   }
@@ -171,7 +178,8 @@ export interface Bands {
  *  band of `deviations` standard deviations (above 0) on each side of it. `of`: the figure; default `close`, SOL a
  *  token. Throws RangeError for other values. */
 export function bollinger(width: Width, bars: number, deviations = 2, of: BarFigure = 'close'): Indicator<Bands> {
-  const options = { width, bars: readBars(bars, 'bollinger'), figure: readFigure(of, 'bollinger') }
+  const name = `bollinger ${deviations}`
+  const options = { width, name, bars: readBars(bars, 'bollinger'), figure: readFigure(of, 'bollinger') }
   if (!(deviations > 0)) throw new RangeError(`bollinger: expected deviations above 0, got ${String(deviations)}`)
   return new BollingerBands(options, deviations)
 }
@@ -221,19 +229,19 @@ class Ema extends NumberIndicator<number> {
   readonly #figure: number
 
   constructor(width: Width, bars: number, figure: number) {
-    super(width, 1, [])
+    super(width, `ema ${bars} ${figure}`, 1, [])
     this.#bars = bars
     this.#figure = figure
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    addToExponential(memory, at, count, this.#bars, figureAt(bars, from, this.#figure))
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      addToExponential(memory, at, count, this.#bars, figureAt(bars, from, this.#figure))
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -269,22 +277,22 @@ class Vwap extends NumberIndicator<number> {
   readonly #bars: number
 
   constructor(width: Width, bars: number) {
-    super(width, 0, [bars, bars])
+    super(width, `vwap ${bars}`, 0, [bars, bars])
     this.#bars = bars
   }
 
-  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+    const volume = bars[from + VOLUME] as number
+    const sum = (bars[from + HIGH] as number) + (bars[from + LOW] as number) + (bars[from + CLOSE] as number)
+    const place = at + (count % this.#bars)
+    memory[place] = (sum / 3) * volume
+    memory[place + Math.min(this.#bars, room)] = volume
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const volume = bars[from + VOLUME] as number
-      const sum = (bars[from + HIGH] as number) + (bars[from + LOW] as number) + (bars[from + CLOSE] as number)
-      const place = at + (count % this.#bars)
-      memory[place] = (sum / 3) * volume
-      memory[place + Math.min(this.#bars, room)] = volume
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {

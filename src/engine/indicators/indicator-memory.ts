@@ -11,11 +11,6 @@ export interface AddedBars {
   readonly froms: Uint32Array
 }
 
-function addedBars(most: number): AddedBars {
-  const [states, counts, froms] = [new Uint32Array(most), new Uint32Array(most), new Uint32Array(most)]
-  return { length: 0, states, counts, bars: new Float64Array(0), froms }
-}
-
 /** Number of bars that are added in one step. It is so small that the states of all their tokens stay in the
  *  processor's fastest cache while each indicator is updated. */
 const BARS_AT_ONCE = 64
@@ -28,18 +23,18 @@ export interface StateInMemory {
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
-  /** Adds bars to the states of their tokens. `offset`: where the state of this indicator begins, counted from the
-   *  beginning of the token's states. Each indicator has its own loop over the tokens, so that V8 optimizes each loop
-   *  separately. */
-  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
+  /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. */
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+  /** Adds bars to the states of their tokens, as `add` does. `offset`: where the state of this indicator begins, counted
+   *  from the beginning of the token's states. Each indicator has its own loop over the tokens, so that V8 optimizes
+   *  each loop separately. */
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if the indicator needs more bars. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
-  /** Whether the indicator has a fast estimate of its value; see `estimate`. */
-  readonly isEstimated: boolean
-  /** Writes an estimate of the value, which must be a single number, to `to[place]`; NaN if the indicator needs more
-   *  bars. Writes the largest possible difference between the estimate and the exact value to `to[place + 1]`. An
-   *  estimate takes less time than the exact value. */
-  estimate(memory: Float64Array, at: number, count: number, to: Float64Array, place: number): void
+  /** Writes an estimate of the value, or of its first field, to `to[place]`; NaN if the indicator needs more bars.
+   *  Writes the largest possible difference between the estimate and the exact value to `to[place + 1]`; 0 if the
+   *  estimate is exact. An estimate takes less time than the exact value. */
+  estimate(memory: Float64Array, at: number, room: number, count: number, to: Float64Array, place: number): void
   /** Returns the value after `count` bars if it is a number, or one field of the value, by the index of the field. NaN
    *  if the indicator needs more bars. */
   numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
@@ -71,8 +66,11 @@ export class IndicatorMemory {
   #words = new Uint32Array(this.lines.buffer)
   /** The pools, ascending by the room of their windows. The first one has the number 1. */
   readonly #pools: readonly (StatePool | undefined)[]
+  /** Number of indicators. */
+  readonly #size: number
 
   constructor(indicators: readonly StateInMemory[]) {
+    this.#size = indicators.length
     const longest = Math.max(0, ...indicators.flatMap(({ windows }) => windows))
     const rooms = [LEAST_ROOM]
     while ((rooms.at(-1) as number) < longest) rooms.push((rooms.at(-1) as number) * ROOM_FACTOR)
@@ -141,13 +139,14 @@ export class IndicatorMemory {
     else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Writes an estimate of an indicator's value, and its largest error; see `StateInMemory.estimate`. */
-  estimate(token: TokenId, index: number, to: Float64Array, place: number): void {
+  /** Writes an estimate of each indicator's value and the largest error of the estimate, beginning at `to[place]`; see
+   *  `StateInMemory.estimate`. */
+  estimateAll(token: TokenId, to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS
     const pool = this.#pools[words[word + POOL] as number]
-    if (pool === undefined) to[place] = Number.NaN
-    else pool.estimate(index, words[word + AT] as number, words[word + COUNT] as number, to, place)
+    if (pool === undefined) to.fill(Number.NaN, place, place + 2 * this.#size)
+    else pool.estimateAll(words[word + AT] as number, words[word + COUNT] as number, to, place)
   }
 
   /** Frees the states of a token and clears its line. */
@@ -186,8 +185,13 @@ class StatePool {
   #used = 0
   /** Freed places. */
   readonly #free: number[] = []
-  readonly #staged = addedBars(BARS_AT_ONCE)
-  readonly #lone = addedBars(1)
+  readonly #staged: AddedBars = {
+    length: 0,
+    states: new Uint32Array(BARS_AT_ONCE),
+    counts: new Uint32Array(BARS_AT_ONCE),
+    bars: new Float64Array(0),
+    froms: new Uint32Array(BARS_AT_ONCE),
+  }
 
   constructor(indicators: readonly StateInMemory[], room: number, isLast: boolean) {
     this.#indicators = indicators
@@ -238,34 +242,32 @@ class StatePool {
   }
 
   add(at: number, count: number, bars: Float64Array, from: number): void {
-    this.#note(this.#lone, at, count, bars, from)
-    this.#addAll(this.#lone)
+    const indicators = this.#indicators
+    const places = this.#places
+    const { room } = this
+    for (let index = 0; index < indicators.length; index++)
+      (indicators[index] as StateInMemory).add(this.#doubles, at + (places[index] as number), room, count, bars, from)
   }
 
   /** Stores a bar, which `addStaged` adds later. */
   stage(at: number, count: number, bars: Float64Array, from: number): void {
-    this.#note(this.#staged, at, count, bars, from)
-    if (this.#staged.length === BARS_AT_ONCE) this.#addAll(this.#staged)
+    const staged = this.#staged
+    const index = staged.length++
+    staged.states[index] = at
+    staged.counts[index] = count
+    staged.froms[index] = from
+    staged.bars = bars
+    if (staged.length === BARS_AT_ONCE) this.addStaged()
   }
 
   addStaged(): void {
-    if (this.#staged.length > 0) this.#addAll(this.#staged)
-  }
-
-  #note(to: AddedBars, at: number, count: number, bars: Float64Array, from: number): void {
-    const index = to.length++
-    to.states[index] = at
-    to.counts[index] = count
-    to.froms[index] = from
-    to.bars = bars
-  }
-
-  #addAll(added: AddedBars): void {
-    const indicators = this.#indicators
-    const places = this.#places
-    for (let index = 0; index < indicators.length; index++)
-      (indicators[index] as StateInMemory).add(this.#doubles, places[index] as number, this.room, added)
-    added.length = 0
+    const staged = this.#staged
+    if (staged.length === 0) return
+    for (let index = 0; index < this.#indicators.length; index++) {
+      const indicator = this.#indicators[index] as StateInMemory
+      indicator.addAll(this.#doubles, this.#places[index] as number, this.room, staged)
+    }
+    staged.length = 0
   }
 
   valueOf(index: number, at: number, count: number): unknown {
@@ -273,9 +275,13 @@ class StatePool {
     return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
   }
 
-  estimate(index: number, at: number, count: number, to: Float64Array, place: number): void {
-    const indicator = this.#indicators[index] as StateInMemory
-    indicator.estimate(this.#doubles, at + (this.#places[index] as number), count, to, place)
+  estimateAll(at: number, count: number, to: Float64Array, place: number): void {
+    const indicators = this.#indicators
+    const places = this.#places
+    for (let index = 0; index < indicators.length; index++) {
+      const indicator = indicators[index] as StateInMemory
+      indicator.estimate(this.#doubles, at + (places[index] as number), this.room, count, to, place + 2 * index)
+    }
   }
 
   numberOf(index: number, at: number, count: number, field: number): number {

@@ -19,24 +19,24 @@ class Rsi extends NumberIndicator<number> {
   readonly #figure: number
 
   constructor(width: Width, bars: number, figure: number) {
-    super(width, 3, [])
+    super(width, `rsi ${bars} ${figure}`, 3, [])
     this.#bars = bars
     this.#figure = figure
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const value = figureAt(bars, from, this.#figure)
+    const change = value - (memory[at] as number)
+    memory[at] = value
+    if (count === 0) return
+    addToWilder(memory, at + 1, count - 1, this.#bars, Math.max(change, 0))
+    addToWilder(memory, at + 2, count - 1, this.#bars, Math.max(-change, 0))
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const value = figureAt(bars, from, this.#figure)
-      const change = value - (memory[at] as number)
-      memory[at] = value
-      if (count === 0) continue
-      addToWilder(memory, at + 1, count - 1, this.#bars, Math.max(change, 0))
-      addToWilder(memory, at + 2, count - 1, this.#bars, Math.max(-change, 0))
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -69,24 +69,24 @@ class MacdIndicator extends NumberIndicator<Macd> {
   readonly #figure: number
 
   constructor(width: Width, bars: { fast: number; slow: number; signal: number }, figure: number) {
-    super(width, 3, [])
+    super(width, `macd ${bars.fast} ${bars.slow} ${bars.signal} ${figure}`, 3, [])
     this.#bars = bars
     this.#figure = figure
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const { fast, slow, signal } = this.#bars
+    const value = figureAt(bars, from, this.#figure)
+    addToExponential(memory, at, count, fast, value)
+    addToExponential(memory, at + 1, count, slow, value)
+    const signals = count + 1 - slow
+    if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const { fast, slow, signal } = this.#bars
-      const value = figureAt(bars, from, this.#figure)
-      addToExponential(memory, at, count, fast, value)
-      addToExponential(memory, at + 1, count, slow, value)
-      const signals = count + 1 - slow
-      if (signals >= 0) addToExponential(memory, at + 2, signals, signal, macdAt(memory, at))
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   override get fields(): readonly (keyof Macd)[] {
@@ -137,29 +137,29 @@ class StochasticIndicator extends NumberIndicator<Stochastic> {
   readonly #smooth: number
 
   constructor(width: Width, bars: number, smooth: number) {
-    super(width, 1, [bars, bars, smooth])
+    super(width, `stochastic ${bars} ${smooth}`, 1, [bars, bars, smooth])
     this.#bars = bars
     this.#smooth = smooth
   }
 
-  add(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void {
+    const length = this.#bars
+    const highs = at + 1
+    const lows = highs + Math.min(length, room)
+    memory[highs + (count % length)] = bars[from + HIGH] as number
+    memory[lows + (count % length)] = bars[from + LOW] as number
+    const ks = count + 1 - length
+    if (ks < 0) return
+    const lowest = lowestOf(memory, lows, length)
+    const range = highestOf(memory, highs, length) - lowest
+    memory[at] = range === 0 ? 0 : (((bars[from + CLOSE] as number) - lowest) * 100) / range
+    memory[lows + length + (ks % this.#smooth)] = memory[at] as number
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const length = this.#bars
-      const highs = at + 1
-      const lows = highs + Math.min(length, room)
-      memory[highs + (count % length)] = bars[from + HIGH] as number
-      memory[lows + (count % length)] = bars[from + LOW] as number
-      const ks = count + 1 - length
-      if (ks < 0) continue
-      const lowest = lowestOf(memory, lows, length)
-      const range = highestOf(memory, highs, length) - lowest
-      memory[at] = range === 0 ? 0 : (((bars[from + CLOSE] as number) - lowest) * 100) / range
-      memory[lows + length + (ks % this.#smooth)] = memory[at] as number
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   override get fields(): readonly (keyof Stochastic)[] {
@@ -193,19 +193,19 @@ class Roc extends NumberIndicator<number> {
   readonly #figure: number
 
   constructor(width: Width, bars: number, figure: number) {
-    super(width, 0, [bars + 1])
+    super(width, `roc ${bars} ${figure}`, 0, [bars + 1])
     this.#length = bars + 1
     this.#figure = figure
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    memory[at + (count % this.#length)] = figureAt(bars, from, this.#figure)
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      memory[at + (count % this.#length)] = figureAt(bars, from, this.#figure)
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
@@ -228,22 +228,22 @@ class Atr extends NumberIndicator<number> {
   readonly #bars: number
 
   constructor(width: Width, bars: number) {
-    super(width, 2, [])
+    super(width, `atr ${bars}`, 2, [])
     this.#bars = bars
   }
 
-  add(memory: Float64Array, offset: number, _room: number, added: AddedBars): void {
+  add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
+    const close = bars[from + CLOSE] as number
+    const last = count === 0 ? close : (memory[at] as number)
+    memory[at] = close
+    const range = Math.max(bars[from + HIGH] as number, last) - Math.min(bars[from + LOW] as number, last)
+    addToWilder(memory, at + 1, count, this.#bars, range)
+  }
+
+  addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++) {
-      const at = offset + (states[bar] as number)
-      const count = counts[bar] as number
-      const from = froms[bar] as number
-      const close = bars[from + CLOSE] as number
-      const last = count === 0 ? close : (memory[at] as number)
-      memory[at] = close
-      const range = Math.max(bars[from + HIGH] as number, last) - Math.min(bars[from + LOW] as number, last)
-      addToWilder(memory, at + 1, count, this.#bars, range)
-    }
+    for (let bar = 0; bar < added.length; bar++)
+      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
   }
 
   valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {

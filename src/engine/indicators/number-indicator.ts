@@ -6,17 +6,22 @@ import { type AddedBars, IndicatorMemory, type StateInMemory } from './indicator
 /** An indicator whose state consists only of numbers, so that one array can store the states of many tokens. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
   readonly width: Width
+  /** Identifies what the indicator computes. Two indicators with the same name and the same width have the same values,
+   *  so bots can share their state. */
+  readonly name: string
   readonly numbers: number
   readonly windows: readonly number[]
-  readonly isEstimated: boolean = false
 
-  constructor(width: Width, numbers: number, windows: readonly number[]) {
+  constructor(width: Width, name: string, numbers: number, windows: readonly number[]) {
     this.width = width
+    this.name = name
     this.numbers = numbers
     this.windows = windows
   }
 
-  abstract add(memory: Float64Array, offset: number, room: number, added: AddedBars): void
+  abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
+
+  abstract addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
 
   abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
 
@@ -31,8 +36,9 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
   }
 
-  estimate(_memory: Float64Array, _at: number, _count: number, to: Float64Array, place: number): void {
-    to[place] = Number.NaN
+  estimate(memory: Float64Array, at: number, room: number, count: number, to: Float64Array, place: number): void {
+    to[place] = this.numberOf(memory, at, room, count, 0)
+    to[place + 1] = 0
   }
 
   create(): IndicatorState<V> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Test } from '../../../src/engine/conditions/condition.ts'
-import { TestCode } from '../../../src/engine/conditions/test-code.ts'
+import { ConditionTable } from '../../../src/engine/conditions/condition-table.ts'
 import { IndicatorMemory } from '../../../src/engine/indicators/indicator-memory.ts'
 import type { NumberIndicator } from '../../../src/engine/indicators/number-indicator.ts'
 import { sma } from '../../../src/index.ts'
@@ -24,40 +24,46 @@ test('averages that are equal, or differ only in their last bits, are compared b
       const means = [sma('1m', bars, 'open'), sma('1m', bars, 'close')] as unknown as NumberIndicator<number>[]
       const memory = new IndicatorMemory(means)
       const read = new Float64Array(2)
+      const estimates = new Float64Array(4)
+      const by = { size: 2, estimateAll: memory.estimateAll.bind(memory) }
       const numberOf = (name: string): number => {
         memory.load(0, Number(name), 0, read, 0)
         return read[0] as number
       }
       const slackedOf = (place: number): readonly [number, number] => {
-        memory.estimate(0, place, read, 0)
-        return [read[0] as number, read[1] as number]
+        memory.estimateAll(0, estimates, 0)
+        return [estimates[2 * place] as number, estimates[2 * place + 1] as number]
       }
-      const code = (isEstimated: boolean) =>
-        (['above', 'below', 'crosses'] as const).map((kind) => {
-          const [left, right] = ['0', '1'].map((name) => ({ kind: 'indicator', name, field: '' }) as const)
-          return new TestCode({ kind, left, right } as Test, {
-            figure: () => ({ load: () => {} }),
-            indicator: (name) => ({
-              load: (token, to, at) => memory.load(token, Number(name), 0, to, at),
-              estimate: isEstimated ? (token, to, at) => memory.estimate(token, Number(name), to, at) : undefined,
-            }),
-          })
-        })
-      const [exact, quick] = [code(false), code(true)]
+      const tableOf = (isEstimated: boolean): ConditionTable<undefined> => {
+        const table = new ConditionTable<undefined>()
+        const [left, right] = ['0', '1'].map((name) => ({ kind: 'indicator', name, field: '' }) as const)
+        for (const kind of ['above', 'below', 'crosses'] as const)
+          table.add(
+            undefined,
+            { name: kind, test: { kind, left, right } as Test },
+            {
+              figure: () => ({ key: '', load: () => {} }),
+              indicator: (name) => ({
+                key: name,
+                load: (token, to, at) => memory.load(token, Number(name), 0, to, at),
+                ...(isEstimated && { estimated: { by, index: Number(name) } }),
+              }),
+            },
+          )
+        return table
+      }
+      const [exact, quick] = [tableOf(false), tableOf(true)]
       for (const [count, { size, of, bits }] of all.entries()) {
         const open = of * 10 ** (size / 6)
         memory.add(0, Float64Array.of(open, open, open, open * (1 + bits * NEXT), 0, 1, 0, 0), 0)
-        const results = [exact, quick].map((codes) =>
-          codes.map(({ crossings, run }) => {
-            for (const crossing of crossings) crossing.advance(0)
-            return run(0)
-          }),
+        const results = [exact, quick].map((table) =>
+          Array.from({ length: table.test(0) }, (_, index) => table.nameOf(index)),
         )
         expect(results[1]).toEqual(results[0])
         if (count + 1 < bars) continue
-        const estimates = means.map((_mean, place) => slackedOf(place))
-        const distances = estimates.map(([estimate], place) => Math.abs(estimate - numberOf(`${place}`)))
-        expect(distances.filter((distance, place) => distance > (estimates[place]?.[1] as number))).toEqual([])
+        const slacked = means.map((_mean, place) => slackedOf(place))
+        const distances = slacked.map(([estimate], place) => Math.abs(estimate - numberOf(`${place}`)))
+        expect(distances.filter((distance, place) => distance > (slacked[place]?.[1] as number))).toEqual([])
         if (distances.some((distance) => distance > 0)) estimated++
         if (numberOf('0') === numberOf('1')) ties++
       }

@@ -1,0 +1,207 @@
+import type { Bars } from '../../market/bars.ts'
+import type { TokenId } from '../../market/block.ts'
+import type { ConditionPlan } from '../conditions/condition-plan.ts'
+import { ConditionTable } from '../conditions/condition-table.ts'
+import type { SeriesNumbers } from './series-numbers.ts'
+import type { SharedIndicators } from './shared-indicators.ts'
+
+/** A bot that uses bars. */
+export interface BarReader {
+  /** Returns the listener to call when bars of this width close; undefined if the bot needs no call. */
+  listenerOf(bars: Bars): BarListener | undefined
+  /** Whether the oldest bars of this width may be dropped before the bot's own indicators have counted them. If so,
+   *  `dropping` must be called first. */
+  mayLack(bars: Bars): boolean
+  /** Called before the oldest bars of a token are dropped, if `mayLack` is true. */
+  dropping(bars: Bars, token: TokenId): void
+  /** Called when the bars of a token are freed. The token's number may then be given to another token. */
+  forget(token: TokenId): void
+}
+
+/** Receives the closed bars of one width for one bot. */
+export interface BarListener {
+  /** Whether `closed` must be called for each bar, even if no condition is true. */
+  readonly hearsAll: boolean
+  /** Whether the strategy has ended. Its conditions are still tested, but `closed` is not called any more. */
+  readonly hasEnded: boolean
+  /** Called when the newest bar of a token has closed, with the names of the conditions that are true. */
+  closed(token: TokenId, conditions: readonly string[]): void
+}
+
+const NONE: readonly string[] = Object.freeze([])
+
+/** True conditions of a token, in the order in which they were added. */
+interface Held {
+  readonly owners: readonly BarListener[]
+  readonly names: readonly string[]
+}
+
+/** The bots that use the bars of one width, with the indicators and conditions that they share. */
+export class BarAudience {
+  readonly bars: Bars
+  #readers: readonly BarReader[] = []
+  /** The listeners of the readers; undefined after a change of the readers, until the next bar closes. */
+  #listeners: readonly BarListener[] | undefined
+  /** The listeners whose `hearsAll` is true. */
+  #hearers: readonly BarListener[] = []
+  /** The readers whose `mayLack` is true. `#mayLack`: whether there is one, or shared indicators may lack bars;
+   *  undefined after a change of the readers, until the next bar closes. */
+  #lacking: readonly BarReader[] = []
+  #mayLack: boolean | undefined
+  /** The indicators that count silent bars, and those that do not. */
+  readonly #indicators: SharedIndicators[] = []
+  readonly #conditions = new ConditionTable<BarListener>()
+  /** Indicators of other widths that the conditions read. They must count their bars before the conditions are
+   *  tested. */
+  readonly #counted = new Set<SharedIndicators>()
+  /** Results of `testAll`, by token; undefined if `testAll` was not called for the bars that are shown now. */
+  #tested: Map<TokenId, Held> | undefined
+
+  constructor(bars: Bars) {
+    this.bars = bars
+  }
+
+  get readers(): readonly BarReader[] {
+    return this.#readers
+  }
+
+  add(reader: BarReader, keep: number): void {
+    this.bars.keep = Math.max(this.bars.keep, keep)
+    this.#readers = [...this.#readers, reader]
+    this.#changed()
+  }
+
+  /** Removes a reader. Replaces the list of readers instead of changing it, because a caller may be iterating over
+   *  it. */
+  remove(reader: BarReader): void {
+    this.#readers = this.#readers.filter((one) => one !== reader)
+    for (const indicators of this.#indicators) indicators.release(reader)
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#listeners = undefined
+    this.#mayLack = undefined
+  }
+
+  /** Returns the shared indicators over these bars. */
+  indicators(isFilled: boolean, create: () => SharedIndicators): SharedIndicators {
+    const known = this.#indicators.find(({ source }) => source.isFilled === isFilled)
+    if (known !== undefined) return known
+    const created = create()
+    this.#indicators.push(created)
+    return created
+  }
+
+  /** Adds conditions of a bot that are tested when these bars close. */
+  addConditions(owner: BarListener, plans: readonly ConditionPlan[], numbers: SeriesNumbers): void {
+    for (const plan of plans) this.#conditions.add(owner, plan, numbers)
+    for (const shared of numbers.counted) if (shared.source.bars !== this.bars) this.#counted.add(shared)
+  }
+
+  /** Whether `dropping` must be called before the oldest bars of a token are dropped. */
+  get mayLack(): boolean {
+    return this.#mayLack ?? this.#findLacking()
+  }
+
+  /** Called before the oldest bars of a token are dropped. */
+  dropping(token: TokenId): void {
+    for (const indicators of this.#indicators) if (indicators.mayLack) indicators.dropping(token)
+    for (const reader of this.#lacking) reader.dropping(this.bars, token)
+  }
+
+  /** Closes the bar of a token. Returns false if the bar has no price; it is then dropped. */
+  close(token: TokenId): boolean {
+    if (this.mayLack && this.bars.drops(token)) this.dropping(token)
+    return this.bars.close(token)
+  }
+
+  /** Tests the conditions of all these tokens, whose bars have closed together, in the order in which the tokens are
+   *  stored in memory, because reading them in this order is faster. */
+  testAll(tokens: Uint32Array): void {
+    const tested = new Map<TokenId, Held>()
+    this.#tested = tested
+    if (this.#conditions.isEmpty) return
+    for (let index = 0; index < tokens.length; index++) {
+      const token = tokens[index] as TokenId
+      const count = this.#test(token)
+      if (count > 0) tested.set(token, this.#heldNow(count))
+    }
+  }
+
+  /** Shows the bars of all these tokens, which have closed together, to the bots. `testAll` must have been called. */
+  showAll(tokens: Uint32Array): void {
+    this.#listeners ??= this.#findListeners()
+    if (this.#hearers.length > 0 || (this.#tested?.size ?? 0) > 0)
+      for (let index = 0; index < tokens.length; index++) this.show(tokens[index] as TokenId)
+    this.#tested = undefined
+  }
+
+  /** Shows the newest bar of a token to the bots whose conditions are true, and to those that hear of each bar; in the
+   *  order of the bots. */
+  show(token: TokenId): void {
+    const listeners = this.#listeners ?? this.#findListeners()
+    const tested = this.#tested
+    if (tested === undefined) {
+      const count = this.#conditions.isEmpty ? 0 : this.#test(token)
+      if (count > 0) this.#call(token, listeners, this.#heldNow(count))
+      else this.#callHearers(token)
+    } else {
+      const held = tested.get(token)
+      if (held !== undefined) this.#call(token, listeners, held)
+      else this.#callHearers(token)
+    }
+  }
+
+  #callHearers(token: TokenId): void {
+    const hearers = this.#hearers
+    for (let index = 0; index < hearers.length; index++) (hearers[index] as BarListener).closed(token, NONE)
+  }
+
+  #call(token: TokenId, listeners: readonly BarListener[], { owners, names }: Held): void {
+    let next = 0
+    for (let index = 0; index < listeners.length; index++) {
+      const listener = listeners[index] as BarListener
+      while (owners[next]?.hasEnded === true) next++
+      const first = next
+      while (next < owners.length && owners[next] === listener) next++
+      if (next > first || listener.hearsAll) listener.closed(token, next > first ? names.slice(first, next) : NONE)
+    }
+  }
+
+  #test(token: TokenId): number {
+    for (const shared of this.#counted) shared.count(token)
+    return this.#conditions.test(token)
+  }
+
+  #heldNow(count: number): Held {
+    const owners: BarListener[] = []
+    const names: string[] = []
+    for (let index = 0; index < count; index++) {
+      owners.push(this.#conditions.ownerOf(index))
+      names.push(this.#conditions.nameOf(index))
+    }
+    return { owners, names }
+  }
+
+  forget(token: TokenId): void {
+    this.bars.forget(token)
+    this.#conditions.forget(token)
+    for (const indicators of this.#indicators) indicators.forget(token)
+  }
+
+  // V8 allocates memory at every call of a method that contains a closure, even if the call does not use the closure.
+  // Therefore closures are in separate methods, which are called rarely.
+
+  #findListeners(): readonly BarListener[] {
+    this.#listeners = this.#readers.flatMap((reader) => reader.listenerOf(this.bars) ?? [])
+    this.#hearers = this.#listeners.filter(({ hearsAll }) => hearsAll)
+    return this.#listeners
+  }
+
+  #findLacking(): boolean {
+    this.#lacking = this.#readers.filter((reader) => reader.mayLack(this.bars))
+    this.#mayLack = this.#lacking.length > 0 || this.#indicators.some(({ mayLack }) => mayLack)
+    return this.#mayLack
+  }
+}
