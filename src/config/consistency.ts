@@ -1,5 +1,5 @@
 import { type Lamports, solToLamports } from '../base/units.ts'
-import { limitProblems } from '../engine/limits/limits.ts'
+import { limitProblems } from '../engine/limits/limit-rules.ts'
 import type { CheckedBot } from './bots.ts'
 import type { DeskConfig } from './config.ts'
 import { deskFrom, serviceFrom } from './defaults.ts'

@@ -1,4 +1,4 @@
-import type { Limits } from '../engine/limits/limits.ts'
+import type { Limits } from '../engine/limits/limit-rules.ts'
 import {
   alertsFrom,
   chainFrom,

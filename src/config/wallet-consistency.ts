@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { limitProblems } from '../engine/limits/limits.ts'
+import { limitProblems } from '../engine/limits/limit-rules.ts'
 import type { CheckedBot } from './bots.ts'
 import { limitsFrom } from './defaults.ts'
 import { type ConfigFile, isMap } from './read.ts'

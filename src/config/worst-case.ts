@@ -1,5 +1,5 @@
 import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../base/units.ts'
-import type { Limits } from '../engine/limits/limits.ts'
+import type { Limits } from '../engine/limits/limit-rules.ts'
 import { LEAST_BUY, worstCostOf } from '../engine/limits/order-bounds.ts'
 import { MOST_SLIPPAGE } from '../engine/setting-bounds.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { solToLamports } from '../../src/base/units.ts'
 import type { BotConfig } from '../../src/config/config.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf, worstTogether } from '../../src/config/worst-case.ts'
-import { type Limits, NO_LIMITS, type WalletLimits } from '../../src/engine/limits/limits.ts'
+import { type Limits, NO_LIMITS, type WalletLimits } from '../../src/engine/limits/limit-rules.ts'
 
 const sol = solToLamports
 

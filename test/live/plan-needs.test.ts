@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
 import { NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
-import { NO_LIMITS } from '../../src/engine/limits/limits.ts'
+import { NO_LIMITS } from '../../src/engine/limits/limit-rules.ts'
 import { planNeeds } from '../../src/live/plan-needs.ts'
 
 const plan = (requestsPerMinute: number) => ({

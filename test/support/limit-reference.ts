@@ -1,4 +1,4 @@
-import type { Limits } from '../../src/engine/limits/limits.ts'
+import type { Limits } from '../../src/engine/limits/limit-rules.ts'
 import type { ExecutionReport, Order } from '../../src/engine/order.ts'
 
 const HOUR_MS = 3_600_000

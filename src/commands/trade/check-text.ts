@@ -16,7 +16,7 @@ import {
 import { formatErrors, printable } from '../../config/yaml/errors.ts'
 import { exitSentences } from '../../engine/exits/exit-rules.ts'
 import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts'
-import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limits.ts'
+import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limit-rules.ts'
 import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import { type PlanNeeds, planNeeds } from '../../live/plan-needs.ts'
 import { dim, rows, shortSol as sol, table, wrapped } from '../terminal.ts'

@@ -2,7 +2,7 @@ import type { EngineState } from '../engine-state.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import { asksForLaunches, walletSection } from '../settings.ts'
-import { isBound, type Limits } from './limits.ts'
+import { isBound, type Limits } from './limit-rules.ts'
 import type { BotSpending } from './recent-buys.ts'
 
 /** Scope of limits: one bot, or all bots of a wallet together. */

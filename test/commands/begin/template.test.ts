@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { projectFiles } from '../../../src/commands/begin/project-files.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { worstCaseOf } from '../../../src/config/worst-case.ts'
-import { NO_LIMITS } from '../../../src/engine/limits/limits.ts'
+import { NO_LIMITS } from '../../../src/engine/limits/limit-rules.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
