@@ -2,7 +2,7 @@ import { type Json, plainJson } from '../base/json.ts'
 import { type Lamports, type Millis, ZERO } from '../base/units.ts'
 import type { Position } from './accounting/position.ts'
 import type { ConditionalOrder } from './exits/conditional-order.ts'
-import type { DaySpend, Spend } from './limits/recent-buys.ts'
+import type { DaySpend, Spend } from './limits/spending.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 

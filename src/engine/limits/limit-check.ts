@@ -8,7 +8,7 @@ import { type BotResults, capped } from './bot-results.ts'
 import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limit-rules.ts'
 import type { LimitScope } from './limit-scope.ts'
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
-import { hourFreesAt } from './recent-buys.ts'
+import { hourFreesAt } from './spending.ts'
 
 /** A bot that requests a buy, with the limit scopes of the bot and of its wallet. */
 export interface Buyer {

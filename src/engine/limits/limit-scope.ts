@@ -3,7 +3,7 @@ import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.t
 import type { BotSettings } from '../settings.ts'
 import { asksForLaunches, walletSection } from '../settings.ts'
 import { isBound, type Limits } from './limit-rules.ts'
-import type { BotSpending } from './recent-buys.ts'
+import type { BotSpending } from './spending.ts'
 
 /** Scope of limits: one bot, or all bots of a wallet together. */
 export interface LimitScope {

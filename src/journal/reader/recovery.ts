@@ -4,7 +4,7 @@ import { dayOf, HOUR, lamports, type Millis, type Seq } from '../../base/units.t
 import type { Position } from '../../engine/accounting/position.ts'
 import { widenMarks } from '../../engine/accounting/trip-sums.ts'
 import type { ConditionalOrder } from '../../engine/exits/conditional-order.ts'
-import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/recent-buys.ts'
+import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/spending.ts'
 import type { Input } from '../../engine/messages.ts'
 import { type Fill, type Order, type OrderState, orderNumber } from '../../engine/order.ts'
 import {

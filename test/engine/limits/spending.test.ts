@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lamports, solToLamports } from '../../../src/base/units.ts'
-import { type Spend, Spending } from '../../../src/engine/limits/recent-buys.ts'
+import { type Spend, Spending } from '../../../src/engine/limits/spending.ts'
 import type { Order, OrderState } from '../../../src/engine/order.ts'
 
 const HOUR = 3_600_000
