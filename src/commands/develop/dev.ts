@@ -5,8 +5,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { type DevChange, DevSession, type DevState } from '../../testing/dev/dev-session.ts'
 import { JournalSource, SandboxSource } from '../../testing/dev/dev-source.ts'
 import { defineCommand, JSON_LINE, number, type Option, RUNNING, SEED, text } from '../options.ts'
-import { Screen } from '../trade/live-table.ts'
 import { untilInterrupted } from '../trade/run-bots.ts'
+import { Screen } from '../trade/status-table.ts'
 import { comparisonLines, devPicture, eventLine, failureLines } from './dev-picture.ts'
 
 /** Maximum number of events that are printed after a version was loaded, if there is no terminal. */

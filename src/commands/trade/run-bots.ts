@@ -6,7 +6,7 @@ import { type BotsOptions, type Ending, type RunningBots, startBots } from '../.
 import { netText } from '../../runtime/view/bot-results.ts'
 import type { DeskOfRun } from '../desk/desk-of-run.ts'
 import { signedShortSol } from '../terminal.ts'
-import { liveTable, Screen, stopName } from './live-table.ts'
+import { liveTable, Screen, stopName } from './status-table.ts'
 
 const PLAIN_EVERY_MS = 5_000
 

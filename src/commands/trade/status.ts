@@ -12,7 +12,7 @@ import type { View } from '../../runtime/view/view.ts'
 import { defineCommand, PROCESS } from '../options.ts'
 import { DEFAULT_COLUMNS } from '../terminal.ts'
 import { runningJournal } from './control.ts'
-import { liveTable } from './live-table.ts'
+import { liveTable } from './status-table.ts'
 
 /** Shows the running bots. If no process is running, shows the positions and orders that the journal left open, and
  *  exits 1. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { lamports, solToLamports, ZERO } from '../../../src/base/units.ts'
-import { liveTable } from '../../../src/commands/trade/live-table.ts'
+import { liveTable } from '../../../src/commands/trade/status-table.ts'
 import { accountOf } from '../../../src/engine/account.ts'
 import { liquidationSol } from '../../../src/engine/accounting/liquidation.ts'
 import { newPosition, type Position } from '../../../src/engine/accounting/position.ts'
