@@ -1,5 +1,5 @@
 import type { Millis } from '../base/units.ts'
-import { Rate } from './access/rate.ts'
+import { Rate } from './access/token-bucket.ts'
 import type { DeskLevel, LogFields } from './messages.ts'
 
 const BUDGET = { burst: 50, perSecond: 5 }

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
 import type { Logins, Session } from './logins.ts'
-import { Rate } from './rate.ts'
 import { METRICS_PATH, type Scrapers } from './scrapers.ts'
+import { Rate } from './token-bucket.ts'
 
 /** Settings that determine the addresses at which browsers reach the desk. */
 export interface Reach {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
-import { Rate } from './rate.ts'
+import { Rate } from './token-bucket.ts'
 
 /** The only path that scrapers may read. Sessions cannot read it. */
 export const METRICS_PATH = '/metrics'
