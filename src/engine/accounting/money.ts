@@ -1,8 +1,8 @@
 import { type Lamports, type Millis, type TokenAmount, wholeTokens, ZERO } from '../../base/units.ts'
 import type { Fill } from '../order.ts'
-import { type Disposal, type Lot, LotQueue } from './lots.ts'
 import { type Failed, type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
 import { newTrip, type RoundTrip } from './round-trip.ts'
+import { type Disposal, type Lot, LotQueue } from './tax-lots.ts'
 import { ADOPTED, LOST } from './trip-sums.ts'
 
 /** Results of one bot in one account. */
