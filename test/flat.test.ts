@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StandingInputs } from '../src/live/isolation/threaded-runner.ts'
 import { LiveBlock } from '../src/market/live-block.ts'
-import { Limiter } from '../src/orders/limiter.ts'
+import { Limiter } from '../src/orders/plan-limiter.ts'
 import { SimulatedClock } from '../src/simulation/simulated-clock.ts'
 import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'

@@ -2,7 +2,7 @@ import { keysOf, walletOf } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import { shareOf } from '../orders/budget-status.ts'
-import { reservedOf } from '../orders/limiter.ts'
+import { reservedOf } from '../orders/plan-limiter.ts'
 import { termsOf } from '../venues/terms.ts'
 
 /** Requirements of a configuration, and the part of the plan that this process may use. */

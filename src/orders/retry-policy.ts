@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { MOST_BUY_STEPS, type OrderClass, type OrderState } from '../engine/order.ts'
-import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
+import { LONGEST_RETRY_AFTER_MS } from './plan-limiter.ts'
 import type { Outcome } from './ports.ts'
 
 /** Reason why an attempt did not execute. */

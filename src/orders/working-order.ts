@@ -13,7 +13,7 @@ import {
 } from '../engine/order.ts'
 import type { OpenOrder } from '../engine/recovered-money.ts'
 import { type Attempt, type Baseline, isUndecided, isUnsigned } from './attempt.ts'
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './plan-limiter.ts'
 import type { Executor, Slot } from './ports.ts'
 import { type Cause, causeOf, type Failure, type Tries } from './retry-policy.ts'
 

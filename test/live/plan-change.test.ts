@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import { Trading } from '../../src/live/trading.ts'
-import type { Limiter, RequestClass } from '../../src/orders/limiter.ts'
+import type { Limiter, RequestClass } from '../../src/orders/plan-limiter.ts'
 import type { JournalRecord, Slot } from '../../src/orders/ports.ts'
 import { ViewModel } from '../../src/runtime/view/view-model.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'

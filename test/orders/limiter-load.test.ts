@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
-import { Limiter, type RequestClass } from '../../src/orders/limiter.ts'
+import { Limiter, type RequestClass } from '../../src/orders/plan-limiter.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
 const MINUTE = 60_000

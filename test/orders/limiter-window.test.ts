@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/base/machine.ts'
-import { Limiter, type RequestClass } from '../../src/orders/limiter.ts'
+import { Limiter, type RequestClass } from '../../src/orders/plan-limiter.ts'
 import type { Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { runs } from '../support/runs.ts'

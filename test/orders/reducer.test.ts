@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Order } from '../../src/engine/order.ts'
 import type { Effect, OrderEvent } from '../../src/orders/events.ts'
-import { Limiter } from '../../src/orders/limiter.ts'
+import { Limiter } from '../../src/orders/plan-limiter.ts'
 import type { Executor, Slot } from '../../src/orders/ports.ts'
 import { step } from '../../src/orders/reducer.ts'
 import { Orders } from '../../src/orders/reducer-state.ts'

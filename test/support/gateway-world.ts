@@ -15,7 +15,7 @@ import {
 import type { OpenOrder } from '../../src/engine/recovered-money.ts'
 import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import { Gateway } from '../../src/orders/gateway.ts'
-import { Limiter } from '../../src/orders/limiter.ts'
+import { Limiter } from '../../src/orders/plan-limiter.ts'
 import type { Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 

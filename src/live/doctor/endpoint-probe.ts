@@ -1,5 +1,5 @@
 import type { Http } from '../../base/machine.ts'
-import type { Limiter } from '../../orders/limiter.ts'
+import type { Limiter } from '../../orders/plan-limiter.ts'
 import type { Journal, Slot } from '../../orders/ports.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import type { VenueRecord } from '../../venues/venue.ts'
