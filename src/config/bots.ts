@@ -4,7 +4,6 @@ import { type Json, plainJson } from '../base/json.ts'
 import { NO_STRATEGY } from '../engine/bots/bots.ts'
 import type { Strategy } from '../engine/strategy.ts'
 import type { BotConfig, Config } from './config.ts'
-import { BOT_DEFAULTS } from './default-values.ts'
 import {
   chainFrom,
   deskFrom,
@@ -18,7 +17,8 @@ import {
   serviceFrom,
   tokenChecksFrom,
   walletsFrom,
-} from './defaults.ts'
+} from './convert-sections.ts'
+import { BOT_DEFAULTS } from './default-values.ts'
 import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'

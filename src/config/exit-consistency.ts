@@ -1,7 +1,7 @@
 import { type ExitProblem, exitProblems } from '../engine/exits/exit-rules.ts'
 import { type ExitRules, pollSeconds } from '../engine/exits/exit-settings.ts'
 import type { CheckedBot } from './bots.ts'
-import { serviceFrom } from './defaults.ts'
+import { serviceFrom } from './convert-sections.ts'
 import { type EffectiveExits, type ExitSource, effectiveExits } from './effective-exits.ts'
 import { type Agreed, walletLimitsOf } from './shared-sections.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'

@@ -1,5 +1,5 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
-import { journalFrom } from './defaults.ts'
+import { journalFrom } from './convert-sections.ts'
 import { readConfigFile } from './read.ts'
 import { formatErrors } from './yaml/errors.ts'
 

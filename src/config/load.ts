@@ -15,7 +15,7 @@ import {
   serviceFrom,
   telegramFrom,
   walletsFrom,
-} from './defaults.ts'
+} from './convert-sections.ts'
 import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'

@@ -11,7 +11,7 @@ import {
   telegramFrom,
   walletFrom,
   walletsFrom,
-} from './defaults.ts'
+} from './convert-sections.ts'
 import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'

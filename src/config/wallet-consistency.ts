@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { limitProblems } from '../engine/limits/limit-rules.ts'
 import type { CheckedBot } from './bots.ts'
-import { limitsFrom } from './defaults.ts'
+import { limitsFrom } from './convert-sections.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 import type { Agreed } from './shared-sections.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { paperFrom } from '../../src/config/defaults.ts'
+import { paperFrom } from '../../src/config/convert-sections.ts'
 import { changedAssumptions, writtenModel } from '../../src/config/fill-assumptions.ts'
 import { botSchema, fileSchema } from '../../src/config/schema.ts'
 import { DEFAULT_FILL_MODEL, FREE_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ExitCode } from '../../src/base/errors.ts'
-import { metricsFrom } from '../../src/config/defaults.ts'
+import { metricsFrom } from '../../src/config/convert-sections.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()

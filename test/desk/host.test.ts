@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ExitCode } from '../../src/base/errors.ts'
-import { deskFrom } from '../../src/config/defaults.ts'
+import { deskFrom } from '../../src/config/convert-sections.ts'
 import { Desk, requireSafeDesk, threadOptions } from '../../src/desk/host.ts'
 
 const config = deskFrom({ port: 0 }, '')

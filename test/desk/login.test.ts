@@ -118,7 +118,7 @@ test('after five wrong login links, the desk refuses further wrong links for som
 
 test('if the default port is taken, the desk uses the next free port', async () => {
   rig = await DeskRig.start()
-  const { deskFrom } = await import('../../src/config/defaults.ts')
+  const { deskFrom } = await import('../../src/config/convert-sections.ts')
   const { serveDesk } = await import('../../src/desk/thread.ts')
   const config = { ...deskFrom({}, ''), port: rig.port }
   const said: unknown[] = []

@@ -1,6 +1,6 @@
 import { lamports, solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
-import { deskFrom } from '../../src/config/defaults.ts'
+import { deskFrom } from '../../src/config/convert-sections.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
 import { NO_LIMITS } from '../../src/engine/limits/limit-rules.ts'

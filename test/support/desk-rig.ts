@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { deskFrom } from '../../src/config/defaults.ts'
+import { deskFrom } from '../../src/config/convert-sections.ts'
 import type { FileInput } from '../../src/config/schema.ts'
 import type { DeskStart, FromDesk } from '../../src/desk/messages.ts'
 import { type ServedDesk, serveDesk } from '../../src/desk/thread.ts'

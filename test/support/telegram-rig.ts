@@ -1,7 +1,7 @@
 import type { Http, HttpResult } from '../../src/base/machine.ts'
 import { TELEGRAM_KINDS, type TelegramKind } from '../../src/config/alert-kinds.ts'
 import type { TelegramConfig } from '../../src/config/config.ts'
-import { loudnessOf } from '../../src/config/defaults.ts'
+import { loudnessOf } from '../../src/config/convert-sections.ts'
 import type { ControlCommand } from '../../src/live/control/command.ts'
 import { botClient } from '../../src/live/telegram/bot-client.ts'
 import { Telegram } from '../../src/live/telegram/telegram.ts'

@@ -1,6 +1,6 @@
 import { lamports, type Seq } from '../../base/units.ts'
 import type { BotConfig, Config, WalletConfig } from '../../config/config.ts'
-import { deskFrom } from '../../config/defaults.ts'
+import { deskFrom } from '../../config/convert-sections.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import type { FillModel, ModelOf } from '../../engine/accounting/fill-assumptions.ts'
 import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'

@@ -1,4 +1,4 @@
-import { deskFrom } from '../../../src/config/defaults.ts'
+import { deskFrom } from '../../../src/config/convert-sections.ts'
 import { Desk } from '../../../src/desk/host.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { recordedView } from '../../../src/runtime/view/recorded-view.ts'

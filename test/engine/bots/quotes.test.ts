@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { baseUnits, lamports, solToLamports, wholeTokens } from '../../../src/base/units.ts'
-import { quoteFeesFrom } from '../../../src/config/defaults.ts'
+import { quoteFeesFrom } from '../../../src/config/convert-sections.ts'
 import { DEFAULT_FILL_MODEL } from '../../../src/engine/accounting/fill-assumptions.ts'
 import { quoteBuy, quoteSell } from '../../../src/engine/bots/quotes.ts'
 import type { Quote } from '../../../src/engine/strategy.ts'
