@@ -8,8 +8,8 @@ import type { BuyOptions, BuyTrigger, OrderView, Placed } from '../strategy.ts'
 import { readSell } from '../strategy-requests.ts'
 import { type Condition, type ConditionalOrder, conditionalView, isOver, ordersOf } from './conditional-order.ts'
 import type { ConditionalRequest } from './conditional-request.ts'
+import type { Exits } from './exit-execution.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import type { Exits } from './position-exits.ts'
 
 /** Largest number of conditional orders of one bot that may wait. */
 const MOST_WAITING = 2_000
