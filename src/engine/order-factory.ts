@@ -2,6 +2,7 @@ import { assert } from '../base/errors.ts'
 import { type Lamports, lamports, type Millis } from '../base/units.ts'
 import { DENIED_MINTS } from '../solana/programs.ts'
 import type { Position } from './accounting/position.ts'
+import { type Cause, readBuy, readSell, type SellRequest } from './buy-and-sell-options.ts'
 import type { EngineState } from './engine-state.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
 import { checkFilters, hasFilters } from './limits/entry-filters.ts'
@@ -13,7 +14,6 @@ import { isFullExit, MOST_OPEN_EXITS, type Order, type Size, withTag } from './o
 import type { BotMoney } from './recovered-money.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
-import { type Cause, readBuy, readSell, type SellRequest } from './strategy-requests.ts'
 
 /** A bot that requests orders, with its settings, its money and its limits. */
 export interface Client {

@@ -1,7 +1,7 @@
+import { readText } from '../buy-and-sell-options.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { LogField, LogLine } from '../messages.ts'
 import type { LogFields, StrategyLog } from '../strategy.ts'
-import { readText } from '../strategy-requests.ts'
 import { Allowance } from './allowance.ts'
 
 const MOST_FIELDS = 20

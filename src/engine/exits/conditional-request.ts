@@ -1,3 +1,4 @@
+import { readBuy, readText } from '../buy-and-sell-options.ts'
 import { checkRanges, type Veto } from '../limits/order-bounds.ts'
 import type { BotSettings, Plan } from '../settings.ts'
 import type {
@@ -8,7 +9,6 @@ import type {
   LimitSellOptions,
   SellOptions,
 } from '../strategy.ts'
-import { readBuy, readText } from '../strategy-requests.ts'
 import type { Condition, Consequence } from './conditional-order.ts'
 import { readExits } from './exit-request.ts'
 import { describe } from './exit-rules.ts'

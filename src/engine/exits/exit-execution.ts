@@ -9,12 +9,12 @@ import {
   UNSELLABLE_AFTER,
   WRITTEN_OFF_AFTER,
 } from '../accounting/position.ts'
+import type { Cause } from '../buy-and-sell-options.ts'
 import type { EngineState } from '../engine-state.ts'
 import { isFullExit, type Order, type Size, withTag } from '../order.ts'
 import type { OrderFactory } from '../order-factory.ts'
 import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
-import type { Cause } from '../strategy-requests.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
 import { holdEnds, idleEnds, millis, staleEnds } from './exit-levels.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } from './exit-settings.ts'
