@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/request-pacing.ts'
+import { MessagePacer } from '../../src/live/feed-pacing.ts'
+import { IoQueue, Pace, RpcPacer } from '../../src/live/rpc-pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
