@@ -39,9 +39,6 @@ import { fillModelFrom } from './fill-assumptions.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
-/** Seconds of the tape that a strategy without `warmup` receives at a start. */
-export const WARMUP_SECONDS = 600
-
 // The functions below fill in every default and convert to the engine's units. A key of a bot takes precedence over the
 // same key of `defaults`.
 

@@ -1,4 +1,4 @@
-// Values of absent keys, in the units of the YAML. `defaults.ts` fills them in, and the schema shows them.
+// Values of absent keys, in the units of the YAML. `convert-sections.ts` fills them in, and the schema shows them.
 
 export const SERVICE_DEFAULTS = { plan: 'auto', share: 1, lateSeconds: 120, unit: 'auto', maxBuySol: 100 } as const
 export const CHAIN_DEFAULTS = { requestsPerSecond: 8, sendsPerSecond: 1, secondOpinionSol: 1 } as const
@@ -18,3 +18,5 @@ export const ORDER_DEFAULTS = {
   maxEventAgeSeconds: 3,
   maxChasePercent: 5,
 } as const
+/** Seconds of the tape that a strategy without `warmup` receives at a start. */
+export const WARMUP_SECONDS = 600

@@ -1,6 +1,6 @@
 import { formatSol } from '../base/units.ts'
 import type { Config } from '../config/config.ts'
-import { WARMUP_SECONDS } from '../config/convert-sections.ts'
+import { WARMUP_SECONDS } from '../config/default-values.ts'
 import { checkSource } from '../config/source-check.ts'
 import { MOST_WARMUP_SECONDS } from '../config/strategies.ts'
 import { isReal } from '../engine/account.ts'
