@@ -6,13 +6,14 @@ import { DurableStates } from './bots/durable-states.ts'
 import { StrategyRunner } from './bots/strategy-runner.ts'
 import { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { EngineState } from './engine-state.ts'
+import { EntryVetoes } from './entry-vetoes.ts'
 import { ConditionalBook } from './exits/conditional-book.ts'
 import { Exits } from './exits/exit-execution.ts'
 import { ExitTriggers } from './exits/exit-triggers.ts'
 import { ExitWatch } from './exits/exit-watch.ts'
 import { PoolPolls } from './exits/pool-polls.ts'
 import { BotResults } from './limits/bot-results.ts'
-import { LimitCheck } from './limits/limit-check.ts'
+import { LimitFigures } from './limits/limit-figures.ts'
 import { LimitScopes } from './limits/limit-scope.ts'
 import type { StartInput } from './messages.ts'
 import { OrderFactory } from './order-factory.ts'
@@ -26,7 +27,7 @@ export interface EngineParts {
   readonly watch: ExitWatch
   readonly liquidation: Liquidation
   readonly results: BotResults
-  readonly limits: LimitCheck
+  readonly limits: LimitFigures
   readonly scopes: LimitScopes
   readonly factory: OrderFactory
   readonly polls: PoolPolls
@@ -50,9 +51,9 @@ export function createParts(
   const watch = new ExitWatch(state)
   const liquidation = new Liquidation(state, watch, ({ bot }) => bots.of(bot)?.settings.quoteFees)
   const results = new BotResults(state, liquidation)
-  const limits = new LimitCheck(state, results, liquidation)
+  const limits = new LimitFigures(state, results, liquidation)
   const scopes = new LimitScopes(state, start.bots)
-  const factory = new OrderFactory(state, watch, limits)
+  const factory = new OrderFactory(state, watch, new EntryVetoes(state, limits))
   const polls = new PoolPolls(state, watch)
   const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
   const conditionals = new ConditionalBook(state, factory, watch, exits, bots)

@@ -266,8 +266,8 @@ export const LIMITS = {
   },
 } as const satisfies { readonly [F in keyof Limits]: LimitRow<Limits[F]> }
 
-/** The limits of the section `wallet.limits`. `minBalanceLamports` has no function that decides, because `LimitCheck`
- *  decides on it. */
+/** The limits of the section `wallet.limits`. `minBalanceLamports` has no function that decides, because
+ *  `balance-check.ts` decides on it. */
 export const WALLET_LIMITS = {
   ...LIMITS,
   minBalanceLamports: {

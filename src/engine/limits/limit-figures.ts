@@ -1,24 +1,25 @@
-import { formatSol, type Lamports } from '../../base/units.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff } from '../accounting/position.ts'
 import type { BuyRequest } from '../buy-and-sell-options.ts'
 import type { EngineState } from '../engine-state.ts'
-import { type BotSettings, walletSection } from '../settings.ts'
+import type { BotSettings } from '../settings.ts'
 import { type BotResults, capped } from './bot-results.ts'
 import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limit-rules.ts'
 import type { LimitScope } from './limit-scope.ts'
-import { sellCost, type Veto, worstCost } from './order-bounds.ts'
+import type { Veto } from './order-bounds.ts'
 import { hourFreesAt } from './spending.ts'
 
 /** A bot that requests a buy, with the limit scopes of the bot and of its wallet. */
 export interface Buyer {
   readonly settings: BotSettings
   readonly scope: LimitScope
+  /** Limits of the wallet that the bot trades with, which other bots may share. */
   readonly wallet: LimitScope
 }
 
-/** Refuses buys that break a limit of the bot, break a limit of its wallet, or exceed the free balance. */
-export class LimitCheck {
+/** Computes the figures that limits compare, such as the number of open positions, and refuses buys that break a limit
+ *  of the bot or of its wallet. The comparisons are in `limit-rules.ts`. */
+export class LimitFigures {
   readonly #state: EngineState
   readonly #results: BotResults
   readonly #liquidation: Liquidation
@@ -29,12 +30,8 @@ export class LimitCheck {
     this.#liquidation = liquidation
   }
 
-  veto({ settings, scope, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
-    return (
-      this.#vetoScope(scope, mint, request, creator) ??
-      this.#vetoScope(wallet, mint, request, creator) ??
-      this.#vetoBalance(settings, mint, request)
-    )
+  veto({ scope, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    return this.#vetoScope(scope, mint, request, creator) ?? this.#vetoScope(wallet, mint, request, creator)
   }
 
   /** Checks the limits on losses again for an accepted buy that waits for its next attempt. */
@@ -118,44 +115,6 @@ export class LimitCheck {
       }
     return use
   }
-
-  /** Refuses a buy unless the free balance covers its worst-case cost and leaves enough SOL to sell every position. */
-  #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
-    const { account, walletLimits } = settings
-    const { book } = this.#state
-    const balance = book.accounts.get(account.id)?.lamports ?? null
-    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the balance of the wallet has not been read yet' }
-    const free = balance - book.reserved(account.id)
-    const cost = reserveOf(request)
-    if (free < cost)
-      return {
-        code: 'BALANCE_LOW',
-        reason: `the order may cost ${formatSol(cost)} SOL, but only ${formatSol(free)} SOL are free`,
-      }
-    const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings, free - cost)
-    if (free - cost >= floor) return undefined
-    return {
-      code: 'BALANCE_FLOOR',
-      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, but ${formatSol(floor)} SOL must remain for the fees of exits (${walletSection(settings)}.minBalanceSol)`,
-    }
-  }
-
-  /** Returns the fees of one sale of each position, lamports, including the position that the buy opens. A position
-   *  that is being sold is left out, because its fee is already reserved. Returns 0 if `left`, the balance after the
-   *  buy, covers these fees in any case. */
-  #exitFees(
-    account: string,
-    mint: string,
-    { orders, exitOrders }: Pick<BotSettings, 'orders' | 'exitOrders'>,
-    left: number,
-  ): number {
-    const cost = sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
-    const held = this.#state.book.positions.of(account)
-    if ((held.size + 1) * cost <= left) return 0
-    let positions = 1
-    for (const position of held.values()) if (position.state !== 'closing' && position.mint !== mint) positions++
-    return positions * cost
-  }
 }
 
 interface Survey extends Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
@@ -167,9 +126,4 @@ const NOTHING = { openPositions: 0, creatorLamports: 0, exposureLamports: 0, unr
 
 function areLossesBound({ maxDailyLossLamports, maxDrawdownLamports }: Limits): boolean {
   return maxDailyLossLamports !== null || maxDrawdownLamports !== null
-}
-
-/** Returns the lamports that a buy reserves until its outcome is known. */
-export function reserveOf({ amount, orders }: BuyRequest): Lamports {
-  return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
 }
