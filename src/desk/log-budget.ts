@@ -1,5 +1,5 @@
 import type { Millis } from '../base/units.ts'
-import { Rate } from './access/token-bucket.ts'
+import { TokenBucket } from './access/token-bucket.ts'
 import type { DeskLevel, LogFields } from './messages.ts'
 
 const BUDGET = { burst: 50, perSecond: 5 }
@@ -12,12 +12,12 @@ export type WriteLog = (level: DeskLevel, text: string, fields: LogFields) => vo
  */
 export class LogBudget {
   readonly #write: WriteLog
-  readonly #rate: Rate
+  readonly #rate: TokenBucket
   #dropped = 0
 
   constructor(write: WriteLog, now: () => Millis) {
     this.#write = write
-    this.#rate = new Rate(BUDGET, now)
+    this.#rate = new TokenBucket(BUDGET, now)
   }
 
   write(level: DeskLevel, text: string, fields: LogFields): void {

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
 import type { Logins, Session } from './logins.ts'
 import { METRICS_PATH, type Scrapers } from './scrapers.ts'
-import { Rate } from './token-bucket.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 /** Settings that determine the addresses at which browsers reach the desk. */
 export interface Reach {
@@ -59,16 +59,16 @@ export class Gate {
   readonly #reach: Reach
   readonly #logins: Logins
   readonly #scrapers: Scrapers | undefined
-  readonly #ofSession: Rate
-  readonly #ofStranger: Rate
+  readonly #ofSession: TokenBucket
+  readonly #ofStranger: TokenBucket
 
   /** `scrapers` decides about requests for the metrics. It is absent if the desk serves no metrics. */
   constructor(reach: Reach, logins: Logins, now: () => Millis, scrapers?: Scrapers) {
     this.#reach = reach
     this.#logins = logins
     this.#scrapers = scrapers
-    this.#ofSession = new Rate(MOST_OF_SESSION, now)
-    this.#ofStranger = new Rate(MOST_OF_STRANGER, now)
+    this.#ofSession = new TokenBucket(MOST_OF_SESSION, now)
+    this.#ofStranger = new TokenBucket(MOST_OF_STRANGER, now)
   }
 
   /** Throws a Refusal if the request is not admitted. */

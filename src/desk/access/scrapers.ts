@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Millis } from '../../base/units.ts'
 import { Refusal } from '../refusal.ts'
-import { Rate } from './token-bucket.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 /** The only path that scrapers may read. Sessions cannot read it. */
 export const METRICS_PATH = '/metrics'
@@ -17,14 +17,14 @@ export function tokenHash(token: string): string {
  *  token is not valid for other paths. */
 export class Scrapers {
   readonly #hash: Buffer
-  readonly #wrong: Rate
-  readonly #scrapes: Rate
+  readonly #wrong: TokenBucket
+  readonly #scrapes: TokenBucket
 
   /** `hash`: the hash of the token. */
   constructor(hash: string, now: () => Millis) {
     this.#hash = Buffer.from(hash, 'hex')
-    this.#wrong = new Rate(WRONG_TOKENS, now)
-    this.#scrapes = new Rate(MOST_SCRAPES, now)
+    this.#wrong = new TokenBucket(WRONG_TOKENS, now)
+    this.#scrapes = new TokenBucket(MOST_SCRAPES, now)
   }
 
   /** Throws a Refusal if the request may not read the metrics. `authorization`: the header of this name. `address`: the

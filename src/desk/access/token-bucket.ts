@@ -9,7 +9,7 @@ export interface RateLimits {
 }
 
 /** Limits the rate of events of each key, such as an address. */
-export class Rate {
+export class TokenBucket {
   readonly #limits: RateLimits
   readonly #now: () => Millis
   readonly #levels = new Map<string, { left: number; at: Millis }>()
