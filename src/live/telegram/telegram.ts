@@ -9,6 +9,7 @@ import { botClient, type CallBot, type Called } from './bot-client.ts'
 import { Confirmations, OPERATOR_COMMANDS, type Steered } from './confirmations.ts'
 import { Outbox } from './outbox.ts'
 import type { OwnJournal } from './own-journal.ts'
+import { commandRefusal, isOperator, isStranger, mayAct, type Users } from './rights.ts'
 import { answerTo, summaryOf, textOf } from './texts.ts'
 import { type Message, readUpdate, updateIdOf } from './updates.ts'
 
@@ -20,10 +21,7 @@ export interface TelegramEvent {
   readonly text: string
 }
 
-export interface TelegramParts {
-  /** Users who may ask questions and who receive the events; the operators are among them. */
-  readonly viewers: readonly number[]
-  readonly operators: readonly number[]
+export interface TelegramParts extends Users {
   readonly events: Readonly<Record<TelegramKind, Loudness>>
   readonly call: CallBot
   readonly clock: Clock
@@ -215,31 +213,27 @@ export class Telegram {
     for (const user of this.#parts.viewers) this.#outbox.send({ user, text: textOf(lines), isSilent: false })
   }
 
-  /** Takes a private message of a user, or a press of a button by an operator. Everything else is ignored: the rights
-   *  belong to persons and not to groups, and an answer in a group would show the money to all of its members. */
+  /** Takes a message, or a press of a button, if the rights of its user allow it. Ignores everything else. */
   async #take(update: unknown, served: Served): Promise<void> {
     const deed = readUpdate(update)
     if (deed === 'garbage') this.#garbage()
     else if (deed === 'ignored') return
-    else if (!this.#parts.viewers.includes(deed.user)) this.#stranger(deed.user)
-    else if (!deed.isPrivate) return
+    else if (isStranger(this.#parts, deed)) this.#stranger(deed.user)
+    else if (!mayAct(this.#parts, deed)) return
     else if (deed.kind === 'message') this.#message(deed, served)
-    else if (this.#parts.operators.includes(deed.user)) await served.confirmations.press(deed)
+    else await served.confirmations.press(deed)
   }
 
   #message({ user, text, time, isOwn }: Message, { view, own, confirmations }: Served): void {
-    const { clock, operators } = this.#parts
     const [first = '', ...more] = text.trim().split(/\s+/)
     const name = first.split('@', 1)[0]?.toLowerCase() ?? ''
     const isSteering = (OPERATOR_COMMANDS as readonly string[]).includes(name)
     const answer = (...lines: string[]): void => void this.#outbox.send({ user, text: textOf(lines), isSilent: true })
-    if (time < clock.now() - OLDEST_MESSAGE_MS) {
-      if (isSteering && operators.includes(user))
+    const refusal = commandRefusal(this.#parts, { user, isOwn })
+    if (time < this.#parts.clock.now() - OLDEST_MESSAGE_MS) {
+      if (isSteering && isOperator(this.#parts, user))
         answer(`${name}: this message arrived too late. Nothing was done: send the command again.`)
-    } else if (isSteering && !operators.includes(user))
-      answer(`${name}: only the users in telegram.operators may do this`)
-    else if (isSteering && !isOwn)
-      answer(`${name}: a forwarded message cannot give a command. Write the command yourself.`)
+    } else if (isSteering && refusal !== undefined) answer(`${name}: ${refusal}`)
     else if (isSteering) confirmations.ask(user, [name, ...more])
     else if (name === '/why' && !ABOUT.test(more[0] ?? ''))
       answer('/why: send the id of an order (o12), of a conditional order (c3), or a mint')
@@ -251,7 +245,7 @@ export class Telegram {
           this.#failed(error)
           answer(`${name}: the question failed; the log contains the reason`)
         })
-    else answer(...answerTo(name, view(), operators.includes(user)))
+    else answer(...answerTo(name, view(), isOperator(this.#parts, user)))
   }
 
   /** Logs a message that could not be answered. The process and the polls continue. */
