@@ -1,5 +1,6 @@
-import { type Position, stepTokensDue } from '../../src/engine/accounting/position.ts'
+import type { Position } from '../../src/engine/accounting/position.ts'
 import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-settings.ts'
+import { stepTokensDue } from '../../src/engine/exits/take-profit-steps.ts'
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
 /**
@@ -7,17 +8,18 @@ import { isFullExit, type Order } from '../../src/engine/order.ts'
  * orders. `hasTimer` returns whether a timer of this name is set for a bot.
  */
 export function exitComplaints(
-  { account, bot, mint, tokens, exits, exiting, ...rest }: Position,
+  position: Position,
   open: readonly Order[],
   hasTimer: (bot: string, name: string) => boolean,
 ): string[] {
+  const { account, bot, mint, tokens, exits, exiting } = position
   if (tokens === 0n) return []
   const sales = open.filter((order) => order.account === account && order.mint === mint && order.side === 'sell')
   const goesOn = sales.some(isFullExit) || hasTimer(bot, `retry:${mint}`)
   const lacks = (what: string): string => `${bot} holds ${tokens} of ${mint} ${what}`
   if (exiting !== '')
     return goesOn ? [] : [lacks(`and no order or timer sells it, although its exit began: ${exiting}`)]
-  const isStepDue = stepTokensDue({ account, bot, mint, tokens, exits, exiting, ...rest }) > 0n
+  const isStepDue = stepTokensDue(position) > 0n
   return [
     ...(isStepDue && !goesOn && sales.length === 0 ? [lacks('and no order or timer sells the part that is due')] : []),
     ...(exits.maxHoldSeconds !== undefined && !hasTimer(bot, `hold:${mint}`)

@@ -1,6 +1,7 @@
 import { assert } from '../../base/errors.ts'
 import { type Lamports, lamports, type Millis } from '../../base/units.ts'
 import type { ExitRules } from '../exits/exit-settings.ts'
+import { stepTokensDue } from '../exits/take-profit-steps.ts'
 import {
   type Fill,
   isFullExit,
@@ -22,7 +23,6 @@ import {
   Positions,
   removeTokens,
   reopened,
-  stepTokensDue,
   undoBuy,
   undoSale,
 } from './position.ts'

@@ -8,6 +8,7 @@ import {
   ZERO,
 } from '../../base/units.ts'
 import type { ExitRules } from '../exits/exit-settings.ts'
+import { type StepState, stepTokensDue } from '../exits/take-profit-steps.ts'
 import type { Fill } from '../order.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 import type { TripMark, TripSums } from './trip-sums.ts'
@@ -81,17 +82,6 @@ export interface SoldEarly {
   readonly slot: number
 }
 
-export interface StepState {
-  /** Number of take-profit steps that were reached. */
-  readonly taken: number
-  /** Base units that the reached steps sell in total. */
-  readonly tokens: TokenAmount
-  /** Reason of the last step that was reached. */
-  readonly reason: string
-  /** Tag of the last step; absent if it has none. */
-  readonly tag?: string
-}
-
 /** After this many failed sales in a row, a position counts as unsellable and is worth nothing. Sales are still
  *  retried. */
 export const UNSELLABLE_AFTER = 3
@@ -118,31 +108,6 @@ export function sellingText(position: Position): string {
   return isUnsellable(position)
     ? `cannot be sold, tried ${exitTries} times: ${why}`
     : `${why}; tried ${exitTries} times`
-}
-
-/** Smallest part of a position that can be sold, percent. The size of a sale is a percentage with two decimals, so a
- *  take-profit step may leave a remainder. A remainder up to this size counts as sold. */
-export const LEAST_PART_PERCENT = 0.1
-const STEP_REMAINDER = 1_000n
-
-/** Returns the base units that the reached take-profit steps still have to sell. Every sale of the position counts, so
- *  tokens are neither sold twice nor forgotten when a sale fails, arrives late or is reversed. */
-export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
-  if (steps === undefined || exiting !== '') return 0n
-  const sold = bought > tokens ? bought - tokens : 0n
-  const due = steps.tokens - sold
-  if (due * STEP_REMAINDER <= bought) return 0n
-  return due > tokens ? tokens : due
-}
-
-/** Restarts the take-profit steps, so that their shares refer to the tokens held now. Tokens that are due for sale
- *  before the restart stay due. */
-export function restartSteps(position: Position): void {
-  const due = stepTokensDue(position)
-  const { steps } = position
-  position.bought = position.tokens
-  delete position.steps
-  if (steps !== undefined && due > 0n) position.steps = { ...steps, taken: 0, tokens: due }
 }
 
 export function newPosition(

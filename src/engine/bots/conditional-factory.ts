@@ -1,4 +1,3 @@
-import { LEAST_PART_PERCENT } from '../accounting/position.ts'
 import {
   bracketExits,
   type ConditionalRequest,
@@ -6,6 +5,7 @@ import {
   readLimitBuy,
   readPriceSell,
 } from '../exits/conditional-request.ts'
+import { LEAST_PART_PERCENT } from '../exits/take-profit-steps.ts'
 import type { Veto } from '../limits/order-bounds.ts'
 import type { Client, Sale } from '../order-factory.ts'
 import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from '../strategy.ts'

@@ -1,17 +1,9 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Millis } from '../../base/units.ts'
-import {
-  isWrittenOff,
-  type Position,
-  restartSteps,
-  type StepState,
-  stepTokensDue,
-  UNSELLABLE_AFTER,
-  WRITTEN_OFF_AFTER,
-} from '../accounting/position.ts'
+import { isWrittenOff, type Position, UNSELLABLE_AFTER, WRITTEN_OFF_AFTER } from '../accounting/position.ts'
 import type { Cause } from '../buy-and-sell-options.ts'
 import type { EngineState } from '../engine-state.ts'
-import { isFullExit, type Order, type Size, withTag } from '../order.ts'
+import { isFullExit, type Order, type Size } from '../order.ts'
 import type { OrderFactory } from '../order-factory.ts'
 import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
@@ -20,6 +12,7 @@ import { holdEnds, idleEnds, millis, staleEnds } from './exit-levels.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits, sameExits } from './exit-settings.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
+import { addPart, restartSteps, sizeOfStep, stepTokensDue, takeSteps } from './take-profit-steps.ts'
 
 /** The wait between two tries of an exit doubles after each failed try: at most `MOST_DOUBLINGS` times until the
  *  position is written off, and at most `MOST_DOUBLINGS_EVER` times in all. So a position that cannot be sold is tried
@@ -117,27 +110,14 @@ export class Exits {
 
   /** Records that the first `taken` take-profit steps are reached, and sells their share. */
   step(position: Position, taken: number, price: number): void {
-    const { exits, averagePrice, bought = position.tokens } = position
-    position.bought = bought
-    const steps = exits.takeProfitSteps ?? []
-    const percent = steps.slice(0, taken).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
-    const before = steps.slice(0, position.steps?.taken ?? 0).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
-    const tokens = (position.steps?.tokens ?? 0n) + shareOf(bought, percent - before)
-    const rise = ((price / averagePrice - 1) * 100).toFixed(1)
-    const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % from the average price`
-    position.steps = { taken, tokens, reason }
+    takeSteps(position, taken, price)
     this.#state.emitPosition(position)
     this.#sellNow(position)
   }
 
   /** Sells a share of the held tokens. The share is recorded as due until it is sold. */
-  sellPart(position: Position, percent: number, { reason, tag }: Cause): void {
-    const { tokens, bought = tokens, steps } = position
-    const sold = bought > tokens ? bought - tokens : 0n
-    const asked = steps === undefined || steps.tokens < sold ? sold : steps.tokens
-    position.bought = bought
-    const next: StepState = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
-    position.steps = withTag(next, tag)
+  sellPart(position: Position, percent: number, cause: Cause): void {
+    addPart(position, percent, cause)
     this.#state.emitPosition(position)
     this.#sellNow(position)
   }
@@ -296,16 +276,4 @@ export class Exits {
 function doublings(tries: number): number {
   const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
-}
-
-function shareOf(tokens: bigint, percent: number): bigint {
-  return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
-}
-
-/** Returns the part of the held tokens that is due for sale, as a percentage. The order names a percentage, because a
- *  service could misread the unit of an amount of tokens. */
-function sizeOfStep(position: Position): Size {
-  const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
-  // A part of at least 99.9 % is sold as the whole position, because the remainder would be too small for a sale.
-  return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Millis } from '../../base/units.ts'
-import { LEAST_PART_PERCENT } from '../accounting/position.ts'
 import { described, type KeyText } from '../key-text.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from '../setting-bounds.ts'
 import {
@@ -21,6 +20,7 @@ import {
   type TakeProfitStep,
   targetAt,
 } from './exit-settings.ts'
+import { LEAST_PART_PERCENT } from './take-profit-steps.ts'
 
 // The table of all exits. The entry of an exit has its schema, its reader for values that arrive at run time, its
 // checks, its sentence for `sluice check`, and the function that decides whether the exit is due.

@@ -86,21 +86,6 @@ export interface WhenStale {
   readonly afterSeconds: number
 }
 
-/** Returns the number of take-profit steps reached at `price`. `taken` of them were reached before. */
-export function stepsReached(
-  { takeProfitSteps = [] }: ExitRules,
-  taken: number,
-  averagePrice: number,
-  price: number,
-): number {
-  let reached = taken
-  for (let step = takeProfitSteps[reached]; step !== undefined; step = takeProfitSteps[reached]) {
-    if (!(averagePrice > 0) || !isAbove(price, averagePrice, step.atPercent)) break
-    reached++
-  }
-  return reached
-}
-
 /** Returns the target of a position of this age, in percent above the average price; undefined before the lowest age.
  *  JavaScript sorts keys that are whole numbers, so the order in the configuration does not matter. */
 export function targetAt(targets: TakeProfitByAge, ageMs: Millis): number | undefined {

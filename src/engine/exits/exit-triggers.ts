@@ -9,9 +9,9 @@ import type { ConditionalBook } from './conditional-book.ts'
 import type { ConditionalOrder } from './conditional-order.ts'
 import type { Exits } from './exit-execution.ts'
 import { dueExit } from './exit-rules.ts'
-import { stepsReached } from './exit-settings.ts'
 import type { ExitWatch, Held, Watched } from './exit-watch.ts'
 import type { PoolReader } from './pool-polls.ts'
+import { stepsReached } from './take-profit-steps.ts'
 
 /** Acts on each new price: sells positions whose exit is due, triggers conditional orders, and cancels an unsent buy if
  *  the price has risen too far above the price of its decision. A price comes from a print or from a reading of the

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exitLevels, idleEnds, staleEnds } from '../../../src/engine/exits/exit-levels.ts'
 import { dueExit } from '../../../src/engine/exits/exit-rules.ts'
-import { type ExitRules, stepsReached } from '../../../src/engine/exits/exit-settings.ts'
+import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
+import { stepsReached } from '../../../src/engine/exits/take-profit-steps.ts'
 
 const percent = fc.integer({ min: 1, max: 90 })
 const price = fc.integer({ min: 1, max: 400 }).map((cents) => cents / 100)
