@@ -13,19 +13,11 @@ import {
   sharesLane,
 } from '../order.ts'
 import type { AccountMoney, OpenOrder, RecoveredMoney } from '../recovered-money.ts'
+import { addTokens, removeTokens, undoBuy, undoSale } from './average-cost.ts'
 import { ByAccount } from './by-account.ts'
 import { ByMint, ListsByMint, type Owner } from './by-mint.ts'
 import { KnownOrders } from './known-orders.ts'
-import {
-  addTokens,
-  newPosition,
-  type Position,
-  Positions,
-  removeTokens,
-  reopened,
-  undoBuy,
-  undoSale,
-} from './position.ts'
+import { newPosition, type Position, Positions, reopened } from './position.ts'
 import { tripOf, withFill } from './trip-sums.ts'
 
 /** Number of fills, and number of closed positions, that are kept for each account. The limit is per account, so that
