@@ -1,10 +1,11 @@
 import type { Millis } from '../base/units.ts'
-import { recover, resume, submit } from './accept-order.ts'
+import { submit } from './accept-order.ts'
 import { applyOutcome, countOutcome, endLostRequest, retry } from './apply-outcome.ts'
 import { arm, execute, queue, refuseWithoutSlot, repeat, repeatNow, requestSlot } from './dispatch.ts'
 import { cancel, end, endBlockedEntries, endIfBlocked, endOvertakenBuys, endRepeat, endRepeats } from './end-order.ts'
 import type { Effect, FollowUp, OrderEvent } from './events.ts'
 import { bookFee, bookLateFill } from './late-evidence.ts'
+import { recover, resume } from './recover-orders.ts'
 import { type Orders, Step } from './reducer-state.ts'
 
 /** Applies one event to the state and returns the effects, which must be carried out in order. The function is pure: it

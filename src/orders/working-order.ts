@@ -12,10 +12,10 @@ import {
   type OrderState,
 } from '../engine/order.ts'
 import type { OpenOrder } from '../engine/recovered-money.ts'
-import { type Attempt, type Baseline, isUndecided, isUnsigned } from './attempt.ts'
+import { type Attempt, type Baseline, isUnsigned } from './attempt.ts'
 import type { Limiter } from './plan-limiter.ts'
 import type { Executor, Slot } from './ports.ts'
-import { type Cause, causeOf, type Failure, type Tries } from './retry-policy.ts'
+import type { Cause, Failure, Tries } from './retry-policy.ts'
 
 /** The executor of an account's orders, and the limiter of its requests. */
 export interface Route {
@@ -105,23 +105,6 @@ export interface Unfinished {
   readonly fills: readonly Fill[]
 }
 
-/** Restores the progress of an order from its attempts, oldest first. `fills`: known fills, including those of
- *  executions that the service duplicated. */
-export function restoreProgress(working: WorkingOrder, attempts: readonly Attempt[], fills: readonly Fill[]): void {
-  working.executed = fills.some(({ orderId, final }) => final && orderId === working.order.id)
-  for (const attempt of attempts) {
-    working.attempts = numberOf(attempt)
-    working.slippageStep = Math.max(0, working.order.slippagePercents.indexOf(attempt.slippagePercent))
-    if (isUndecided(attempt.state)) openAttempt(working, { ...attempt }, undefined)
-    else if (attempt.code === 'SLIPPAGE_EXCEEDED') raiseSlippage(working, working.slippageStep)
-    if (attempt.state === 'refused' && attempt.code === 'PRIORITY_FEE') skipFee(working, attempt)
-    if (attempt.state === 'filled') working.executed = true
-    if (attempt.code === 'EXIT_UNPROVED') working.overtaken = true
-    working.refusedFor = causeOfRefused(attempt)
-    if (working.refusedFor !== undefined) working.code = attempt.code
-  }
-}
-
 /** Adds an attempt that is about to be sent, or that was sent. */
 export function openAttempt(working: WorkingOrder, attempt: Attempt, slot: Slot | undefined): OpenAttempt {
   const hasFilled = attempt.state === 'landed' && attempt.code === ''
@@ -129,11 +112,6 @@ export function openAttempt(working: WorkingOrder, attempt: Attempt, slot: Slot 
   working.openAttempts.push(open)
   working.refusedFor = undefined
   return open
-}
-
-function causeOfRefused({ state, code }: Attempt): Cause | undefined {
-  if (state !== 'refused' || code === '') return undefined
-  return causeOf({ kind: 'refused', code, reason: '', retry: code === 'RATE_LIMIT' ? 'wait' : 'never' })
 }
 
 /** Raises the slippage of the next attempt to the value after the index `step` in the order's list of slippages, or to
@@ -176,7 +154,8 @@ export function isLatest({ attempts }: WorkingOrder, { attempt }: OpenAttempt): 
   return numberOf(attempt) === attempts
 }
 
-function numberOf({ id }: Attempt): number {
+/** Returns the number of an attempt within its order, from 1. */
+export function numberOf({ id }: Attempt): number {
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
