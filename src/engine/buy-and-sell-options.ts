@@ -7,7 +7,6 @@ import type { Veto } from './limits/order-bounds.ts'
 import { MOST_BUY_STEPS, type Size } from './order.ts'
 import type { OrderSettings } from './settings.ts'
 import type { BuyOptions, SellOptions } from './strategy.ts'
-import { MOST_TIMERS, SHORTEST_TIMER_MS } from './timers.ts'
 
 // These functions convert the requests of strategies to the engine's units. A strategy is arbitrary code, so every
 // field may have any value.
@@ -39,7 +38,6 @@ export interface SellRequest extends Cause {
 const LONGEST_TEXT = 500
 const LONGEST_TAG = 50
 const MOST_TTL_SECONDS = 86_400
-const LONGEST_TIMER_SECONDS = 1e9
 /** An amount above the maximum of every plan. It replaces larger amounts, and `checkRanges` then refuses it. */
 const MOST_SOL = 1e6
 
@@ -102,31 +100,6 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason, tag } : invalid('all must be true')
   const size = percent === undefined ? sizeOfTokens(tokens, position) : sizeOfPercent(percent)
   return typeof size === 'string' ? invalid(size) : { size, reason, tag }
-}
-
-/** Returns the interval of a strategy's timer, ms. Throws TypeError or RangeError for invalid values. `timerRefusal`
- *  refuses an interval that is too short. */
-export function readTimer(name: unknown, seconds: unknown): Millis {
-  if (typeof name !== 'string' || name === '' || readText(name) !== name)
-    throw new TypeError('the name of a timer must be a string of 1 to 500 characters')
-  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
-    throw new RangeError(`timer ${name}: seconds must be above 0 and at most ${LONGEST_TIMER_SECONDS}, got ${seconds}`)
-  return Math.max(1, Math.round(seconds * 1000))
-}
-
-/** Returns why a timer is refused; undefined if it is allowed. `others`: number of the bot's other timers. */
-export function timerRefusal(name: string, ms: Millis, others: number): Veto | undefined {
-  if (ms < SHORTEST_TIMER_MS)
-    return {
-      code: 'TIMER_TOO_SHORT',
-      reason: `timer ${name}: ${ms / 1000} s is shorter than the minimum of ${SHORTEST_TIMER_MS / 1000} s; the timer was not set`,
-    }
-  if (others >= MOST_TIMERS)
-    return {
-      code: 'TIMERS_FULL',
-      reason: `timer ${name}: the bot already has ${MOST_TIMERS} timers; the timer was not set`,
-    }
-  return undefined
 }
 
 /** Returns a text cut to `longest` characters; undefined if the value is not a string. */

@@ -2,6 +2,7 @@ import type { Millis } from '../base/units.ts'
 import type { BarWidth } from '../market/bar-width.ts'
 import { ByMint } from './accounting/by-mint.ts'
 import type { Position } from './accounting/position.ts'
+import type { Veto } from './limits/order-bounds.ts'
 import type { Stage } from './ports.ts'
 import type { Timer } from './recovered-money.ts'
 
@@ -13,12 +14,41 @@ type Holder = Pick<Position, 'bot' | 'mint'>
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** Minimum interval of a strategy's timer, ms. */
-export const SHORTEST_TIMER_MS = 100
+const SHORTEST_TIMER_MS = 100
 /** Largest number of timers that one strategy may have at the same time. */
-export const MOST_TIMERS = 1_000
+const MOST_TIMERS = 1_000
+
+const LONGEST_TIMER_SECONDS = 1e9
+/** Length of the longest name of a strategy's timer. */
+const LONGEST_NAME = 500
 
 /** A timer that a strategy requests. */
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
+
+/** Returns the interval of a strategy's timer, ms. Throws TypeError or RangeError for invalid values. `timerRefusal`
+ *  refuses an interval that is too short. */
+export function readTimer(name: unknown, seconds: unknown): Millis {
+  if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME)
+    throw new TypeError(`the name of a timer must be a string of 1 to ${LONGEST_NAME} characters`)
+  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
+    throw new RangeError(`timer ${name}: seconds must be above 0 and at most ${LONGEST_TIMER_SECONDS}, got ${seconds}`)
+  return Math.max(1, Math.round(seconds * 1000))
+}
+
+/** Returns why a timer is refused; undefined if it is allowed. `others`: number of the bot's other timers. */
+export function timerRefusal(name: string, ms: Millis, others: number): Veto | undefined {
+  if (ms < SHORTEST_TIMER_MS)
+    return {
+      code: 'TIMER_TOO_SHORT',
+      reason: `timer ${name}: ${ms / 1000} s is shorter than the minimum of ${SHORTEST_TIMER_MS / 1000} s; the timer was not set`,
+    }
+  if (others >= MOST_TIMERS)
+    return {
+      code: 'TIMERS_FULL',
+      reason: `timer ${name}: the bot already has ${MOST_TIMERS} timers; the timer was not set`,
+    }
+  return undefined
+}
 
 /** The timers of the engine. The journal records them, so they survive a restart. A timer that was due while no process
  *  ran fires once. A repeating timer is emitted only when it is set. Its firings are inputs and cause no output: the

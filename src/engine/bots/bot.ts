@@ -2,7 +2,7 @@ import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import { type Json, plainJson, sizeOf } from '../../base/json.ts'
 import { type Random, seededRandom } from '../../base/random.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { readText, readTimer, timerRefusal } from '../buy-and-sell-options.ts'
+import { readText } from '../buy-and-sell-options.ts'
 import type { EngineState } from '../engine-state.ts'
 import { readExits } from '../exits/exit-request.ts'
 import { type ExitRules, sameExits } from '../exits/exit-settings.ts'
@@ -21,6 +21,7 @@ import type {
   Token,
   TokenQuery,
 } from '../strategy.ts'
+import { readTimer, timerRefusal } from '../timers.ts'
 import { Allowance } from './allowance.ts'
 import type { BotContext, BotHost } from './bot-context.ts'
 import { BotReadings, mintOf } from './bot-readings.ts'
