@@ -13,8 +13,8 @@ import { type ChainFacts, readFacts, readRent } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
 import { guardTransaction } from './guards.ts'
 import { resolveAccounts } from './lookup-tables.ts'
+import { judgeSimulated } from './order-match.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
-import { judgeSimulated } from './terms-check.ts'
 import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify-transaction.ts'
 
 /** Result of all checks of a built transaction. The transaction may be signed only if there are no refusals. */

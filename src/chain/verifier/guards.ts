@@ -8,8 +8,8 @@ import { encodeTransaction, type TransactionBytes } from '../../solana/transacti
 import { type NewInstruction, withInstructions } from '../web3.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
+import { share } from './order-match.ts'
 import type { Simulation } from './simulate.ts'
-import { share } from './terms-check.ts'
 import { type Verdict, verifyTransaction } from './verify-transaction.ts'
 
 /** Conditions on the state after a transaction. If one of them fails, the chain reverts the whole transaction. */

@@ -6,10 +6,10 @@ import { Malformed } from '../../solana/byte-reader.ts'
 import { DENIED_MINTS, PROGRAMS } from '../../solana/programs.ts'
 import { keyBytes, type TransactionBytes } from '../../solana/transaction.ts'
 import type { ChainFacts } from './chain-facts.ts'
-import { readComputeBudget } from './compute-budget.ts'
+import { checkTerms, type Part } from './cost-limits.ts'
+import { readComputeBudget } from './read-compute-budget.ts'
 import { Reading, type Step, type Trade } from './reading.ts'
 import { readAssociated, readSystem, readToken } from './solana-programs.ts'
-import { checkTerms, type Part } from './terms-check.ts'
 import { readOpaque, readVenue } from './trading-programs.ts'
 
 export interface Verdict {
