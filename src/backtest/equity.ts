@@ -3,7 +3,7 @@ import { DAY, type Millis } from '../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
 import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
-import { type Drawdown, Falls, type Level } from './falls.ts'
+import { type Drawdown, Falls, type Level } from './drawdowns.ts'
 
 /** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000

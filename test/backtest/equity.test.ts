@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { type Drawdown, fallOf } from '../../src/backtest/drawdowns.ts'
 import { Equity } from '../../src/backtest/equity.ts'
-import { type Drawdown, fallOf } from '../../src/backtest/falls.ts'
 import { metricsOf } from '../../src/backtest/metrics/metrics.ts'
 import { netOf, newTrip, type RoundTrip } from '../../src/engine/accounting/round-trip.ts'
 

@@ -1,7 +1,7 @@
 import { DAY, type Millis } from '../../base/units.ts'
 import { excursionOf, netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
+import { type Drawdown, Falls, fallOf } from '../drawdowns.ts'
 import type { Equity } from '../equity.ts'
-import { type Drawdown, Falls, fallOf } from '../falls.ts'
 import { longestRun, sum } from './statistics.ts'
 
 export interface MetricsInput {

@@ -1,6 +1,6 @@
 import { LAMPORTS_PER_SOL } from '../../base/units.ts'
 import { returnOf } from '../../engine/accounting/round-trip.ts'
-import { fallOf, shareOf } from '../falls.ts'
+import { fallOf, shareOf } from '../drawdowns.ts'
 import { Facts, type MetricsInput } from './facts.ts'
 import { calmar, growthPerYear, omega, probabilisticSharpe, serenity } from './risk.ts'
 import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, skewness, sum } from './statistics.ts'
