@@ -10,7 +10,7 @@ import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
 import type { ConditionalOrder } from './conditional-order.ts'
 import { ExitPrice } from './exit-price.ts'
-import { Repeats } from './repeats.ts'
+import { Repeats } from './repeated-prints.ts'
 
 /** Lists everything that a price may trigger: positions with exits, conditional orders, and unsent buys that are
  *  cancelled if the price rises too far. The lists are indexed by token number, so that a row of an unwatched token
