@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HOUR } from '../../src/base/units.ts'
-import { DailyArchive } from '../../src/live/daily-archive.ts'
+import { DailyArchive } from '../../src/live/archive-timer.ts'
 import type { Ended } from '../../src/live/own-command.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
