@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { LIBRARIES } from '../src/config/files.ts'
 import { installed, JOINED, type Joined, joinedName } from '../src/config/joined-libraries.ts'
+import { LIBRARIES } from '../src/config/package-paths.ts'
 
 /** Writes the joined libraries and their licences into a folder, in place of its content. */
 export async function joinLibraries(folder: string): Promise<void> {

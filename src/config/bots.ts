@@ -21,7 +21,7 @@ import {
 import { BOT_DEFAULTS } from './default-values.ts'
 import { effectiveExits } from './effective-exits.ts'
 import { configHash } from './hashes.ts'
-import { type BotEntry, type ConfigFile, isMap } from './read.ts'
+import { type BotEntry, type ConfigFile, isMap } from './read-file.ts'
 import { type BotInput, type ExitsInput, type FileInput, fileSchema } from './schema.ts'
 import { sourceErrors, sourcesFrom } from './source-config.ts'
 import { type LoadedStrategy, loadStrategy, parseParams, strategyProblem, unusable } from './strategies.ts'

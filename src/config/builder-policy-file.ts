@@ -10,7 +10,7 @@ import {
   type TradingProgram,
 } from '../orders/builder-policy.ts'
 import { isPublicKey } from '../solana/base58.ts'
-import { isMap, readText } from './read.ts'
+import { isMap, readText } from './read-file.ts'
 import { ConfigDocument } from './yaml/document.ts'
 import type { ConfigError } from './yaml/errors.ts'
 import { found, parseWith } from './yaml/wording.ts'

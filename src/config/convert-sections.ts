@@ -34,8 +34,8 @@ import {
   SERVICE_DEFAULTS,
   TELEGRAM_DEFAULTS,
 } from './default-values.ts'
-import { expandPath } from './files.ts'
 import { fillModelFrom } from './fill-assumptions.ts'
+import { expandPath } from './package-paths.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 

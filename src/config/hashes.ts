@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path/posix'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { BotConfig, Config } from './config.ts'
-import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
+import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './package-paths.ts'
 import { sourcesOf } from './strategy-sources.ts'
 
 /** Returns the hash of the settings that affect decisions. Secrets and paths are left out, so the hash does not change

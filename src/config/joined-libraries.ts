@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { LIBRARIES } from './files.ts'
+import { LIBRARIES } from './package-paths.ts'
 
 /** Libraries that most commands load, and that consist of many modules. */
 export const JOINED = ['commander', 'yaml', 'zod'] as const

@@ -1,6 +1,6 @@
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { journalFrom } from './convert-sections.ts'
-import { readConfigFile } from './read.ts'
+import { readConfigFile } from './read-file.ts'
 import { formatErrors } from './yaml/errors.ts'
 
 /** Returns the path of the journal that the files name, or the default path. Other sections may be invalid, because an

@@ -17,7 +17,7 @@ import {
   walletsFrom,
 } from './convert-sections.ts'
 import { configHash } from './hashes.ts'
-import { type BotEntry, type ConfigFile, readConfigFile, readText } from './read.ts'
+import { type BotEntry, type ConfigFile, readConfigFile, readText } from './read-file.ts'
 import { type Agreed, agree, missingService } from './shared-sections.ts'
 import { walletErrors } from './wallet-consistency.ts'
 import { type ConfigError, inOrder } from './yaml/errors.ts'

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { z } from 'zod'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { isOpenLoopback } from './address.ts'
-import { expandPath } from './files.ts'
+import { expandPath } from './package-paths.ts'
 
 /** A secret, stored as a reference to its source. `read` fetches the value each time, so that a replaced key takes
  *  effect. Printing, logging and JSON show the source, never the value. */

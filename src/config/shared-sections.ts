@@ -13,7 +13,7 @@ import {
   walletsFrom,
 } from './convert-sections.ts'
 import { canonicalJson } from './hashes.ts'
-import { type ConfigFile, isMap } from './read.ts'
+import { type ConfigFile, isMap } from './read-file.ts'
 import type { FileInput } from './schema.ts'
 import type { ConfigError } from './yaml/errors.ts'
 

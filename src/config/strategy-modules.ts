@@ -1,6 +1,6 @@
 import { isBuiltin, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { PUBLIC_ENTRY } from './files.ts'
+import { PUBLIC_ENTRY } from './package-paths.ts'
 
 /** Packages that every strategy can import, even if its own folder does not contain them. */
 const OFFERED = ['zod', 'trading-signals']

@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown-value.ts'
-import { DECIDING_ROWS, LIBRARIES as JOINED_LIBRARIES, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
+import { DECIDING_ROWS, LIBRARIES as JOINED_LIBRARIES, MANIFEST, OWN_STRATEGIES, SOURCES } from './package-paths.ts'
 
 /** Number of stack frames that Node records: enough to reach the strategy from deep inside a library. */
 const FRAMES_RECORDED = 30

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BotConfig } from './config.ts'
 import { loadConfig } from './load.ts'
-import { type BotEntry, isMap } from './read.ts'
+import { type BotEntry, isMap } from './read-file.ts'
 import { botSchema } from './schema.ts'
 import { type NumberBounds, numbersIn } from './strategies.ts'
 import { formatErrors, formatPath } from './yaml/errors.ts'

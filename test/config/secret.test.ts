@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { inspect } from 'node:util'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { expandPath } from '../../src/config/files.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { expandPath } from '../../src/config/package-paths.ts'
 import { type Secret, secretFrom } from '../../src/config/secret.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path/posix'
-import { OWN_STRATEGIES, SOURCES } from '../files.ts'
+import { OWN_STRATEGIES, SOURCES } from '../package-paths.ts'
 
 /** Returns the paths of the local code that a module imports. Packages, and Sluice itself, are not examined. */
 export function localFiles(file: string, specifiers: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import module from 'node:module'
 import { basename, dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
-import { MANIFEST, SOURCE_ENDING } from '../files.ts'
+import { MANIFEST, SOURCE_ENDING } from '../package-paths.ts'
 import { localFiles } from './local-files.ts'
 
 // The check loads Node's parser of TypeScript, which takes 45 ms of processor time. So that later starts can omit the
