@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TokenChecks } from '../../src/engine/limits/token-checks.ts'
-import { VettedExecutor } from '../../src/live/routes.ts'
+import { VettedExecutor } from '../../src/live/executor-routes.ts'
 import type { Attempt, CalledOff } from '../../src/orders/attempt.ts'
 import type { Executor, Outcome } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'

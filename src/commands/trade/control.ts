@@ -6,7 +6,7 @@ import { journalPathOf } from '../../config/journal-path.ts'
 import { neighbourHint } from '../../journal/database.ts'
 import { NothingRuns, sendCommand } from '../../live/control/client.ts'
 import { type ControlCommand, isConditionalId, isOrderId } from '../../live/control/command.ts'
-import { running } from '../../live/control/running.ts'
+import { running } from '../../live/control/running-processes.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 import { DEFAULT_JOURNAL, defineCommand, number, PROCESS, text, type Values } from '../options.ts'
 

@@ -5,7 +5,7 @@ import type { Stop } from '../../base/machine.ts'
 import { type ControlCommand, controlPath, haltPath, readCommand, readLine } from './command.ts'
 import { watchHaltFile } from './halt-file.ts'
 import { TERMINAL } from './operator.ts'
-import { announce } from './running.ts'
+import { announce } from './running-processes.ts'
 
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
