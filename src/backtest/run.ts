@@ -28,10 +28,10 @@ import type { BotResult } from './bot-result.ts'
 import { type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
-import { Pauses, withWatched } from './pauses.ts'
 import { type ReplayedStart, type TakenOver, takenOver } from './replay/recorded-start.ts'
 import { BacktestResults } from './results.ts'
 import { SourceData } from './source-data.ts'
+import { Pauses, withWatched } from './tape-pauses.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 

@@ -5,7 +5,7 @@ import type { Market } from '../journal/tape/market-tape.ts'
 import { eventOf } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
 import { DEFAULT_VENUE } from '../venues/registry.ts'
-import { Pauses } from './pauses.ts'
+import { Pauses } from './tape-pauses.ts'
 
 const CHUNK_CHARACTERS = 1 << 20
 

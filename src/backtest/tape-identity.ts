@@ -6,7 +6,7 @@ import type { FeedNews, Market, MarketItem } from '../journal/tape/market-tape.t
 import { KEY_BYTES, packText, SIGNATURE_BYTES } from '../journal/tape/packed-text.ts'
 import { type Block, type PackedTexts, RowKind, type Texts, type TokenId } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
-import { Pauses } from './pauses.ts'
+import { Pauses } from './tape-pauses.ts'
 
 /** Version of the method that computes the hash of a tape. It is recorded with every hash. Version 1 did not cover
  *  market caps, slippage, fees, signatures, traders, creators, names and gaps. Version 2 used SHA-256 instead of

@@ -1,4 +1,4 @@
-import { Pauses } from '../../backtest/pauses.ts'
+import { Pauses } from '../../backtest/tape-pauses.ts'
 import type { Millis } from '../../base/units.ts'
 import { FIREHOSES } from '../../engine/bots/subscription-router.ts'
 import { openReader } from '../../journal/reader/reader.ts'

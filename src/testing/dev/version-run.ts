@@ -1,5 +1,5 @@
-import { withWatched } from '../../backtest/pauses.ts'
 import { BacktestResults } from '../../backtest/results.ts'
+import { withWatched } from '../../backtest/tape-pauses.ts'
 import { lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Config } from '../../config/config.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
