@@ -5,6 +5,7 @@ import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
 import { DurableStates } from './bots/durable-states.ts'
 import { StrategyRunner } from './bots/strategy-runner.ts'
 import { SubscriptionRouter } from './bots/subscription-router.ts'
+import { ViewTable } from './bots/view-table.ts'
 import type { EngineState } from './engine-state.ts'
 import { EntryVetoes } from './entry-vetoes.ts'
 import { ConditionalBook } from './exits/conditional-book.ts'
@@ -58,9 +59,11 @@ export function createParts(
   const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
   const conditionals = new ConditionalBook(state, factory, watch, exits, bots)
   const triggers = new ExitTriggers(state, watch, liquidation, exits, conditionals)
-  const router = new SubscriptionRouter(state.mints, state.quiet)
+  const table = new ViewTable(start.bots.length)
+  const router = new SubscriptionRouter(state.mints, state.quiet, table)
+  const parts = { state, factory, results, liquidation, exits, conditionals, router, bars, table }
   for (const [index, settings] of start.bots.entries()) {
-    const context: BotContext = { index, state, factory, results, liquidation, exits, conditionals, router, bars }
+    const context: BotContext = { index, ...parts }
     const money = moneyOf(settings, moneyIn(start, settings))
     const wallet = scopes.wallet(settings.account.id)
     const durable = new DurableStates(state, settings, start.money.tokenStates ?? [])

@@ -7,6 +7,7 @@ import type { BotResults } from '../limits/loss-figures.ts'
 import type { Client, OrderFactory } from '../order-factory.ts'
 import type { DurableStates } from './durable-states.ts'
 import type { SubscriptionRouter } from './subscription-router.ts'
+import type { ViewTable } from './view-table.ts'
 import type { TokenView } from './views.ts'
 
 /** The parts of the engine that a bot uses. */
@@ -21,6 +22,7 @@ export interface BotContext {
   readonly conditionals: ConditionalBook
   readonly router: SubscriptionRouter
   readonly bars: TokenBars
+  readonly table: ViewTable
 }
 
 /** The part of a strategy's runner that the strategy's handle (`BotHandle`) calls. */

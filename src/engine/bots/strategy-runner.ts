@@ -23,6 +23,7 @@ import type { BotContext, BotHost } from './bot-context.ts'
 import type { DurableStates } from './durable-states.ts'
 import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown-value.ts'
+import type { ViewTable } from './view-table.ts'
 import { HeldView, TokenView, type ViewSource } from './views.ts'
 
 /** Runs the strategy of one bot, and keeps the bot's views of tokens. */
@@ -44,8 +45,11 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   readonly #strategy: Strategy
   readonly #index: number
   readonly #router: SubscriptionRouter
-  /** The bot's views of the tokens that it has seen since the day began, by token. */
-  readonly #tokens: ByToken<TokenView> = []
+  /** The views that all bots have of the tokens that they have seen since the day began. */
+  readonly #table: ViewTable
+  // These two fields of the table are also here, because each row needs them.
+  readonly #views: ByToken<TokenView>
+  readonly #bots: number
   /** The bot's views of the tokens that it saw on the previous day, by token. */
   #yesterday: ByToken<TokenView> = []
   /** All views in the order of their creation; undefined until the strategy first asks for that order. */
@@ -71,6 +75,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#liquidation = context.liquidation
     this.#index = context.index
     this.#router = context.router
+    this.#table = context.table
+    this.#views = context.table.views
+    this.#bots = context.table.bots
     this.settings = settings
     this.money = money
     this.durable = durable
@@ -130,21 +137,17 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.#strategy.token !== undefined
   }
 
-  knows(token: number): boolean {
-    return TokenView.keepsObject(this.#tokens[token])
-  }
-
   get handlesTrades(): boolean {
     return this.handlers.onTrade !== undefined
   }
 
   hasSeen(token: number): boolean {
-    return this.#tokens[token] !== undefined
+    return this.#seen(token) !== undefined
   }
 
   /** Passes a trade to the strategy. It does what `guard` does, without a closure, because it runs for every trade. */
   trade(trade: Trade, token: number): void {
-    const view = this.#tokens[token] ?? this.viewOf(token)
+    const view = this.#seen(token) ?? this.viewOf(token)
     const { activity } = this.state
     const before = activity.enter(this.#index)
     try {
@@ -296,12 +299,11 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
    *  day and does not hold, because the number of tokens over time is unlimited. */
   forgetTokens(): void {
     const before = this.#yesterday
-    this.#yesterday = this.#tokens.slice()
-    this.#tokens.fill(undefined)
+    this.#yesterday = this.#table.take(this.#index)
     const freed: string[] = []
     for (const [token, view] of before.entries()) {
       if (view === undefined || this.#yesterday[token] !== undefined) continue
-      if (view.held !== undefined) this.#tokens[token] = view
+      if (view.held !== undefined) this.#table.set(this.#index, token, view)
       else {
         view.forget()
         this.#inOrder?.delete(view)
@@ -313,7 +315,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
 
   viewsInOrder(): ReadonlySet<TokenView> {
     if (this.#inOrder === undefined) {
-      const all = [...new Set([...this.#yesterday, ...this.#tokens])].filter((view) => view !== undefined)
+      const all = [...new Set([...this.#yesterday, ...this.#table.of(this.#index)])].filter(
+        (view) => view !== undefined,
+      )
       this.#inOrder = new Set(all.sort((one, other) => one.seenAt - other.seenAt || (one.mint < other.mint ? -1 : 1)))
     }
     return this.#inOrder
@@ -327,20 +331,25 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     this.#bot.saveDurable(mint, value)
   }
 
+  /** Returns the view of a token that the bot has seen since the day began. */
+  #seen(token: number): TokenView | undefined {
+    return this.#views[token * this.#bots + this.#index]
+  }
+
   holds(token: number): boolean {
-    return this.#tokens[token] !== undefined || this.#yesterday[token] !== undefined
+    return this.#seen(token) !== undefined || this.#yesterday[token] !== undefined
   }
 
   viewOf(token: number): TokenView {
-    const known = this.#tokens[token] ?? this.#yesterday[token]
+    const known = this.#seen(token) ?? this.#yesterday[token]
     if (known === undefined) {
       const view = this.#newView(token, this.state.now)
-      setByToken(this.#tokens, token, view)
+      this.#table.set(this.#index, token, view)
       return this.#hold(view)
     }
     // An earlier process has already seen the rows of the warm-up, so they do not mark the token as seen on this day.
     if (this.state.warming) return known
-    if (this.#tokens[token] === undefined) setByToken(this.#tokens, token, known)
+    if (this.#seen(token) === undefined) this.#table.set(this.#index, token, known)
     if (!this.durable.isEmpty) this.durable.seen(known.mint)
     return known
   }
@@ -366,8 +375,9 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
         continue
       }
       const token = mints.intern(mint)
-      const isOfToday = isHeld || day >= dayOf(now)
-      setByToken(isOfToday ? this.#tokens : this.#yesterday, token, this.#hold(this.#newView(token, seenAt)))
+      const view = this.#hold(this.#newView(token, seenAt))
+      if (isHeld || day >= dayOf(now)) this.#table.set(this.#index, token, view)
+      else setByToken(this.#yesterday, token, view)
     }
   }
 

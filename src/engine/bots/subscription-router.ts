@@ -1,6 +1,7 @@
 import { type Block, eventOf, type MarketEvent, RowKind, Trade } from '../../market/block.ts'
 import { type ByToken, type Mints, setByToken } from '../../market/mints.ts'
 import type { QuietTokens } from './quiet-tokens.ts'
+import type { ViewTable } from './view-table.ts'
 
 /** Subscription keys that cover the rows of all tokens. */
 export const FIREHOSES: readonly string[] = ['trades', 'newTokens', 'priceUpdates']
@@ -9,9 +10,6 @@ export const FIREHOSES: readonly string[] = ['trades', 'newTokens', 'priceUpdate
 export interface Subscriber {
   /** Whether the subscriber's strategy keeps state for each token. */
   readonly keepsState: boolean
-  /** Whether the subscriber has state for this token. The call reads the state, which brings it into the processor's
-   *  cache. */
-  knows(token: number): boolean
   trade(trade: Trade, token: number): void
   /** Takes a row that is not a trade. */
   row(kind: RowKind, event: MarketEvent, token: number): void
@@ -26,18 +24,17 @@ export interface Subscriber {
 export class SubscriptionRouter {
   readonly #mints: Mints
   readonly #quiet: QuietTokens
+  readonly #table: ViewTable
   /** Subscribers of all trades, all new tokens or all price updates, by kind of row. */
   readonly #firehoses: Record<RowKind, Subscriber[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Subscribers of single tokens, by token. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
-  /** Number of subscribers with state for the tokens that the last `lookAhead` looked up. No code reads this field. It
-   *  exists because the optimizer would remove the look-ups if their result were unused. */
-  known = 0
 
-  constructor(mints: Mints, quiet: QuietTokens) {
+  constructor(mints: Mints, quiet: QuietTokens, table: ViewTable) {
     this.#mints = mints
     this.#quiet = quiet
+    this.#table = table
   }
 
   /** Subscribes to a key: `trades`, `newTokens`, `priceUpdates`, or a mint. */
@@ -52,17 +49,9 @@ export class SubscriptionRouter {
     else this.watch(subscriber, this.#mints.intern(key), true)
   }
 
-  /** Prefetches the state that bots keep for the tokens of the next rows. Each read may miss the cache; when the reads
-   *  are done together, the misses overlap. */
-  lookAhead({ kind, token }: Block, from: number, to: number): void {
-    if (!this.#keepsState) return
-    let known = 0
-    for (let row = from; row < to; row++) {
-      const all = this.#firehoses[kind[row] as RowKind]
-      for (let index = 0; index < all.length; index++)
-        if ((all[index] as Subscriber).knows(token[row] as number)) known++
-    }
-    this.known = known
+  /** Loads the state that bots keep for the tokens of the next rows into the processor's cache. */
+  lookAhead(block: Block, from: number, to: number): void {
+    if (this.#keepsState) this.#table.lookAhead(block, from, to)
   }
 
   /** Starts or stops passing the rows of one token to a subscriber. Replaces the list of watchers instead of changing
