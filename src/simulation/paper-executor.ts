@@ -271,7 +271,8 @@ export class PaperExecutor implements Executor {
   }
 
   #pool(side: 'buy' | 'sell', mint: string, quoted: number, worst: number): PoolRun {
-    return { quoted: this.#poolAt(side, mint, quoted), worst: this.#poolAt(side, mint, worst) }
+    const pool = this.#poolAt(side, mint, quoted)
+    return { quoted: pool, worst: worst === quoted ? pool : this.#poolAt(side, mint, worst) }
   }
 
   /** Returns the pool at `price`, moved by the account's own earlier orders. */
