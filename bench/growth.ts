@@ -13,6 +13,9 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const ROWS = 1_000_000
 const TOKEN_ROWS = 4_000_000
 const SMOKE_ROWS = 50_000
+/** Rows of the short tape with orders. The strategy orders about a tenth as often as on a tape of TOKEN_ROWS rows,
+ *  because its averages first need 50 trades of each token. */
+const SHORT_ROWS = 500_000
 const PAIRS = 5
 const MANY_TOKENS = 50_000
 /** In the case with few orders, the strategy trades one of this many tokens. */
@@ -23,7 +26,6 @@ const SMOKE_TOKENS = 200
 
 interface Ground {
   readonly folder: string
-  readonly rows: number
   readonly tokenRows: number
   readonly pairs: number
 }
@@ -66,52 +68,83 @@ async function tokenFigures(ground: Ground): Promise<Figure[]> {
   return compared(pairs, `${MANY_TOKENS} tokens, relative to ${TOKENS}`, 1.5, over(many), over(few))
 }
 
-/** Measures the processor time that each order adds to a backtest, and the time that --out adds. The bots have enough
- *  money for every order. */
-async function orderFigures({ folder, pairs, rows }: Ground, journal: string): Promise<Figure[]> {
-  const backtest = (oneIn: number, ...args: string[]): CommandCost => {
+/** Processor time of `backtest` commands over a short and a long tape. `none`: without orders. `some`: with `orders`
+ *  orders, of which `fills` filled. */
+interface OrderRuns {
+  readonly none: number
+  readonly some: number
+  readonly orders: number
+  readonly fills: number
+}
+
+/** Computes what orders add to a backtest. `each`: time that each further order adds, us. `first`: time that orders add
+ *  once in each process, ms, because V8 must compile their code. */
+function orderCosts(short: OrderRuns, long: OrderRuns): { each: number; first: number } {
+  const [few, many] = [short.some - short.none, long.some - long.none]
+  const eachMs = (many - few) / (long.orders - short.orders)
+  return { each: eachMs * 1000, first: few - eachMs * short.orders }
+}
+
+/** A run of the SMA strategy, which trades one token of `oneIn`; 0: none. */
+type Trading = (journal: string, oneIn: number, ...args: string[]) => CommandCost
+
+function orderRuns(trading: Trading, journal: string, oneIn: number): OrderRuns {
+  const [none, some] = [trading(journal, 0), trading(journal, oneIn)]
+  const { orders, fills } = some.output as { orders: number; fills: number }
+  if (orders === 0) throw new Error(`${journal}: the strategy requested no order`)
+  return { none: none.processorMs, some: some.processorMs, orders, fills }
+}
+
+/** Measures the processor time that orders add to a backtest, and the time that --out adds. The bots have enough money
+ *  for every order. */
+async function orderFigures(
+  { folder, pairs }: Ground,
+  short: string,
+  long: string,
+  journal: string,
+): Promise<Figure[]> {
+  const trading: Trading = (tape, oneIn, ...args) => {
     const sma = { strategy: join(folder, 'sma.ts'), params: { oneIn } }
-    return costOf('backtest', writeConfig(folder, `orders-${oneIn}`, sma), '--journal', journal, ...args)
+    return costOf('backtest', writeConfig(folder, `orders-${oneIn}`, sma), '--journal', tape, ...args)
   }
   const figures: Figure[] = []
   for (const [name, oneIn] of [
     ['dense', 1],
     ['sparse', SPARSE],
   ] as const) {
-    let counts = { orders: 0, fills: 0 }
-    const { order } = await pairsOf(
+    let told = ''
+    const { each, first } = await pairsOf(
       pairs,
       () => {
-        const [none, some] = [backtest(0), backtest(oneIn)]
-        counts = some.output as typeof counts
-        if (counts.orders === 0) throw new Error(`${name}: the strategy requested no order`)
-        return { order: ((some.processorMs - none.processorMs) * 1000) / counts.orders }
+        const [few, many] = [orderRuns(trading, short, oneIn), orderRuns(trading, long, oneIn)]
+        told = `${few.orders} and ${many.orders} orders, ${few.fills} and ${many.fills} fills`
+        return orderCosts(few, many)
       },
-      () => ({ order: 1 }),
+      () => ({ each: 1, first: 1 }),
       `orders, ${name}`,
     )
-    const perRows = (counts.orders / rows) * 1000
-    const shown = { median: perRows, min: perRows, max: perRows }
     figures.push(
-      { name: `growth: orders, ${name}, ${counts.fills} fills`, unit: '/ 1,000 rows', ...shown },
-      { name: `growth: time that an order adds, ${name}`, unit: 'us', goal: 20, atMost: true, ...order.ours },
+      { name: `growth: each order, ${name} (${told})`, unit: 'us', goal: 20, atMost: true, ...each.ours },
+      { name: `growth: the first orders of a process, ${name}`, unit: 'ms', ...first.ours },
     )
   }
   let number = 0
-  const out = (): CommandCost => backtest(SPARSE, '--out', join(folder, `out-${number++}`))
-  return [...figures, ...(await compared(pairs, 'with --out, relative to without', 1.5, out, () => backtest(SPARSE)))]
+  const out = (): CommandCost => trading(journal, SPARSE, '--out', join(folder, `out-${number++}`))
+  const without = (): CommandCost => trading(journal, SPARSE)
+  return [...figures, ...(await compared(pairs, 'with --out, relative to without', 1.5, out, without))]
 }
 
 export async function benchGrowth(smoke = false, pairs = PAIRS): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     writeStrategies(folder)
-    const [rows, tokenRows] = smoke ? [SMOKE_ROWS, SMOKE_ROWS] : [ROWS, TOKEN_ROWS]
-    const ground: Ground = { folder, rows, tokenRows, pairs: smoke ? 1 : pairs }
-    const journal = await tapeOf(ground, rows)
+    const [short, rows, tokenRows] = smoke ? [SMOKE_ROWS / 2, SMOKE_ROWS, SMOKE_ROWS] : [SHORT_ROWS, ROWS, TOKEN_ROWS]
+    const ground: Ground = { folder, tokenRows, pairs: smoke ? 1 : pairs }
+    const tokens = smoke ? SMOKE_TOKENS : TOKENS
+    const tape = (count: number): Promise<string> => tapeOf(ground, count, tokens)
     return [
-      ...(await botFigures(ground, journal)),
+      ...(await botFigures(ground, await tapeOf(ground, rows))),
       ...(await tokenFigures(ground)),
-      ...(await orderFigures(ground, await tapeOf(ground, rows, smoke ? SMOKE_TOKENS : TOKENS))),
+      ...(await orderFigures(ground, await tape(short), await tape(tokenRows), await tape(rows))),
     ]
   })
 }
