@@ -5,18 +5,23 @@ import { type Block, RowKind } from '../market/block.ts'
 import type { Mints } from '../market/mints.ts'
 import { type JournalReader, openReader } from './reader/reader.ts'
 import type { Market, MarketItem, Stretch } from './tape/market-tape.ts'
+import type { BlockKey, LoadRest } from './tape/tape-block.ts'
 import { type News, UnitedFeed } from './united-feed.ts'
 
 export interface OpenTape {
   readonly market: Market
   /** Returns the attempts of live trading that these journals record. */
   executions(): ReturnType<JournalReader['executions']>
+  /** Returns functions that load the columns of a block that a scan leaves out. Another thread that opened the same
+   *  journals may have read the block. */
+  restOf(key: BlockKey): LoadRest
   close(): void
 }
 
 /** Opens the tape of one journal, or of several journals merged into one tape. Throws SluiceError as `openReader` does,
- *  and with exit 2 if a journal is given twice. */
-export function openTape(paths: readonly string[]): OpenTape {
+ *  and with exit 2 if a journal is given twice. `mapped`: whether the tape is read through a memory map, see
+ *  `MappedScan`; false if only single columns of blocks are read, because only a scan releases mapped memory. */
+export function openTape(paths: readonly string[], { mapped = true } = {}): OpenTape {
   const twice = paths.find((path, index) => paths.findIndex((other) => resolve(other) === resolve(path)) < index)
   if (twice !== undefined) throw new SluiceError(`${twice} is given twice; name each journal once`, ExitCode.usage)
   const readers: JournalReader[] = []
@@ -24,12 +29,17 @@ export function openTape(paths: readonly string[]): OpenTape {
     for (const reader of readers) reader.close()
   }
   try {
-    for (const path of paths) readers.push(openReader(path, { mapped: true }))
+    for (const path of paths) readers.push(openReader(path, { mapped }))
     const markets = readers.map((reader) => reader.market())
     const [first] = markets
     return {
       market: markets.length === 1 && first !== undefined ? first : new JoinedMarket(markets),
       executions: () => readers.flatMap((reader) => reader.executions()),
+      restOf: (key) => {
+        const reader = readers.find(({ path }) => path === key.journal)
+        if (reader === undefined) throw new Error(`${key.journal} is not one of the opened journals`)
+        return reader.restOf(key)
+      },
       close,
     }
   } catch (error) {

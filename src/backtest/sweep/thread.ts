@@ -43,33 +43,18 @@ async function ground(): Promise<SweepGround> {
   return { config, bot: base, splitRow }
 }
 
-function pass(
-  on: SweepGround,
-  sets: readonly SweepSet[],
-  varied: VariedBots,
-  opened: OpenTape[],
-): readonly SetResult[] {
-  const own = () => {
-    const tape = openTape(journals)
-    opened.push(tape)
-    return tape.market
-  }
-  const market = new SharedMarket({ stretches, rows, next, own })
-  try {
-    return runSets(on, sets, market, undefined, varied)
-  } finally {
-    market.close()
-  }
-}
-
-/** Runs a pass, and closes its tapes before the results are returned, so that an error while closing also fails the
+/** Runs a pass, and closes its tape before the results are returned, so that an error while closing also fails the
  *  sweep. */
-function closing(on: SweepGround, sets: readonly SweepSet[], varied: VariedBots): readonly SetResult[] {
-  const opened: OpenTape[] = []
+function pass(on: SweepGround, sets: readonly SweepSet[], varied: VariedBots): readonly SetResult[] {
+  let tape: OpenTape | undefined
+  const own = (): OpenTape => {
+    tape ??= openTape(journals, { mapped: false })
+    return tape
+  }
   try {
-    return pass(on, sets, varied, opened)
+    return runSets(on, sets, new SharedMarket({ stretches, rows, next, own }), undefined, varied)
   } finally {
-    for (const tape of opened) tape.close()
+    tape?.close()
   }
 }
 
@@ -80,7 +65,7 @@ try {
     const message = wait()
     if (message.kind !== 'sets') throw new Error('received a chunk before its sets')
     for (const set of message.sets) await varied.load(set)
-    say({ kind: 'done', results: closing(on, message.sets, varied) })
+    say({ kind: 'done', results: pass(on, message.sets, varied) })
   }
 } catch (error) {
   say(failedOf(error))

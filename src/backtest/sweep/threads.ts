@@ -6,6 +6,13 @@ import { DecodedTape } from '../../journal/tape/shared-tape.ts'
 import type { SweepGround } from './run-sets.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
+interface SweptTape {
+  readonly paths: readonly string[]
+  readonly market: Market
+  /** See `DecodedTape`. */
+  readonly mostKept?: number
+}
+
 /** Start parameters of a thread. */
 export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly files: readonly string[]
@@ -40,15 +47,11 @@ export class SweepThreads {
   readonly #threads: readonly SweepThread[]
   readonly #tape: DecodedTape
 
-  constructor(
-    { config, bot, splitRow }: SweepGround,
-    { paths, market }: { readonly paths: readonly string[]; readonly market: Market },
-    count: number,
-  ) {
+  constructor({ config, bot, splitRow }: SweepGround, { paths, market, mostKept }: SweptTape, count: number) {
     const { stretches, rows } = market
     const { files, hash } = config
     const start = { files, hash, bot: bot.name, splitRow, journals: paths, stretches, rows }
-    this.#tape = new DecodedTape(market)
+    this.#tape = new DecodedTape(market, mostKept)
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 

@@ -22,6 +22,7 @@ import { SEEN_TO } from '../schema/stretches.ts'
 import { MappedScan } from '../tape/block-row.ts'
 import { LAST_SOURCES, type Market, type MarketItem, MarketTape, rowsOf, type SourceNews } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/recorded-segments.ts'
+import type { BlockKey, LoadRest } from '../tape/tape-block.ts'
 import { TapeIndex } from '../tape/tape-index.ts'
 import { type SeqRange, TapeReader } from '../tape/tape-reader.ts'
 import { TapeSearch } from '../tape/tape-search.ts'
@@ -219,6 +220,11 @@ export class JournalReader {
     const { stretches, rows } = tape
     const items: Market['items'] = (mints, span) => this.#readEach(tape.items(mints, stretches, span))
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
+  }
+
+  /** Returns functions that load the columns of a block that a scan leaves out, see `TapeReader.restOf`. */
+  restOf(key: BlockKey): LoadRest {
+    return this.#tape.restOf(key)
   }
 
   /** Returns the market of one recorded segment (one start of one process), with the tape of the segment's warm-up;

@@ -1,7 +1,7 @@
-import { SluiceError } from '../../base/errors.ts'
 import type { Block, Texts } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Market, MarketItem } from './market-tape.ts'
+import { type BlockKey, type LoadRest, RestOfBlock, TapeBlock } from './tape-block.ts'
 
 /** Number of rows in a chunk. With this many rows, the cost of passing a chunk to another thread is negligible. */
 const CHUNK_ROWS = 32_768
@@ -15,6 +15,8 @@ export interface TapeChunk {
   /** Mints added since the previous chunk, numbered consecutively. */
   readonly mints: readonly string[]
   readonly items: readonly ChunkItem[]
+  /** Blocks from which the rows were copied. */
+  readonly blocks: readonly BlockKey[]
   readonly parts: readonly Part[]
 }
 
@@ -22,17 +24,17 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Says from where on the tape some rows of a chunk were copied. `row`: index of the first of these rows in the chunk.
- *  `rows`: their number. `ordinal`: number of the tape item that contains them. `from`: index of the first of them in
- *  that item. */
+/** Says from which block some rows of a chunk were copied. `row`: index of the first of these rows in the chunk.
+ *  `rows`: their number. `block`: index of the block in `TapeChunk.blocks`. `from`: index of the first of these rows in
+ *  the block. */
 interface Part {
   readonly row: number
   readonly rows: number
-  readonly ordinal: number
+  readonly block: number
   readonly from: number
 }
 
-/** Columns that every backtest reads. A thread loads other columns and texts from its own copy of the tape. */
+/** Columns that every backtest reads. A thread loads other columns and texts from the journal. */
 class SharedColumns {
   readonly time: Float64Array
   readonly stamp: Float64Array
@@ -59,17 +61,15 @@ class SharedColumns {
   }
 }
 
-/** Reads and decodes a market, and yields chunks that several threads can read. */
+/** Reads and decodes the market of journals, and yields chunks that several threads can read. */
 export function* chunksOf(market: Pick<Market, 'items'>): Generator<TapeChunk, void, undefined> {
   const mints = new Mints()
   let chunk = new GrowingChunk()
-  let ordinal = -1
   for (const item of market.items(mints)) {
-    ordinal++
     if (item.kind !== 'rows') chunk.items.push(item)
     else
       for (let from = item.from; from < item.to; ) {
-        from = chunk.take(item.block, from, item.to, ordinal)
+        from = chunk.take(item.block, from, item.to)
         if (chunk.rows < CHUNK_ROWS) continue
         yield chunk.seal(mints)
         chunk = new GrowingChunk(mints.list.length)
@@ -81,6 +81,8 @@ export function* chunksOf(market: Pick<Market, 'items'>): Generator<TapeChunk, v
 class GrowingChunk {
   readonly items: ChunkItem[] = []
   rows = 0
+  /** Blocks from which rows were copied, and their indexes. */
+  readonly #blocks = new Map<BlockKey, number>()
   readonly #parts: Part[] = []
   readonly #mintsAt: number
   readonly #buffer = new SharedArrayBuffer(CHUNK_ROWS * ROW_BYTES)
@@ -91,12 +93,13 @@ class GrowingChunk {
   }
 
   /** Copies as many rows as fit. Returns the index of the first row that was not copied. */
-  take(block: Block, from: number, to: number, ordinal: number): number {
+  take(block: Block, from: number, to: number): number {
+    if (!(block instanceof TapeBlock)) throw new Error('only blocks of a journal can be shared')
     const end = Math.min(to, from + CHUNK_ROWS - this.rows)
     const before = this.items.at(-1)
     const row = this.rows
     this.#columns.take(row, block, from, end)
-    this.#parts.push({ row, rows: end - from, ordinal, from })
+    this.#parts.push({ row, rows: end - from, block: this.#indexOf(block.key), from })
     this.rows += end - from
     if (before?.kind === 'rows') this.items[this.items.length - 1] = { ...before, to: this.rows }
     else this.items.push({ kind: 'rows', from: row, to: this.rows })
@@ -105,15 +108,28 @@ class GrowingChunk {
 
   seal({ list }: Mints): TapeChunk {
     const { items, rows } = this
-    return { buffer: this.#buffer, rows, mints: list.slice(this.#mintsAt), items, parts: this.#parts }
+    const [mints, blocks] = [list.slice(this.#mintsAt), [...this.#blocks.keys()]]
+    return { buffer: this.#buffer, rows, mints, items, blocks, parts: this.#parts }
+  }
+
+  #indexOf(key: BlockKey): number {
+    const index = this.#blocks.get(key) ?? this.#blocks.size
+    this.#blocks.set(key, index)
+    return index
   }
 }
 
 export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
   /** Waits for the next chunk; returns undefined at the end. Called by one reader only. */
   readonly next: () => TapeChunk | undefined
-  /** Opens the tape in this thread, which needs it to read columns that are not shared. */
-  readonly own: () => Market
+  /** Returns the tape that this thread has opened, or opens it. The thread needs it for data that is not shared. */
+  readonly own: () => OwnTape
+}
+
+/** The part of an opened tape that is needed in addition to the shared columns. */
+interface OwnTape {
+  readonly market: Pick<Market, 'history'>
+  restOf(key: BlockKey): LoadRest
 }
 
 /** A market whose rows another thread has decoded. */
@@ -122,7 +138,6 @@ export class SharedMarket implements Market {
   readonly rows: number
   readonly #next: SharedMarketParts['next']
   readonly #own: SharedMarketParts['own']
-  #second: OwnTape | undefined
 
   constructor({ stretches, rows, next, own }: SharedMarketParts) {
     this.stretches = stretches
@@ -133,23 +148,17 @@ export class SharedMarket implements Market {
 
   /** Yields the items of the market. May be called only once. */
   *items(mints: Mints): Generator<MarketItem, void, undefined> {
-    const own = new OwnTape(this.#own)
-    this.#second = own
+    const rests = new Rests(this.#own)
     const numbers = new Numbers(mints)
     for (let chunk = this.#next(); chunk !== undefined; chunk = this.#next()) {
       numbers.add(chunk.mints)
-      const block = new SharedBlock(chunk, numbers, own)
+      const block = new SharedBlock(chunk, numbers, rests)
       for (const item of chunk.items) yield item.kind === 'rows' ? { ...item, block } : item
     }
   }
 
   history(): ReturnType<Market['history']> {
-    return this.#own().history()
-  }
-
-  /** Closes the tape that this thread opened for itself. It cannot be closed during a read. */
-  close(): void {
-    this.#second?.close()
+    return this.#own().market.history()
   }
 }
 
@@ -177,37 +186,22 @@ class Numbers {
   }
 }
 
-/** Reads the tape a second time, on demand, for columns that are not shared. */
-class OwnTape {
-  readonly #open: () => Market
-  #items: Iterator<MarketItem> | undefined
-  #ordinal = -1
-  #block: Block | undefined
+/** The columns that are not shared, by block. */
+class Rests {
+  readonly #own: SharedMarketParts['own']
+  /** The last block of each journal, because a block may continue in the next chunk. */
+  readonly #last = new Map<string, { readonly key: BlockKey; readonly rest: RestOfBlock }>()
 
-  constructor(open: () => Market) {
-    this.#open = open
+  constructor(own: SharedMarketParts['own']) {
+    this.#own = own
   }
 
-  /** Returns the block that is item number `ordinal` of the tape. If the number is lower than in the previous call, the
-   *  tape is read again from its beginning. */
-  at(ordinal: number): Block {
-    if (this.#items === undefined || ordinal < this.#ordinal) {
-      this.close()
-      this.#items = this.#open().items(new Mints())[Symbol.iterator]()
-      this.#ordinal = -1
-    }
-    for (; this.#ordinal < ordinal; this.#ordinal++) {
-      const { value, done } = this.#items.next()
-      if (done === true) break
-      this.#block = value.kind === 'rows' ? value.block : undefined
-    }
-    if (this.#block === undefined) throw new Error(`tape item ${ordinal} has no rows`)
-    return this.#block
-  }
-
-  close(): void {
-    this.#items?.return?.()
-    this.#items = undefined
+  of(key: BlockKey): RestOfBlock {
+    const last = this.#last.get(key.journal)
+    if (last?.key.last_seq === key.last_seq) return last.rest
+    const rest = new RestOfBlock(this.#own().restOf(key), key.rows)
+    this.#last.set(key.journal, { key, rest })
+    return rest
   }
 }
 
@@ -225,13 +219,14 @@ class SharedBlock implements Block {
   readonly size: Float64Array
   readonly token: Uint32Array
   readonly kind: Uint8Array
+  readonly #blocks: readonly BlockKey[]
   readonly #parts: readonly Part[]
-  readonly #own: OwnTape
-  /** Blocks from which the rows of the chunk were copied; undefined until they are needed. */
-  #blocks: Block[] | undefined
+  readonly #rests: Rests
+  /** The columns that are not shared of each block; absent until they are needed. */
+  readonly #found: (RestOfBlock | undefined)[] = []
   readonly #lazy = new Map<LazyColumn, Float64Array>()
 
-  constructor({ buffer, rows, parts }: TapeChunk, numbers: Numbers, own: OwnTape) {
+  constructor({ buffer, rows, blocks, parts }: TapeChunk, numbers: Numbers, rests: Rests) {
     const columns = new SharedColumns(buffer)
     this.length = rows
     this.mints = numbers.mints.list
@@ -242,8 +237,9 @@ class SharedBlock implements Block {
     this.size = columns.size
     this.token = numbers.of(columns.token.subarray(0, rows))
     this.kind = columns.kind
+    this.#blocks = blocks
     this.#parts = parts
-    this.#own = own
+    this.#rests = rests
     this.texts = {
       signature: (row) => this.#at(row, (texts, at) => texts.signature(at)),
       trader: (row) => this.#at(row, (texts, at) => texts.trader(at)),
@@ -269,35 +265,21 @@ class SharedBlock implements Block {
     const known = this.#lazy.get(name)
     if (known !== undefined) return known
     const column = new Float64Array(this.length)
-    for (const [index, { row, rows, from }] of this.#parts.entries())
-      column.set(this.#sources[index]?.[name].subarray(from, from + rows) ?? [], row)
+    for (const { row, rows, block, from } of this.#parts)
+      column.set(this.#restOf(block)[name].subarray(from, from + rows), row)
     this.#lazy.set(name, column)
     return column
   }
 
   #at<T>(row: number, read: (texts: Texts, at: number) => T): T {
-    const index = this.#parts.findLastIndex((part) => part.row <= row)
-    const part = this.#parts[index] as Part
-    return read((this.#sources[index] as Block).texts, row - part.row + part.from)
+    const part = this.#parts.findLast((one) => one.row <= row) as Part
+    return read(this.#restOf(part.block).texts, row - part.row + part.from)
   }
 
-  /** Throws SluiceError if a block no longer has the rows that were copied, because a recording process may have
-   *  dropped old blocks or merged small ones. Returns the block. */
-  #sameAs({ row, rows, from }: Part, block: Block): Block {
-    for (const at of [0, rows - 1])
-      if (block.time[from + at] !== this.time[row + at])
-        throw new SluiceError(
-          'the recording process changed the tape during the read; run the command again, or use a copy of the journal',
-        )
-    return block
-  }
-
-  get #sources(): readonly Block[] {
-    if (this.#blocks !== undefined) return this.#blocks
-    const blocks: Block[] = []
-    for (const part of this.#parts) blocks.push(this.#sameAs(part, this.#own.at(part.ordinal)))
-    this.#blocks = blocks
-    return blocks
+  #restOf(block: number): RestOfBlock {
+    const found = this.#found[block] ?? this.#rests.of(this.#blocks[block] as BlockKey)
+    this.#found[block] = found
+    return found
   }
 }
 

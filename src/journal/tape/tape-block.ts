@@ -13,10 +13,68 @@ export interface Run {
   readonly seq: Seq
 }
 
+/** Names a block of a journal at the time at which it was read, so that another connection can load its other columns
+ *  later, even if a writer has merged it with other blocks. */
+export interface BlockKey extends Pick<BlockRow, 'last_seq' | 'rows_before' | 'rows'> {
+  /** Path of the journal. */
+  readonly journal: string
+}
+
 /** Functions that load columns on first access. */
 export interface LoadRest {
   readonly late: () => LateRow & Place
   readonly texts: () => TextRow & Place
+}
+
+/** The columns and texts of a block that few strategies read. They are loaded and decoded on first access. */
+export class RestOfBlock {
+  readonly #load: LoadRest
+  readonly #length: number
+  readonly #texts: TapeTexts
+  #late: (LateRow & Place) | undefined
+  #marketCap: Float64Array | undefined
+  #extra: Float64Array | undefined
+  #extra2: Float64Array | undefined
+
+  /** `load`: reads the columns from the journal, each column once. `length`: number of rows of the block. */
+  constructor(load: LoadRest, length: number) {
+    this.#load = load
+    this.#length = length
+    this.#texts = new TapeTexts(load.texts)
+  }
+
+  get texts(): Texts {
+    return this.#texts
+  }
+
+  // A caller may read the columns below for every row, so each is decoded at the first access and then kept.
+
+  get marketCap(): Float64Array {
+    this.#marketCap ??= this.#doubles(({ market_cap }) => ({ entries: market_cap, index: null }))
+    return this.#marketCap
+  }
+
+  get extra(): Float64Array {
+    this.#extra ??= this.#doubles(({ extra, extra_index }) => ({ entries: extra, index: extra_index }))
+    return this.#extra
+  }
+
+  get extra2(): Float64Array {
+    this.#extra2 ??= this.#doubles(({ extra2, extra2_index }) => ({ entries: extra2, index: extra2_index }))
+    return this.#extra2
+  }
+
+  /** Loads all columns, so that they no longer need the journal. */
+  read(): void {
+    this.#late ??= this.#load.late()
+    this.#texts.read()
+  }
+
+  #doubles(columnOf: (late: LateRow) => Column): Float64Array {
+    this.#late ??= this.#load.late()
+    const { firstRow, rows } = this.#late
+    return decodeDoubles(columnOf(this.#late), rows).subarray(firstRow, firstRow + this.#length)
+  }
 }
 
 /** A block of the tape. Columns that few strategies read are decoded on first access. */
@@ -32,26 +90,22 @@ export class TapeBlock implements Block {
   readonly segment: number
   /** Runs of rows with consecutive seqs, in order. The first run begins with row 0. */
   readonly runs: readonly Run[]
+  readonly key: BlockKey
   readonly #row: BlockRow
-  readonly #load: LoadRest
-  readonly #texts: TapeTexts
+  readonly #rest: RestOfBlock
   #stamp: Float64Array | undefined
-  #late: (LateRow & Place) | undefined
-  #marketCap: Float64Array | undefined
-  #extra: Float64Array | undefined
-  #extra2: Float64Array | undefined
 
   /** `laterRuns`: the runs of consecutive seqs after the first run. `load`: reads the remaining columns from the
    *  journal, each column once. */
-  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
+  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, key: BlockKey, load: LoadRest) {
     const { rows } = row
+    this.key = key
     this.#row = row
-    this.#load = load
     this.length = rows
     this.segment = row.segment
     this.runs = [{ row: 0, seq: row.first_seq }, ...laterRuns]
     this.mints = mints.list
-    this.#texts = new TapeTexts(load.texts)
+    this.#rest = new RestOfBlock(load, rows)
     this.time = decodeOffsets(row.time, row.first_time, rows)
     this.kind = decodeKinds(row.kind, rows)
     this.token = tokensOf(row, mints)
@@ -61,7 +115,7 @@ export class TapeBlock implements Block {
   }
 
   get texts(): Texts {
-    return this.#texts
+    return this.#rest.texts
   }
 
   get lastSeq(): Seq {
@@ -69,38 +123,26 @@ export class TapeBlock implements Block {
     return seq + this.length - 1 - row
   }
 
-  // A caller may read the columns below for every row, so each is decoded at the first access and then kept.
-
   get stamp(): Float64Array {
     this.#stamp ??= stampsOf(this.#row)
     return this.#stamp
   }
 
   get marketCap(): Float64Array {
-    this.#marketCap ??= this.#lateDoubles(({ market_cap }) => ({ entries: market_cap, index: null }))
-    return this.#marketCap
+    return this.#rest.marketCap
   }
 
   get extra(): Float64Array {
-    this.#extra ??= this.#lateDoubles(({ extra, extra_index }) => ({ entries: extra, index: extra_index }))
-    return this.#extra
+    return this.#rest.extra
   }
 
   get extra2(): Float64Array {
-    this.#extra2 ??= this.#lateDoubles(({ extra2, extra2_index }) => ({ entries: extra2, index: extra2_index }))
-    return this.#extra2
+    return this.#rest.extra2
   }
 
   /** Loads all columns, so that the block no longer needs the journal. */
   readRest(): void {
-    this.#late ??= this.#load.late()
-    this.#texts.read()
-  }
-
-  #lateDoubles(columnOf: (late: LateRow) => Column): Float64Array {
-    this.#late ??= this.#load.late()
-    const { firstRow, rows } = this.#late
-    return decodeDoubles(columnOf(this.#late), rows).subarray(firstRow, firstRow + this.length)
+    this.#rest.read()
   }
 }
 

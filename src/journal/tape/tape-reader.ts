@@ -19,7 +19,7 @@ import {
   TEXT_COLUMNS,
   type TextRow,
 } from './block-row.ts'
-import { partOf, type Run, TapeBlock } from './tape-block.ts'
+import { type BlockKey, type LoadRest, partOf, type Run, TapeBlock } from './tape-block.ts'
 
 /** A range of seqs, inclusive. It is empty if `from` > `to`. */
 export interface SeqRange {
@@ -86,10 +86,18 @@ export class TapeReader {
    *  day cannot be read. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#rows(from, to)) {
-      const late = (): LateRow & Place => guarded(this.#path, () => this.#lateOf(row))
-      const texts = (): TextRow & Place => guarded(this.#path, () => this.#textsOf(row))
-      const load = { late, texts }
-      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, load)
+      const { last_seq, rows_before, rows } = row
+      const key = { journal: this.#path, last_seq, rows_before, rows }
+      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(last_seq) : [], mints, key, this.restOf(key))
+    }
+  }
+
+  /** Returns functions that load the columns of a block that `blocks` does not read. Another connection may have read
+   *  the block. The functions throw SluiceError if the columns are damaged, or if the block was dropped. */
+  restOf(key: BlockKey): LoadRest {
+    return {
+      late: () => guarded(this.#path, () => this.#lateOf(key)),
+      texts: () => guarded(this.#path, () => this.#textsOf(key)),
     }
   }
 
@@ -174,7 +182,7 @@ export class TapeReader {
     return row
   }
 
-  #lateOf(row: BlockRow): LateRow & Place {
+  #lateOf(row: BlockKey): LateRow & Place {
     const { found, day } = this.#placed(row, 'late_checksum', this.#late, LATE)
     // In format 1, the checksum that `blocks` has already verified covers the columns that are loaded later, too.
     if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
@@ -182,7 +190,7 @@ export class TapeReader {
     return found
   }
 
-  #textsOf(row: BlockRow): TextRow & Place {
+  #textsOf(row: BlockKey): TextRow & Place {
     const { found, day } = this.#placed(row, 'text_checksum', this.#texts, TEXTS)
     if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum)
       throw this.#damaged(row.last_seq, day)
@@ -192,7 +200,7 @@ export class TapeReader {
   /** Finds the position of the rows in the stored block. Since the rows were read, a writer may have merged their block
    *  into a larger one, or moved it to the file of its day. */
   #placed<Part extends object, Sum extends keyof Part & ('late_checksum' | 'text_checksum')>(
-    row: BlockRow,
+    row: BlockKey,
     sum: Sum,
     statement: Statement<[Seq], Stored<Part>>,
     sql: string,
@@ -230,7 +238,7 @@ export class TapeReader {
 const SAME = ['last_seq', 'rows', 'rows_before', 'checksum'] as const
 
 function placeIn<Part extends object>(
-  { rows_before, rows }: BlockRow,
+  { rows_before, rows }: BlockKey,
   found: Stored<Part> | undefined,
 ): (Stored<Part> & Place) | undefined {
   const firstRow = found === undefined ? -1 : rows_before - found.rows_before

@@ -10,6 +10,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import type { Market } from '../../../src/journal/tape/market-tape.ts'
 import { chunksOf, SharedMarket } from '../../../src/journal/tape/shared-tape.ts'
+import { openTape } from '../../../src/journal/tape-files.ts'
 import { conditionParams } from '../../support/condition-draws.ts'
 import { journalPath } from '../../support/journal-samples.ts'
 import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
@@ -141,7 +142,7 @@ test.each([
     const { config, path } = await prepared(bot)
     const [base] = config.bots as [Config['bots'][number]]
     const reader = openReader(path)
-    const other = openReader(path)
+    const own = openTape([path], { mapped: false })
     try {
       const market = reader.market()
       const splitRow = 5_000
@@ -156,11 +157,10 @@ test.each([
       const shared = new SharedMarket({
         ...market,
         next: () => chunks.next().value ?? undefined,
-        own: () => other.market(),
+        own: () => own,
       })
       expect(runSets(ground, sets, shared)).toEqual(expected)
-      shared.close()
-      other.close() // would throw during a read
+      own.close() // would throw during a read
 
       if (['dips', 'barred'].includes(bot.name)) return // threads take a second to start, so two strategies are enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
