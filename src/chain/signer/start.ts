@@ -3,10 +3,10 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path/posix'
 import type { Duplex } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
 import type { Line } from './client.ts'
+import { type SignerProgram, signerProgram } from './program.ts'
 import { keepRunning, type Retries, type RunningSigner } from './running.ts'
 import type { Caps } from './spending-caps.ts'
 
@@ -36,8 +36,8 @@ export async function connectSigner(socketPath: string, wallet: string, parts: P
 }
 
 /** Starts a signer as a child process. `gone` resolves with its exit code. */
-export function childLine(launch: SignerLaunch): Line & { readonly gone: Promise<number> } {
-  const child = launchSigner(launch)
+export function childLine(launch: SignerLaunch, program?: SignerProgram): Line & { readonly gone: Promise<number> } {
+  const child = launchSigner(launch, program)
   let why = ''
   const gone = new Promise<number>((resolve) => {
     child.once('error', (error) => {
@@ -129,17 +129,14 @@ const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 /** Starts the signer process. Core dumps are off, its environment is empty, and it gets none of our arguments and no
  *  packages. On the disk it may read only its own files, the key and its state. It communicates over file descriptor 3,
  *  and ends when that descriptor closes. */
-export function launchSigner(launch: SignerLaunch): ChildProcess {
+export function launchSigner(launch: SignerLaunch, program: SignerProgram = signerProgram()): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)
   const { keyPath, stateFile, socketPath } = launch
-  const entry = fileURLToPath(new URL('./process.ts', import.meta.url))
   const key = real(keyPath)
   const state = join(folderOf(stateFile), basename(stateFile))
   const sockets = socketPath === undefined ? [] : [socketPath]
-  const addresses = fileURLToPath(new URL('../addresses.ts', import.meta.url))
-  const own = ['..', '../../verifier', '../../../base', '../../../solana'].map((folder) => join(entry, folder, '*'))
-  const readable = [...own, ...[addresses, key, state, ...sockets].map(plain)]
+  const readable = [...program.readable, ...[key, state, ...sockets].map(plain)]
   const writable = [state, ...sockets]
   const flags = [
     '--permission',
@@ -151,7 +148,7 @@ export function launchSigner(launch: SignerLaunch): ChildProcess {
     '--disallow-code-generation-from-strings',
     '--disable-warning=ExperimentalWarning',
   ]
-  const command = [process.execPath, ...flags, entry, ...argumentsOf(launch, key, state)]
+  const command = [process.execPath, ...flags, plain(program.entry), ...argumentsOf(launch, key, state)]
   return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     cwd: '/',

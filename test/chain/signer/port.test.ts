@@ -4,9 +4,11 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { afterAll, describe, expect, test } from 'vitest'
+import { stripSigner } from '../../../scripts/strip-signer.ts'
 import type { Clock } from '../../../src/base/machine.ts'
 import type { Line } from '../../../src/chain/signer/client.ts'
 import { listenAsSigner } from '../../../src/chain/signer/listen.ts'
+import { signerProgram } from '../../../src/chain/signer/program.ts'
 import { keepRunning, type RunningSigner } from '../../../src/chain/signer/running.ts'
 import {
   childLine,
@@ -25,6 +27,10 @@ const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
 const system = new SystemClock()
 afterAll(() => system.stop())
+const stripped = join(folder.path, 'stripped')
+stripSigner(stripped)
+/** A folder without modules, so that the signer runs from its sources. */
+const none = join(folder.path, 'none')
 /** A clock with shorter pauses, so that the test does not wait long for retries. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(ms > 1_000 ? 5 * ms : 100, run) }
 let names = 0
@@ -40,12 +46,13 @@ interface Opened {
   kill(): Promise<unknown>
 }
 
-/** Starts a signer as a child process of this process. The tested code restarts the signer. */
-async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
+/** Starts a signer as a child process of this process, with the modules in a folder. The tested code restarts the
+ *  signer. */
+async function child(modules: string, changed?: Partial<SignerLaunch>): Promise<Opened> {
   const parts = launch(changed)
   const lines: Line[] = []
   const dial = (): Line => {
-    const line = childLine(parts)
+    const line = childLine(parts, signerProgram(modules))
     lines.push(line)
     return line
   }
@@ -72,8 +79,9 @@ async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
   return { signer: { ...connected, sign: (request) => connected.sign(request), close }, kill }
 }
 
-describe.each([
-  ['a signer in a child process', child],
+describe.each<[string, (changed?: Partial<SignerLaunch>) => Promise<Opened>]>([
+  ['a signer in a child process, run from its sources', (changed) => child(none, changed)],
+  ['a signer in a child process, run from modules without types', (changed) => child(stripped, changed)],
   ['a signer that listens at a socket', atSocket],
 ])('%s', (_name, open) => {
   test('concurrent requests get the signatures that web3.js makes, bad requests are refused, and the caps hold across restarts', async () => {
@@ -107,7 +115,7 @@ describe.each([
 })
 
 test('if a signer is killed while requests are open, each request is either signed or fails, and the signer recovers', async () => {
-  const { signer, kill } = await child()
+  const { signer, kill } = await child(stripped)
   const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
   // On a busy machine, the signer may answer all requests before it is killed. The loop then repeats the test.
   for (let isInTheMiddle = false; !isInTheMiddle; ) {
@@ -143,13 +151,19 @@ test.each<[string, Partial<SignerLaunch>, RegExp]>([
   await expect(startSigner(launch(changed), { clock, tell: () => {} })).rejects.toThrow(because)
 })
 
-test('the signer can use only its own files, key and state; it has no child processes, no environment, and no key in its arguments', () => {
-  const parts = launch()
-  const process = launchSigner(parts)
-  process.kill('SIGKILL')
-  const entry = process.spawnargs.findIndex((argument) => argument.endsWith('process.ts'))
-  const flags = process.spawnargs.slice(1, entry)
-  const probe = `
+test.each([
+  ['its sources', none, 'process.ts'],
+  ['modules without types', stripped, 'process.js'],
+])(
+  'the signer, run from %s, can use only its own files, key and state; it has no child processes, no environment, and no key in its arguments',
+  (_name, modules, name) => {
+    const parts = launch()
+    const process = launchSigner(parts, signerProgram(modules))
+    process.kill('SIGKILL')
+    const entry = process.spawnargs.findIndex((argument) => argument.endsWith(name))
+    expect(entry).toBeGreaterThan(0)
+    const flags = process.spawnargs.slice(1, entry)
+    const probe = `
     const fs = require('node:fs')
     const tried = (run) => { try { run(); return 'done' } catch ({ code, message }) { return code ?? message } }
     console.log(JSON.stringify({
@@ -165,15 +179,23 @@ test('the signer can use only its own files, key and state; it has no child proc
       worker: tried(() => new (require('node:worker_threads').Worker)('1', { eval: true })),
       code: tried(() => new Function('return 1')()),
     }))`
-  const { stdout } = spawnSync(process.spawnfile, [...flags, '--eval', probe], { env: {}, encoding: 'utf8' })
-  const denied = 'ERR_ACCESS_DENIED'
-  const files = { config: denied, sources: denied, packages: denied, folder: denied, overwrite: denied, write: denied }
-  expect(JSON.parse(stdout)).toEqual({
-    ...{ key: 'done', state: 'done', ...files, child: denied, worker: denied },
-    code: expect.stringMatching(/Code generation from strings disallowed/),
-  })
-  expect(process.spawnargs.join(' ')).not.toContain([...PAIR.secretKey].slice(0, 4).join(','))
-})
+    const { stdout } = spawnSync(process.spawnfile, [...flags, '--eval', probe], { env: {}, encoding: 'utf8' })
+    const denied = 'ERR_ACCESS_DENIED'
+    const files = {
+      config: denied,
+      sources: denied,
+      packages: denied,
+      folder: denied,
+      overwrite: denied,
+      write: denied,
+    }
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ key: 'done', state: 'done', ...files, child: denied, worker: denied },
+      code: expect.stringMatching(/Code generation from strings disallowed/),
+    })
+    expect(process.spawnargs.join(' ')).not.toContain([...PAIR.secretKey].slice(0, 4).join(','))
+  },
+)
 
 test.skipIf(process.platform !== 'linux')(
   "the signer's environment is empty, and the signer ends when its engine ends",
@@ -244,7 +266,7 @@ test.skipIf(process.platform !== 'linux')(
     await new Promise((resolve) => stream.once('data', resolve))
     const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8')
     expect(limits).toMatch(/Max core file size +0 +0 /)
-    expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('process.ts')
+    expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toMatch(/chain\/signer\/process\.[jt]s/)
     stream.destroy()
     await gone
   },
