@@ -1,4 +1,5 @@
-import type { Preview, RemoteCommand } from '../live/control/preview.ts'
+import type { Preview } from '../live/control/preview.ts'
+import type { RemoteCommand } from '../live/control/remote-command.ts'
 import type { Actor } from './actions.ts'
 import type { FromDesk, ToDesk } from './messages.ts'
 import { Refusal } from './refusal.ts'

@@ -1,15 +1,12 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basename, dirname } from 'node:path'
-import { reportedNames } from '../backtest/results-folder.ts'
+import { dirname } from 'node:path'
 import { SluiceError } from '../base/errors.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 import type { DeskConfig } from '../config/config.ts'
 import type { Worth } from '../engine/accounting/money.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
-import { recordedView, resultsView } from '../runtime/view/recorded-view.ts'
-import { withSymbols } from '../runtime/view/token-symbols.ts'
 import type { View } from '../runtime/view/view.ts'
 import { worthsIn } from '../runtime/view/view-worths.ts'
 import { CertificateWatch } from './access/certificate-watch.ts'
@@ -18,7 +15,6 @@ import { Logins } from './access/logins.ts'
 import { Scrapers } from './access/scrapers.ts'
 import { Api } from './api/routes.ts'
 import { Calls } from './calls.ts'
-import { FollowedJournal } from './followed-journal.ts'
 import { createHttp, type RefusedRequest, renewTls, type TlsText } from './http.ts'
 import { LogBudget } from './log-budget.ts'
 import type { DeskStart, FromDesk, ToDesk } from './messages.ts'
@@ -58,7 +54,7 @@ export async function serveDesk(
   const failed = (error: unknown): void => log.write('error', `desk: ${textOf(error)}`, {})
   const shown: ShownView = new ShownView({
     ...{ now, committing, reader: () => api.reader, watched: (isWatched) => say({ kind: 'watched', isWatched }) },
-    open: isRun ? undefined : () => sourceOf(api, { journal, results }, { now, after: timerOf }, failed),
+    open: isRun ? undefined : await recordedOpener(api, { journal, results }, { now, after: timerOf }, failed),
   })
   let aliveAt = now()
   const app = deskApp({
@@ -127,20 +123,15 @@ function watchOf(
   return new CertificateWatch({ files: tls, origin, now, renew, tell })
 }
 
-/** The view of a desk without running bots: a journal, which may be growing, or a folder of results. */
-function sourceOf(
+/** Loads the view of a desk without running bots. Returns a function that opens it. */
+async function recordedOpener(
   api: LazyApi,
-  { journal, results }: Pick<DeskStart, 'journal' | 'results'>,
+  shown: Pick<DeskStart, 'journal' | 'results'>,
   clock: Clock,
   failed: (error: unknown) => void,
-): OpenedSource {
-  if (results !== undefined) {
-    const view = resultsView(results, basename(results), clock.now())
-    return { view, listen: () => () => {}, close: () => {} }
-  }
-  const symbols = new Map([...reportedNames(journal)].map(([mint, { symbol }]) => [mint, symbol]))
-  const read = (n: number): View => withSymbols(recordedView(api.reader, basename(journal), n), symbols)
-  return new FollowedJournal({ clock, failed, read, version: () => api.reader.version })
+): Promise<() => OpenedSource> {
+  const { recordedSource } = await import('./recorded-source.ts')
+  return () => recordedSource(() => api.reader, shown, clock, failed)
 }
 
 /** Pause between two steps of the warm-up, ms. During the pause, the thread handles requests and changes of the view.
