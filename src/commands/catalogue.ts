@@ -190,8 +190,8 @@ export const catalogue: Readonly<Record<string, readonly CatalogueEntry[]>> = {
     },
     {
       name: 'why',
-      arguments: '<order|mint>',
-      about: 'explain an order from event to outcome, or every decision about a token; --at explains one moment',
+      arguments: '<order|refusal|mint>',
+      about: 'explain an order, a refusal, or every decision about a token; --at explains one moment',
       load: () => import('./why/why.ts'),
     },
     {

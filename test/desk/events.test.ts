@@ -101,7 +101,8 @@ test('a client of the stream receives the view, then each change after the log l
   expect(browser.response.headers.get('content-type')).toContain('text/event-stream')
   await browser.read()
   source.change('second')
-  source.change('third', [{ time: 1, seq: 2, n: 0, level: 'error', bot: 'a', mint: '', code: 'HELD', text: 'x\ny' }])
+  const line = { time: 1, seq: 2, n: 0, level: 'error', bot: 'a', mint: '', decision: '', code: 'HELD' } as const
+  source.change('third', [{ ...line, text: 'x\ny' }])
   await browser.read()
   expect(kinds(browser)).toEqual(['view', 'change', 'log', 'change'])
   expect(browser.seen[2]).toMatchObject({ data: [{ code: 'HELD', text: 'x\ny' }] })

@@ -6,7 +6,7 @@ import { liquidationOf } from '../../src/runtime/liquidation-value.ts'
 
 export type Query = Readonly<Record<string, string>>
 type Endpoint = keyof Answers
-export type List = 'orders' | 'fills' | 'round-trips' | 'positions' | 'log'
+export type List = 'orders' | 'fills' | 'round-trips' | 'positions' | 'log' | 'refusals'
 
 /** The desk's API for a journal. It is closed at the end of the test file. */
 export class ApiRig {

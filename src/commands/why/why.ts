@@ -2,11 +2,14 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
 import { conditionalStory } from '../../runtime/why/conditional.ts'
+import { decisionStory } from '../../runtime/why/decision.ts'
+import { decisionPlace } from '../../runtime/why/decision-id.ts'
 import { mintStory } from '../../runtime/why/mint.ts'
 import { orderStory } from '../../runtime/why/order.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { defineCommand, JOURNAL, JSON_LINE, text, type Values } from '../options.ts'
 import { conditionalJson, conditionalLines } from './conditional.ts'
+import { decisionJson, decisionLines } from './decision.ts'
 import { mintJson, mintLines } from './mint.ts'
 import { momentJson, momentLines, momentOf } from './moment.ts'
 import { orderJson, orderLines } from './order.ts'
@@ -26,7 +29,7 @@ const OPTIONS = {
 }
 type Options = Values<typeof OPTIONS>
 
-/** Explains an order, a token or a moment from the journal, even while a process is writing the journal. */
+/** Explains an order, a refusal, a token or a moment from the journal, even while a process is writing the journal. */
 export const command = defineCommand({
   options: OPTIONS,
   async run([about = ''], options) {
@@ -59,6 +62,11 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
     if (story === undefined) throw new SluiceError(`${reader.path} has no order ${target.id}`, ExitCode.usage)
     return { lines: (columns) => conditionalLines(story, columns), data: () => conditionalJson(story) }
   }
+  if (target.kind === 'decision') {
+    const story = decisionStory(reader, target.id)
+    if (story === undefined) throw new SluiceError(`${reader.path} has no decision ${target.id}`, ExitCode.usage)
+    return { lines: (columns) => decisionLines(story, columns), data: () => decisionJson(story) }
+  }
   const story = orderStory(reader, target.id)
   if (story === undefined)
     throw new SluiceError(
@@ -70,17 +78,18 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
 
 const MOST_LISTED = 20
 
-/** Order, conditional order or token that the command explains. */
+/** Order, conditional order, decision without an order, or token that the command explains. */
 export type Target =
-  | { readonly kind: 'order' | 'conditional'; readonly id: string }
+  | { readonly kind: 'order' | 'conditional' | 'decision'; readonly id: string }
   | { readonly kind: 'mint'; readonly mint: string }
 
-/** Finds an order by its id or by the id of an attempt, and a mint by address, prefix, symbol or name. Throws
- *  SluiceError (exit 2) if nothing matches, or more than one token. */
+/** Finds an order by its id or by the id of an attempt, a refusal or a note by its id, and a mint by address, prefix,
+ *  symbol or name. Throws SluiceError (exit 2) if nothing matches, or more than one token. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }
   if (/^c\d{1,15}$/.test(about) && isConditional(reader, about)) return { kind: 'conditional', id: about }
+  if (decisionPlace(about) !== undefined) return { kind: 'decision', id: about }
   return { kind: 'mint', mint: mintOf(reader, about) }
 }
 

@@ -4,7 +4,7 @@ import type { JournalReader } from '../../journal/reader/reader.ts'
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import { DeskJournal } from './desk-journal.ts'
 import { fillsAnswer, ordersAnswer, positionsAnswer, roundTripsAnswer } from './lists.ts'
-import { logAnswer } from './log.ts'
+import { logAnswer, refusalsAnswer } from './log.ts'
 import { equityAnswer, moneyAnswer } from './money.ts'
 import { checkedMint, Parameters } from './parameters.ts'
 import { Results } from './results.ts'
@@ -47,6 +47,7 @@ const ROUTES: { readonly [Path in keyof Answers]: Route<Answers[Path]> } = {
   },
   money: { parameters: ['bot', 'mode'], answer: ({ journal }, parameters) => moneyAnswer(journal, parameters) },
   log: { parameters: ['level', ...LIST], answer: ({ journal }, parameters) => logAnswer(journal, parameters) },
+  refusals: { parameters: LIST, answer: ({ journal }, parameters) => refusalsAnswer(journal, parameters) },
   results: { parameters: [], answer: ({ results }) => results.answer() },
   compare: { parameters: ['run'], answer: ({ journal, results }, parameters) => results.compare(journal, parameters) },
 }

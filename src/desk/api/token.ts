@@ -3,7 +3,8 @@ import { exitLevels } from '../../engine/exits/exit-levels.ts'
 import type { MarketGap } from '../../journal/reader/pages.ts'
 import type { FillRow } from '../../journal/schema/fills.ts'
 import { type BarWidth, parseWidth, WIDTHS } from '../../market/bar-width.ts'
-import { type WordGroup, wordGroups } from '../../runtime/why/mint.ts'
+import { decisionIdOf } from '../../runtime/why/decision-id.ts'
+import { hasSameReason, type WordGroup, wordGroups } from '../../runtime/why/mint.ts'
 import type { DeskJournal } from './desk-journal.ts'
 import { invalid, type Parameters } from './parameters.ts'
 import { sampled } from './samples.ts'
@@ -41,7 +42,7 @@ export function tokenAnswer(journal: DeskJournal, parameters: Parameters, mint: 
     .filter(({ keys }) => keys.length === 0 || keys.includes('trades') || keys.includes(mint))
   const priced = robustPrices(read, gaps)
   const words = reader.look((history) => history.words(mint, range.from, range.to))
-  const groups = wordGroups(words).slice(-MOST_MARKS)
+  const groups = wordGroups(words, hasSameReason).slice(-MOST_MARKS)
   const ofKind = (kind: string): TokenWord[] => groups.filter(({ first }) => first.kind === kind).map(wordOf)
   return {
     ...{ mint, ...journal.nameOf(mint), ...range, first: span?.first ?? null, last: span?.last ?? null },
@@ -121,8 +122,9 @@ function fillOf({ time, price, sol, side, orderId, bot, signature }: FillRow): T
   return { t: time, p: price, sol, side, orderId, bot, signature }
 }
 
-function wordOf({ first: { time, bot, code, reason }, count, last }: WordGroup): TokenWord {
-  return { t: time, bot, code, text: reason, count, last }
+function wordOf({ first, last, count }: WordGroup): TokenWord {
+  const { time, bot, code, reason } = first
+  return { t: time, id: decisionIdOf(first), bot, code, text: reason, count, last: last.time }
 }
 
 /** Exits of the open positions of a token, and its conditional orders. */

@@ -19,6 +19,7 @@ export interface Answers {
   readonly equity: EquityAnswer
   readonly money: MoneyAnswer
   readonly log: LogAnswer
+  readonly refusals: RefusalsAnswer
   readonly results: ResultsAnswer
   readonly compare: CompareAnswer
 }
@@ -135,11 +136,13 @@ export interface TokenFill {
 }
 
 /**
- * A refused request of a bot, or a note of a bot. If several equal ones follow each other, one entry stands for all of
- * them. `count`: their number; `t`: time of the last one.
+ * A refused request of a bot, or a note of a bot. If several with the same reason follow each other, one entry stands
+ * for all of them. `count`: their number; `t`: time of the first one; `last`: time of the last one.
  */
 export interface TokenWord {
   readonly t: Millis
+  /** Id of the first one, which `/api/why/ID` explains. */
+  readonly id: string
   readonly bot: string
   readonly code: string
   readonly text: string
@@ -155,14 +158,17 @@ export interface TokenExit {
   readonly at: Millis | null
 }
 
-/** GET /api/why/ORDER or /api/why/MINT?bot= The explanation of `sluice why`. */
+/** GET /api/why/ORDER, /api/why/DECISION (a refusal or a note, such as d1204.2) or /api/why/MINT?bot= The explanation
+ *  of `sluice why`. */
 export interface WhyAnswer {
-  readonly kind: 'order' | 'conditional' | 'token'
+  readonly kind: 'order' | 'conditional' | 'decision' | 'token'
   readonly title: string
   readonly mint: string
   readonly symbol: string
   readonly name: string
   readonly lines: readonly WhyLine[]
+  /** Number of earlier lines that the answer leaves out because the explanation is too long. */
+  readonly omitted: number
 }
 
 /** A line of an explanation. `time`: null for a line about the present state. `what`: the kind of the line. */
@@ -239,6 +245,21 @@ export interface LogAnswer extends ListPage {
 
 export type { LogLine }
 export type LogLevel = LogLine['level']
+
+/** GET /api/refusals?bot=&mint=&before=&limit= Refused requests of the bots, newest first. */
+export interface RefusalsAnswer extends ListPage {
+  readonly refusals: readonly Named<RefusedRequest>[]
+}
+
+/** A request of a bot that was refused before it became an order. `id`: `/api/why/ID` explains it. */
+export interface RefusedRequest {
+  readonly id: string
+  readonly time: Millis
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly text: string
+}
 
 /** GET /api/results Newest first. */
 export interface ResultsAnswer {

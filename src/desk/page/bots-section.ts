@@ -1,6 +1,6 @@
 import { type ComponentChild, h } from 'preact'
 import type { BotStatus } from '../../runtime/view/view.ts'
-import type { OrdersAnswer, RoundTripsAnswer } from '../api/types.ts'
+import type { OrdersAnswer, RefusalsAnswer, RoundTripsAnswer } from '../api/types.ts'
 import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { EquityChart } from './equity-chart.ts'
 import { ageText, NONE, percentText, printable, solText, timeText, wordsOf } from './format.ts'
@@ -84,7 +84,7 @@ function columnsAt(now: number, areNamed: boolean): readonly Column<BotStatus>[]
   ]
 }
 
-/** One bot: equity, round trips, refusals by code, parameters. */
+/** One bot: equity, refusals, round trips, orders, parameters. */
 export function OneBot({ shown, name }: { shown: Shown; name: string }): ComponentChild {
   const bot = shown.view.bots.find((one) => one.name === name)
   if (bot === undefined)
@@ -120,6 +120,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
       h(EquityChart, { bot: name }),
     ),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),
+    h(LastRefusals, { shown, name }),
     h(RoundTrips, { shown, name }),
     h(LastOrders, { shown, name }),
   )
@@ -141,6 +142,46 @@ function Refusals({ bot }: { bot: BotStatus }): ComponentChild {
             { head: 'Number', isNumber: true, sort: ([, count]) => count, cell: ([, count]) => String(count) },
           ],
         }),
+  )
+}
+
+/** Refused requests of the bot, with a button that explains each. */
+function LastRefusals({ shown, name }: { shown: Shown; name: string }): ComponentChild {
+  type Refused = RefusalsAnswer['refusals'][number]
+  const { rows, asked, more } = useList<RefusalsAnswer, Refused>(
+    '/api/refusals',
+    { bot: name },
+    ({ refusals }) => refusals,
+  )
+  return h(
+    Section,
+    { title: 'Refusals', about: 'newest first; since the journal began' },
+    h(Waiting, { asked }),
+    asked.answer === undefined
+      ? null
+      : rows.length === 0 && more === null
+        ? h(Empty, {}, 'The journal has no refusal of this bot.')
+        : h(Table<Refused>, {
+            label: 'Refusals',
+            rows,
+            keyOf: ({ id }) => id,
+            columns: [
+              { head: 'Time', sort: ({ time }) => time, cell: ({ time }) => timeText(time, shown.now) },
+              { head: 'Token', cell: ({ mint, symbol }) => h(TokenLink, { mint, symbol }) },
+              { head: 'Code', sort: ({ code }) => code, cell: ({ code }) => h('code', {}, printable(code)) },
+              { head: 'Reason', isWide: true, cell: ({ text }) => h(Foreign, { text }) },
+              {
+                head: 'Why',
+                cell: ({ id }) =>
+                  h(
+                    'button',
+                    { type: 'button', 'aria-label': `Why ${id}`, onClick: () => shown.explain(id) },
+                    `why ${id}`,
+                  ),
+              },
+            ],
+          }),
+    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older refusals'),
   )
 }
 

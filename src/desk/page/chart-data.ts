@@ -107,21 +107,21 @@ export interface Mark {
   readonly time: number
   readonly price: number
   readonly bot: string
-  /** Order that is explained if the user clicks the mark; '' if the mark belongs to no order. */
-  readonly orderId: string
+  /** The order or the decision that is explained if the user clicks the mark. */
+  readonly subject: string
   readonly text: string
 }
 
 export function marksOf({ fills, refusals, notes, price }: TokenAnswer): Mark[] {
   const at = (time: number): number => priceAt(price, time) ?? 0
   const words = (kind: 'refusal' | 'note', list: TokenAnswer['refusals']): Mark[] =>
-    list.map(({ t, bot, code, text, count }, index) => ({
-      ...{ id: `${kind}${index}`, kind, time: t, price: at(t), bot, orderId: '' },
+    list.map(({ t, id, bot, code, text, count }) => ({
+      ...{ id, kind, time: t, price: at(t), bot, subject: id },
       text: `${wordsOf(code)}${count > 1 ? ` (${count} times)` : ''}: ${printable(text)}`,
     }))
   const trades = fills.map(({ t, p, sol, side, orderId, bot }): Mark => {
     const text = `${side === 'buy' ? 'bought for' : 'sold for'} ${solText(sol)} SOL at ${priceText(p)}`
-    return { id: `fill${orderId}-${t}`, kind: side, time: t, price: p ?? at(t), bot, orderId, text }
+    return { id: `fill${orderId}-${t}`, kind: side, time: t, price: p ?? at(t), bot, subject: orderId, text }
   })
   return [...trades, ...words('refusal', refusals), ...words('note', notes)].sort((one, other) => one.time - other.time)
 }

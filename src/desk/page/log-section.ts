@@ -46,7 +46,7 @@ export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] })
 }
 
 function Line({
-  line: { time, level, bot, mint, code, text },
+  line: { time, level, bot, mint, decision, code, text },
   shown,
 }: {
   line: LogLine
@@ -64,16 +64,19 @@ function Line({
       h('code', {}, printable(code)),
       ' ',
       h(Foreign, { text }),
-      ...(mint === '' ? [] : [' ', h(TokenLink, { mint, symbol: '' }), ' ', h(Why, { mint, bot, shown })]),
+      ...(mint === '' ? [] : [' ', h(TokenLink, { mint, symbol: '' }), ' ', h(Why, { mint, bot, decision, shown })]),
     ),
   )
 }
 
-function Why({ mint, bot, shown }: { mint: string; bot: string; shown: Shown }): ComponentChild {
-  const label = `Why ${shortKey(mint)} at ${printable(bot)}`
-  return h(
-    'button',
-    { type: 'button', class: 'link', 'aria-label': label, onClick: () => shown.explain(mint, bot) },
-    'why',
-  )
+/** A button that explains the refusal or the note of a line; for another line, the bot's decisions about the token. */
+function Why({
+  mint,
+  bot,
+  decision,
+  shown,
+}: Pick<LogLine, 'mint' | 'bot' | 'decision'> & { shown: Shown }): ComponentChild {
+  const label = decision === '' ? `Why ${shortKey(mint)} at ${printable(bot)}` : `Why ${decision}`
+  const explain = (): void => (decision === '' ? shown.explain(mint, bot) : shown.explain(decision))
+  return h('button', { type: 'button', class: 'link', 'aria-label': label, onClick: explain }, 'why')
 }

@@ -138,18 +138,13 @@ function widthOption({ width, bots }: OfferedWidth): { value: string; text: stri
   return { value: width, text: whose === '' ? width : `${width} (${whose})` }
 }
 
-function openMark(shown: Shown, mint: string, { orderId, bot }: Mark): void {
-  if (orderId === '') shown.explain(mint, bot)
-  else shown.explain(orderId)
-}
-
 function Chart({ token, bars, shown }: { token: TokenAnswer; bars: string; shown: Shown }): ComponentChild {
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<PriceChart | null>(null)
   const latest = useRef(token)
   const open = useRef((_mark: Mark): void => {})
   latest.current = token
-  open.current = (mark) => openMark(shown, token.mint, mark)
+  open.current = (mark) => shown.explain(mark.subject)
   useEffect(() => {
     let isGone = false
     void import('./price-chart.ts').then(({ PriceChart }) => {
@@ -296,7 +291,7 @@ function Marks({ token, shown }: { token: TokenAnswer; shown: Shown }): Componen
                 ),
                 h(
                   'button',
-                  { type: 'button', class: 'link', onClick: () => openMark(shown, token.mint, mark) },
+                  { type: 'button', class: 'link', onClick: () => shown.explain(mark.subject) },
                   h(Foreign, { text: markText(mark, shown.now) }),
                 ),
               ),

@@ -3,6 +3,7 @@ import type {
   ISeriesApi,
   ISeriesPrimitive,
   Logical,
+  PrimitiveHoveredItem,
   SeriesAttachedParameter,
   SeriesType,
   Time,
@@ -80,6 +81,12 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     return [
       { zOrder: () => 'top' as const, renderer: () => ({ draw: (target: unknown) => this.#draw(target as Target) }) },
     ]
+  }
+
+  /** Lets the library show a pointer over a mark, because a click opens the explanation of the mark. */
+  hitTest(x: number, y: number): PrimitiveHoveredItem | null {
+    const mark = this.markAt(x, y)
+    return mark === undefined ? null : { externalId: mark.id, cursorStyle: 'pointer', zOrder: 'top' }
   }
 
   /** The mark at a point of the chart. If several are near the point, the nearest one. */

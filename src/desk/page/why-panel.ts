@@ -2,9 +2,10 @@ import { type ComponentChild, type ComponentChildren, h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WhyAnswer } from '../api/types.ts'
 import { Foreign, Key, TokenLink, useAnswer, Waiting } from './elements.ts'
-import { printable, timeText } from './format.ts'
+import { counted, printable, timeText } from './format.ts'
 
-/** The subject of an explanation: an order or a token. For a token, the explanation may be limited to one bot. */
+/** The subject of an explanation: an order, a refusal, a note or a token. For a token, the explanation may be limited
+ *  to one bot. */
 export interface Question {
   readonly subject: string
   readonly bot: string
@@ -38,6 +39,13 @@ export function WhyPanel({
           h(TokenLink, { mint: answer.mint, symbol: answer.symbol }),
           h(Foreign, { text: answer.name }),
           h(Key, { text: answer.mint }),
+        ),
+    answer === undefined || answer.omitted === 0
+      ? null
+      : h(
+          'p',
+          { class: 'quiet' },
+          `${counted(answer.omitted, 'earlier line')} are not shown here; \`sluice why ${subject} --json\` prints all.`,
         ),
     answer === undefined
       ? null

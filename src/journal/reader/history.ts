@@ -42,11 +42,18 @@ export interface RecordedPosition {
 /** A refusal of a buy or sale, or another message of the engine about a mint (output `note`). */
 export interface Word {
   readonly seq: Seq
+  /** Place of the output among the outputs of `seq`. */
+  readonly n: number
   readonly time: Millis
   readonly kind: 'refused' | 'note'
   readonly bot: string
   readonly code: string
   readonly reason: string
+}
+
+/** A `Word` with its mint. */
+export interface PlacedWord extends Word {
+  readonly mint: string
 }
 
 /** A warning (`bot.log.warn`) or a message (`bot.message`) of a strategy. */
@@ -110,7 +117,7 @@ export class History {
   }
 
   get #words(): string {
-    return `SELECT seq, time, kind, bot, code, reason FROM ${this.#outputs}
+    return `SELECT seq, n, time, kind, bot, code, reason FROM ${this.#outputs}
       WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
   }
 
@@ -224,6 +231,29 @@ export class History {
     return this.#db
       .prepare<[string, string, Millis, Millis], Word>(`${this.#words} ORDER BY seq, n`)
       .all(mint, mint, from, to)
+  }
+
+  /** Returns the refusal or the `note` output at a place; undefined if the journal has none there. This needs no index,
+   *  so it also finds decisions that are too old for the `DecisionIndex`. */
+  wordAt(seq: Seq, n: number): PlacedWord | undefined {
+    const sql = `SELECT seq, n, time, kind, bot, mint, code, reason FROM output
+      WHERE seq = ? AND n = ? AND kind IN ('refused', 'note')`
+    return this.#db.prepare<[Seq, number], PlacedWord>(sql).get(seq, n)
+  }
+
+  /** Returns the last refusal or `note` output of a bot about a mint before a place, or the first one after it;
+   *  undefined if there is none. */
+  wordBeside(
+    mint: string,
+    bot: string,
+    { seq, n }: { readonly seq: Seq; readonly n: number },
+    side: 'before' | 'after',
+  ): PlacedWord | undefined {
+    const [sign, order] = side === 'before' ? ['<', 'DESC'] : ['>', 'ASC']
+    const sql = `SELECT seq, n, time, kind, bot, mint, code, reason FROM ${this.#outputs}
+      WHERE kind IN ('refused', 'note') AND mint = ? AND bot = ? AND (seq, n) ${sign} (?, ?)
+      ORDER BY seq ${order}, n ${order} LIMIT 1`
+    return this.#db.prepare<[string, string, string, Seq, number], PlacedWord>(sql).get(mint, mint, bot, seq, n)
   }
 
   /** Returns the warnings and messages of strategies that name a mint, oldest first. */

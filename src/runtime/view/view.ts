@@ -349,6 +349,8 @@ export interface LogLine {
   /** Name of the bot; '' for a line that concerns every bot. */
   readonly bot: string
   readonly mint: string
+  /** Id of the refusal or note that the line shows, which `sluice why` explains; '' for another line. */
+  readonly decision: string
   readonly code: string
   readonly text: string
 }

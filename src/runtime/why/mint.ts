@@ -30,7 +30,7 @@ export function mintStory(reader: JournalReader, mint: string, bot: string | und
     const steps = inOrder([
       ...orders.flatMap((recorded) => orderSteps(recorded, history)),
       ...fills.map(fillStep),
-      ...wordGroups(words).map(wordStep),
+      ...wordGroups(words, belongToOneLine).map(wordStep),
       ...history.warnings(mint).filter(isMine).map(warningStep),
       ...conditionalSteps(history.conditionals({ mint }).filter(({ order }) => isMine(order))),
       ...positions.map((position) => botStep(positionStep(position), position.position.bot)),
@@ -79,35 +79,44 @@ function fillStep({ fill, reversed, at }: RecordedFill & { readonly at: Millis }
   return { at, what: orderId, text: reversed ? `${text}; reversed by a fork` : text }
 }
 
-/** Consecutive equal decisions, which are shown as one line. */
+/** Consecutive equal decisions of a bot, which are shown as one entry. */
 export interface WordGroup {
   readonly first: Word
-  readonly last: Millis
+  readonly last: Word
   readonly count: number
 }
 
-export function wordGroups(words: readonly Word[]): WordGroup[] {
+/**
+ * Joins consecutive equal decisions of each bot. `areEqual`: whether two decisions of the same kind and code are equal.
+ */
+export function wordGroups(words: readonly Word[], areEqual: (one: Word, other: Word) => boolean): WordGroup[] {
   const groups: WordGroup[] = []
   const lastOf = new Map<string, number>()
   for (const word of words) {
     const at = lastOf.get(word.bot)
     const group = at === undefined ? undefined : groups[at]
     const isSame = group !== undefined && word.kind === group.first.kind && word.code === group.first.code
-    if (
-      at !== undefined &&
-      group !== undefined &&
-      isSame &&
-      (word.kind === 'refused' || word.reason === group.first.reason)
-    )
-      groups[at] = { first: group.first, last: word.time, count: group.count + 1 }
-    else lastOf.set(word.bot, groups.push({ first: word, last: word.time, count: 1 }) - 1)
+    if (at !== undefined && isSame && areEqual(group.first, word))
+      groups[at] = { first: group.first, last: word, count: group.count + 1 }
+    else lastOf.set(word.bot, groups.push({ first: word, last: word, count: 1 }) - 1)
   }
   return groups
 }
 
+export function hasSameReason(one: Word, other: Word): boolean {
+  return one.reason === other.reason
+}
+
+/** The explanation of a token shows refusals with the same code as one line, because their reasons often differ only in
+ *  a number, such as the age of the token. */
+function belongToOneLine(one: Word, other: Word): boolean {
+  return one.kind === 'refused' || hasSameReason(one, other)
+}
+
 function wordStep({ first, last, count }: WordGroup): Step {
   const { kind, bot, code, reason, time } = first
-  const again = count === 1 ? '' : ` (${count} times until ${clockOf(last)})`
+  const other = last.reason === reason ? '' : `; the last time: ${last.reason}`
+  const again = count === 1 ? '' : ` (${count} times until ${clockOf(last.time)}${other})`
   const decision = kind === 'note' ? reason : `${code}: ${reason}`
   return { at: time, what: kind, text: `${bot}: ${decision}${again}` }
 }

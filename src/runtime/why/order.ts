@@ -1,4 +1,4 @@
-import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { formatSol, lamportsToSol, type Millis, type Seq, wholeTokens } from '../../base/units.ts'
 import { keyOf } from '../../engine/accounting/by-mint.ts'
 import { isUnsellable, type Position, sellingText } from '../../engine/accounting/position.ts'
 import type { ExecutionReport, Order } from '../../engine/order.ts'
@@ -79,18 +79,10 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
 
 /** Returns the steps about the decision: cause, price, exit rule, reason and limits. */
 function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[] {
-  const { time, seq, price, eventAgeMs, side, reserveLamports, notAfter } = order
+  const { time, seq, price, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })
-  const found = tape.rowAt(seq)
-  const input = found === undefined ? history.inputAt(seq) : undefined
-  const steps: Step[] = []
-  if (found !== undefined) {
-    const lagMs = (found.block.time[found.row] as number) - (found.block.stamp[found.row] as number)
-    const arrival = `; arrived ${durationOf(Math.max(0, lagMs))} after its timestamp${lateText(', ', eventAgeMs)}`
-    const lag = Number.isFinite(lagMs) ? arrival : ''
-    steps.push(step('market', `${eventText(eventOf(found.block, found.row))}; seq ${seq}${lag}`))
-  } else if (input !== undefined) steps.push(step('input', `${inputText(input.input)}; seq ${seq}`))
-  else steps.push(step('market', `seq ${seq}, no longer on the tape`))
+  const steps: Step[] = [causeStep(order, history, tape)]
+  const input = tape.rowAt(seq) === undefined ? history.inputAt(seq) : undefined
   const priced = input?.input.kind === 'pool' ? 'median of three readings of the pool' : 'robust price'
   steps.push(step('price', price === null ? 'no robust price' : `${priced} ${priceText(price)}`))
   const before = history.positionAt(order.mint, order.account, { seq })
@@ -101,6 +93,24 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   const passed = order.class === 'entry' ? 'within all limits' : 'an exit, which limits do not stop'
   steps.push(step('risk', `${passed}; costs at most ${formatSol(reserveLamports)} SOL; ${ttl}`))
   return steps
+}
+
+/** Returns the step about the market row or the input that caused a decision. `eventAgeMs`: see `lateText`. */
+export function causeStep(
+  { time, seq, eventAgeMs }: { readonly time: Millis; readonly seq: Seq; readonly eventAgeMs?: number },
+  history: History,
+  tape: TapeSearch,
+): Step {
+  const found = tape.rowAt(seq)
+  if (found !== undefined) {
+    const lagMs = (found.block.time[found.row] as number) - (found.block.stamp[found.row] as number)
+    const arrival = `; arrived ${durationOf(Math.max(0, lagMs))} after its timestamp${lateText(', ', eventAgeMs)}`
+    const lag = Number.isFinite(lagMs) ? arrival : ''
+    return { at: time, what: 'market', text: `${eventText(eventOf(found.block, found.row))}; seq ${seq}${lag}` }
+  }
+  const input = history.inputAt(seq)
+  if (input !== undefined) return { at: time, what: 'input', text: `${inputText(input.input)}; seq ${seq}` }
+  return { at: time, what: 'market', text: `seq ${seq}, no longer on the tape` }
 }
 
 function heldText({ exiting, steps, averagePrice, highPrice, exits }: Position, { reason, price }: Order): string {

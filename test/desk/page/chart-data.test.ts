@@ -73,12 +73,13 @@ test('the price of a chart at a given time is the last price before it', () => {
 
 test('the chart marks fills, refusals and notes in the order of time, and each mark can open its explanation', () => {
   const marks = marksOf(recordedToken(SMALL, mintOf(0), ''))
-  expect(marks.map(({ kind, orderId }) => [kind, orderId])).toEqual([
+  expect(marks.map(({ kind, subject }) => [kind, subject])).toEqual([
     ['buy', 'o100'],
     ['sell', 'o103'],
-    ['note', ''],
-    ['refusal', ''],
+    ['note', 'd777.0'],
+    ['refusal', 'd812.1'],
     ['buy', 'o110'],
+    ['refusal', 'd955.0'],
   ])
   expect(marks[3]?.text).toBe('positions limit (12 times): the bot holds 5 positions, and its limit is 5')
   expect(marks.every(({ price, time }) => price > 0 && time > NOW - HOUR)).toBe(true)

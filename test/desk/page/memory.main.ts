@@ -50,6 +50,7 @@ async function step(desk: FixtureDesk, page: Page, from: number): Promise<void> 
     desk.log([
       {
         ...{ time, seq: 2_000_000 + count, n: 0, level: 'info', bot: 'momentum', mint: '', code: 'X' },
+        decision: '',
         text: `line ${count}`,
       },
     ])

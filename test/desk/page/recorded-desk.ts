@@ -8,6 +8,7 @@ import type {
   LogAnswer,
   MoneyAnswer,
   OrdersAnswer,
+  RefusalsAnswer,
   ResultsAnswer,
   RoundTripsAnswer,
   TokenAnswer,
@@ -236,9 +237,15 @@ export function recordedToken(size: DeskSize, mint: string, bars: string, points
     },
     bars: bars === '' ? null : barsOf(times, prices),
     fills: [fill(0.22, 'buy', 'o100'), fill(0.41, 'sell', 'o103'), fill(0.77, 'buy', 'o110')],
-    refusals: [{ t: times[at(0.6)] as number, bot: 'dips', code: 'POSITIONS_LIMIT', text, count: 12, last: NOW }],
+    refusals: [
+      { t: times[at(0.6)] as number, id: 'd812.1', bot: 'dips', code: 'POSITIONS_LIMIT', text, count: 12, last: NOW },
+      { t: times[at(0.9)] as number, id: 'd955.0', bot: 'dips', code: 'TOKEN_TOO_YOUNG', text, count: 1, last: NOW },
+    ],
     notes: [
-      { t: times[at(0.5)] as number, bot: 'momentum', code: 'note', text: 'momentum is 1.18', count: 1, last: NOW },
+      {
+        ...{ t: times[at(0.5)] as number, id: 'd777.0', bot: 'momentum', code: 'note' },
+        ...{ text: 'momentum is 1.18', count: 1, last: NOW },
+      },
     ],
     exits: [
       { bot: 'momentum', kind: 'takeProfit', price: 2.6e-8, at: null },
@@ -263,8 +270,27 @@ function barsOf(times: readonly number[], prices: readonly number[]): TokenAnswe
   })
 }
 
+/** The refusals of a bot, newest first. */
+function refusals(size: DeskSize, from: number, count: number): RefusalsAnswer {
+  const to = Math.min(size.trades, from + count)
+  const list = Array.from({ length: to - from }, (_none, row) => ({
+    ...{ id: `d${9_000 - from - row}.0`, time: NOW - (from + row) * 7_000, bot: 'momentum' },
+    ...{ mint: mintOf(row % 400), symbol: symbolOf(row, size), code: 'TOKEN_TOO_YOUNG' },
+    text: size.isHostile ? HOSTILE : `the token is ${from + row} s old, and must be 600 s old`,
+  }))
+  return { refusals: list, next: to < size.trades ? String(to) : null }
+}
+
+/** Explains each refusal on its own, and everything else with the story of one order. */
+function whyOf(subject: string, size: DeskSize): WhyAnswer {
+  const own = subject.startsWith('d') ? { kind: 'decision', title: `${subject}: request of dips refused` } : {}
+  const hostile = size.isHostile ? { symbol: HOSTILE, name: HOSTILE, title: HOSTILE } : {}
+  return { ...why, ...own, ...hostile } as WhyAnswer
+}
+
 const why: WhyAnswer = {
   ...{ kind: 'order', title: 'o100  buy by momentum', mint: mintOf(0), symbol: 'MOONCAT', name: 'Cat on the Moon' },
+  omitted: 0,
   lines: [
     { time: NOW - 50_000, what: 'decided', text: 'momentum of 5 min is 1.18, above 1.15', level: 'info' },
     { time: NOW - 49_900, what: 'sent', text: 'request 17 of 60 in this minute', level: 'info' },
@@ -333,6 +359,7 @@ function log(size: DeskSize, from: number, count: number): LogAnswer {
     ...{ time: NOW - index * 9_000, seq: 1_204_113 - index * 40, level: levels[index % 6] as 'info', bot: 'momentum' },
     ...{
       mint: index % 2 === 0 ? mintOf(index) : '',
+      decision: index % 2 === 0 ? `d${1_204_113 - index * 40}.0` : '',
       code: ['POSITIONS_LIMIT', 'MESSAGE', 'SLOW_STRATEGY'][index % 3] as string,
     },
     text: size.isHostile ? HOSTILE : 'the bot holds 5 positions, and its limit is 5',
@@ -412,7 +439,8 @@ export function recordedAnswer(path: string, query: URLSearchParams, size: DeskS
     orders: () => orders(size, from, count),
     'round-trips': () => roundTrips(size, from, count),
     token: () => recordedToken(size, decodeURIComponent(subject), query.get('bars') ?? ''),
-    why: () => (size.isHostile ? { ...why, symbol: HOSTILE, name: HOSTILE, title: HOSTILE } : why),
+    why: () => whyOf(decodeURIComponent(subject), size),
+    refusals: () => refusals(size, from, count),
     equity: () => equity(Number(query.get('points') ?? 600)),
     money: () => money,
     log: () => log(size, from, count),
