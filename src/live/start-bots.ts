@@ -15,6 +15,7 @@ import { Mints } from '../market/mints.ts'
 import type { Journal } from '../orders/ports.ts'
 import { liquidationOf } from '../runtime/liquidation-value.ts'
 import { createLog, type Level, type Log } from '../runtime/log.ts'
+import { Notices } from '../runtime/notices.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
@@ -117,6 +118,7 @@ class Start {
   #config: Config
   readonly #options: BotsOptions
   readonly #log: Log
+  readonly #notices = new Notices()
   readonly #ending = Promise.withResolvers<Ending>()
   #redact = (text: string): string => text
 
@@ -128,6 +130,7 @@ class Start {
       format: options.logFormat,
       redact: (text) => this.#redact(text),
       ...(options.writeLog && { write: options.writeLog }),
+      noticed: this.#notices.addLine,
     })
   }
 
@@ -152,6 +155,7 @@ class Start {
       ...{ ...watched, title: this.#options.title ?? '', journalPath: this.#config.journal.path },
       readingOf: (position: Position) => segment.readingOf(position),
       process: this.#probe(context, world),
+      notices: this.#notices,
     }
     const { clock } = context.machine
     const view = (): View => readView(parts, clock.now())
@@ -237,7 +241,7 @@ class Start {
     this.closers.add(() => keyUse.release())
     const world = await buildWorld({
       ...context,
-      ...{ config: this.#config, log: this.#log, post },
+      ...{ config: this.#config, log: this.#log, notices: this.#notices, post },
       past: context.past.recovered,
       probe: this.#options.probe,
       live: this.#wantsLive,

@@ -16,6 +16,7 @@ import type { Limiter } from '../orders/plan-limiter.ts'
 import type { Journal } from '../orders/ports.ts'
 import type { Route } from '../orders/working-order.ts'
 import type { Log } from '../runtime/log.ts'
+import type { Notices } from '../runtime/notices.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import type { ViewModel } from '../runtime/view/view-model.ts'
@@ -47,6 +48,8 @@ export interface WorldParts {
   readonly model: ViewModel
   readonly past: Recovered
   readonly log: Log
+  /** Receives every alert, for the view. */
+  readonly notices: Notices
   readonly probe: Probe | undefined
   /** Whether at least one bot may trade real money; the wallet must then be known. */
   readonly live: boolean
@@ -230,10 +233,11 @@ export class LiveWorld {
   /** Called with every input of an engine in another thread. */
   readonly heard = (input: Input): void => this.#paper.hear(input)
 
-  /** Sends an alert to the webhook and to Telegram, if they are configured. */
+  /** Shows an alert in the view, and sends it to the webhook and to Telegram, if they are configured. */
   alert(alert: Alert): void {
     const shown = { ...alert, text: this.#parts.service.redact(alert.text) }
     this.raised.set(alert.kind, (this.raised.get(alert.kind) ?? 0) + 1)
+    this.#parts.notices.add({ ...shown, level: 'alert' })
     this.#alerts?.raise(shown)
     this.#telegram?.telegram.raise(shown)
   }

@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { type Level, type Logger, pino, stdTimeFunctions } from 'pino'
 import { printable } from '../base/text.ts'
+import type { Millis } from '../base/units.ts'
 import { encodeBase58 } from '../solana/base58.ts'
 
 export type Log = Logger
@@ -14,13 +15,30 @@ export interface LogOptions {
   readonly format: 'json' | 'text'
   /** Receives each finished line. Default: stderr. */
   readonly write?: (line: string) => void
+  /** Receives each warning and each error, with the same text as a line of the format `text`. */
+  readonly noticed?: Noticed
 }
+
+export type Noticed = (
+  time: Millis,
+  level: 'warn' | 'error',
+  text: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void
 
 /** Creates a log. Every line passes the redactor and `printable` as a whole, including fields, errors, their stacks and
  *  causes. */
-export function createLog({ level, redact, format, write = toStderr }: LogOptions): Log {
+export function createLog({ level, redact, format, write = toStderr, noticed }: LogOptions): Log {
   const line = format === 'json' ? (json: string) => json : textOf
-  const destination = { write: (json: string) => write(`${printable(redact(line(json.trimEnd())))}\n`) }
+  const shown = (text: string): string => printable(redact(text))
+  const destination = {
+    write: (json: string) => {
+      write(`${shown(line(json.trimEnd()))}\n`)
+      if (noticed === undefined || !WARNING.test(json)) return
+      const { level, time, ...fields } = JSON.parse(json) as LogRecord
+      noticed(Date.parse(time), level >= pino.levels.values.error! ? 'error' : 'warn', shown(wordsOf(fields)), fields)
+    },
+  }
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
 }
 
@@ -40,10 +58,23 @@ function toStderr(line: string): void {
   }
 }
 
+/** A line of pino with a level of at least `warn`. The level is the first field. */
+const WARNING = /^\{"level":[456]0,/
+
+interface LogRecord extends Record<string, unknown> {
+  readonly level: number
+  readonly time: string
+}
+
 function textOf(json: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(json) as Record<string, unknown> & { level: number }
-  const words = [`${time}`.slice(11, 23), (pino.levels.labels[level] ?? `${level}`).toUpperCase()]
-  if (msg !== undefined) words.push(`${msg}`)
+  const { level, time, ...fields } = JSON.parse(json) as LogRecord
+  const head = [time.slice(11, 23), (pino.levels.labels[level] ?? `${level}`).toUpperCase()]
+  return [...head, wordsOf(fields)].filter((word) => word !== '').join(' ')
+}
+
+/** The message of a line, then its fields, then its error. */
+function wordsOf({ msg, err, ...fields }: Readonly<Record<string, unknown>>): string {
+  const words = msg === undefined ? [] : [`${msg}`]
   for (const [name, value] of Object.entries(fields)) {
     words.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
   }

@@ -34,7 +34,7 @@ export function viewOf(change: Partial<View> = {}): View {
     ...{ id: '1-1', title: 'bots.yaml', source: 'running', startedAt: NOW - 3_600_000, time: NOW, seq: 9 },
     ...{ decisions: 20, process: PROCESS, totals: TOTALS },
     ...{ rows: 10, orders: 2, fills: 1, feedLagMs: 120, gaps: 1, gapSeconds: 2, feed: 'live', reconnects: 0 },
-    ...{ planNotice: '', brokenLists: [], brokenSources: [], undecided: [], lastFills: [], beganAt: NOW },
+    ...{ planNotice: '', brokenLists: [], brokenSources: [], undecided: [], lastFills: [], notices: [], beganAt: NOW },
     journal: { path: 'data/sluice.db', bytes: 1, freeBytes: 2 ** 33, waitingMs: 0 },
     plan: {
       name: 'standard',

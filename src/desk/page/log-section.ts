@@ -26,22 +26,59 @@ export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] })
   const fresh = news.filter((line) => line.seq > newest && wanted.has(line.level) && (bot === '' || line.bot === bot))
   const lines = asked.answer === undefined ? [] : [...fresh, ...rows].slice(0, MOST_LINES)
   return h(
-    Section,
-    { title: 'Log', about: h(BotFilter, { shown, bot, choose: setBot }) },
-    h(Choice<LogLevel>, {
-      label: 'Least level',
-      options: LEVELS,
-      value: level,
-      choose: setLevel,
-    }),
-    h(Waiting, { asked }),
-    asked.answer !== undefined && lines.length === 0 ? h(Empty, {}, 'No line of this level.') : null,
+    'div',
+    { class: 'stack' },
+    h(ProcessNotices, { shown }),
     h(
-      'ol',
-      { class: 'log', 'aria-label': 'Log, newest first' },
-      lines.map((line, index) => h(Line, { key: `${line.seq}-${line.code}-${index}`, line, shown })),
+      Section,
+      { title: 'Log', about: h(BotFilter, { shown, bot, choose: setBot }) },
+      h(Choice<LogLevel>, {
+        label: 'Least level',
+        options: LEVELS,
+        value: level,
+        choose: setLevel,
+      }),
+      h(Waiting, { asked }),
+      asked.answer !== undefined && lines.length === 0 ? h(Empty, {}, 'No line of this level.') : null,
+      h(
+        'ol',
+        { class: 'log', 'aria-label': 'Log, newest first' },
+        lines.map((line, index) => h(Line, { key: `${line.seq}-${line.code}-${index}`, line, shown })),
+      ),
+      more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older lines'),
     ),
-    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older lines'),
+  )
+}
+
+/** The last alerts, warnings and errors of the process, and the number of alerts of each kind since its start. The
+ *  journal does not record them, so a recorded journal has none. */
+function ProcessNotices({ shown: { view, now } }: { shown: Shown }): ComponentChild {
+  const { notices, process } = view
+  if (view.source !== 'running') return null
+  const raised = Object.entries(process?.alerts ?? {}).map(([kind, count]) => `${printable(kind)} ${count}`)
+  const lost = process === null || process.lostAlerts === 0 ? '' : `; the webhook did not receive ${process.lostAlerts}`
+  return h(
+    Section,
+    {
+      title: 'Alerts and warnings of the process',
+      about: `alerts since the start: ${raised.length === 0 ? 'none' : raised.join(', ')}${lost}`,
+    },
+    notices.length === 0
+      ? h(Empty, {}, 'The process has raised no alert and no warning since it started.')
+      : h(
+          'ol',
+          { class: 'log', 'aria-label': 'Alerts and warnings of the process, newest first' },
+          notices.map(({ time, level, kind, bot, text }, index) =>
+            h(
+              'li',
+              { key: `${notices.length - index}-${time}`, class: level === 'alert' ? 'error' : level },
+              h('time', {}, timeText(time, now)),
+              h('span', { class: 'level' }, level),
+              h('span', { class: 'bot' }, printable(bot)),
+              h('span', {}, kind === '' ? null : h('code', {}, printable(kind)), ' ', h(Foreign, { text })),
+            ),
+          ),
+        ),
   )
 }
 

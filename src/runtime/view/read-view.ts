@@ -6,7 +6,7 @@ import type { Budget } from '../../orders/budget-status.ts'
 import { inOrderOfOpening } from './apply-change.ts'
 import type { Unrealized, WorthOf } from './bot-results.ts'
 import { heldPosition, type ReadPosition, rowOf } from './position-rows.ts'
-import type { BotStatus, EntryStop, FillStatus, Health, ProcessStatus, View, WalletStatus } from './view.ts'
+import type { BotStatus, EntryStop, FillStatus, Health, Notice, ProcessStatus, View, WalletStatus } from './view.ts'
 import type { ViewModel } from './view-model.ts'
 
 const LAST_FILLS = 6
@@ -36,6 +36,8 @@ export interface ViewParts {
   readonly startedAt: Millis
   /** State of the process; absent if no process runs the bots. */
   readonly process?: () => ProcessStatus
+  /** The last alerts, warnings and errors of the process; absent if no process runs the bots. */
+  readonly notices?: { readonly list: readonly Notice[] }
 }
 
 /** A view that was just read. It does not contain the rows of its positions yet. */
@@ -74,6 +76,7 @@ export function readParts(parts: ViewParts, time: Millis, n = 0): Reading {
     positions: [],
     openOrders: model.openOrders.list((attemptId) => model.undecided.proofOf(attemptId)),
     lastFills: lastFillsOf(model),
+    notices: parts.notices?.list ?? [],
   }
   return { view, positions }
 }

@@ -48,6 +48,20 @@ export interface View extends Health, FeedStatus {
   readonly openOrders: readonly OrderStatus[]
   /** The last fills, newest first. */
   readonly lastFills: readonly FillStatus[]
+  /** The last alerts, warnings and errors of the process, newest first; empty for a recorded journal. The log lines of
+   *  the bots are not among them, because the journal records those. */
+  readonly notices: readonly Notice[]
+}
+
+/** An alert that was raised, or a warning or an error of the process that runs the bots. */
+export interface Notice {
+  readonly time: Millis
+  readonly level: 'alert' | 'warn' | 'error'
+  /** Kind of the alert, as in docs/operate.md; '' for a warning or an error. */
+  readonly kind: string
+  /** Name of the bot that an alert is about; '' if it is about every bot. */
+  readonly bot: string
+  readonly text: string
 }
 
 /** The part of the process's state that concerns all bots. */

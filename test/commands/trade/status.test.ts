@@ -85,7 +85,7 @@ test('status of a running process shows its table, even with 3,000 positions', a
       planNotice: '',
       requests: { held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] },
     },
-    ...{ decisionUs: { p50: 1, p99: 2 }, lastFills: [] },
+    ...{ decisionUs: { p50: 1, p99: 2 }, lastFills: [], notices: [] },
     ...{ beganAt: 0, wallets: [], bots: [] },
     positions: Array.from({ length: 3_000 }, (_, n) => ({ ...held, mint: String(n).padStart(44, '1') })),
   }

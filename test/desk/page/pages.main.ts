@@ -20,7 +20,7 @@ const ROUTES: readonly (readonly [route: string, awaited: string])[] = [
   ['orders', 'table[aria-label="Past orders"]'],
   [`token/${mintOf(0)}`, '.chart.price[data-drawn] canvas'],
   ['money', '.chart[data-drawn] canvas'],
-  ['log', '.log li'],
+  ['log', '.log[aria-label="Log, newest first"] li'],
   ['results', 'table[aria-label="Backtests and sweeps"]'],
   ['results/momentum-2026-11-20', 'iframe'],
   ['about', 'table[aria-label="Sessions"]'],
@@ -448,7 +448,11 @@ async function followsChanges(trial: Trial): Promise<void> {
   } as const
   desk.log([{ ...line, text: 'the disk is full' }])
   await page.getByText('the disk is full').waitFor()
-  desk.push({ set: {}, openOrders: { o301: null } })
+  const alert = { time: NOW, level: 'alert', kind: 'key-refused', bot: '', text: 'the key was refused' } as const
+  desk.push({ set: { notices: [alert] }, openOrders: { o301: null } })
+  const notices = page.getByRole('list', { name: 'Alerts and warnings of the process, newest first' })
+  await notices.getByText('the key was refused').waitFor()
+  await page.getByText('loss-limit 2; the webhook did not receive 1').waitFor()
   await watched.go('orders')
   await page.getByText('block 61 of 151').waitFor()
   assert.deepEqual(watched.problems, [])
@@ -465,7 +469,7 @@ async function olderRows(trial: Trial): Promise<void> {
     for (const [route, list, button] of [
       ['orders', 'table[aria-label="Past orders"] tbody tr', 'Older orders'],
       ['bots/momentum', 'table[aria-label="Round trips"] tbody tr', 'Older round trips'],
-      ['log', '.log li', 'Older lines'],
+      ['log', '.log[aria-label="Log, newest first"] li', 'Older lines'],
     ] as const) {
       await watched.go(route)
       const rows = page.locator(list)
