@@ -106,13 +106,29 @@ test('a desk that restarts in the same process keeps its sessions', async () => 
   expect(JSON.parse((await rig.ask(me(cookie))).body)).toMatchObject({ id: 's1', name: 'phone' })
 })
 
-test('after five wrong login links, the desk refuses further wrong links for some time', async () => {
+test('after five wrong login links, the desk refuses further wrong links for some time, but the right link still works', async () => {
   rig = await DeskRig.start()
+  const wrong = async (): Promise<number> => (await rig.postLogin('B'.repeat(32))).status
   const statuses: number[] = []
-  for (let tries = 0; tries < 7; tries++) statuses.push((await rig.postLogin('B'.repeat(32))).status)
+  for (let tries = 0; tries < 7; tries++) statuses.push(await wrong())
   expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
-  const link = rig.link()
+  expect((await rig.postLogin(rig.link())).status).toBe(303)
+  expect(await wrong()).toBe(429)
   rig.now += 15_000
+  expect(await wrong()).toBe(403)
+})
+
+test('a flood of requests and of wrong links from this machine stops neither a login nor the health check', async () => {
+  rig = await DeskRig.start()
+  const flood = Array.from({ length: 120 }, async (_none, index) =>
+    index % 2 === 0 ? (await rig.ask({ path: '/api/me' })).status : (await rig.postLogin('B'.repeat(32))).status,
+  )
+  expect(new Set(await Promise.all(flood))).toEqual(new Set([401, 403, 429]))
+  expect((await rig.ask({ path: '/api/me' })).status).toBe(429)
+  expect((await rig.ask({ path: '/health' })).status).toBe(200)
+  const link = rig.link()
+  expect((await rig.ask({ path: `/login?link=${link}` })).status).toBe(200)
+  expect((await rig.ask({ path: '/login.css' })).status).toBe(200)
   expect((await rig.postLogin(link)).status).toBe(303)
 })
 

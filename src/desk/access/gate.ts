@@ -48,6 +48,12 @@ const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 const LINKABLE = ['/', '/login']
 /** Paths that are answered without a session. Without a session, `/` redirects to the login. */
 const OPEN = ['/', '/login', '/login.css', '/health']
+/**
+ * Paths whose requests are not counted, because a flood from this machine or from behind the proxy would otherwise lock
+ * out the user's login and let `sluice watch` report a process that runs as down. Their answers cost no more than a
+ * refusal. Wrong login links have a limit of their own.
+ */
+const UNCOUNTED = ['/login', '/login.css', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']
@@ -84,8 +90,7 @@ export class Gate {
       return { path: METRICS_PATH, session: undefined, address, isSecure, cookieName }
     }
     const session = this.#sessionOf(cookiesOf(one(headers, 'cookie') ?? '', cookieName))
-    const isAllowed = session === undefined ? this.#ofStranger.take(address) : this.#ofSession.take(session.id)
-    if (!isAllowed) throw new Refusal(429, 'TOO_MANY', 'too many requests: wait a moment')
+    if (!UNCOUNTED.includes(head.target.split('?')[0] as string)) this.#count(session, address)
     if (!METHODS.includes(method)) throw new Refusal(405, 'METHOD_REFUSED', `expected ${METHODS.join(', ')}`)
     checkSize(head)
     const path = pathOf(head.target)
@@ -96,6 +101,12 @@ export class Gate {
     if (session === undefined && !OPEN.includes(path))
       throw new Refusal(401, 'LOGIN_REQUIRED', 'log in first: run `sluice desk link` and open the link')
     return { path, session, address, isSecure, cookieName }
+  }
+
+  /** Throws a Refusal if the session, or the address of a client without one, has sent too many requests. */
+  #count(session: Session | undefined, address: string): void {
+    const isAllowed = session === undefined ? this.#ofStranger.take(address) : this.#ofSession.take(session.id)
+    if (!isAllowed) throw new Refusal(429, 'TOO_MANY', 'too many requests: wait a moment')
   }
 
   /**

@@ -27,11 +27,6 @@ export class TokenBucket {
     return true
   }
 
-  /** Whether a further event would be allowed. */
-  allows(key = ''): boolean {
-    return this.#level(key).left >= 1
-  }
-
   #level(key: string): { left: number; at: Millis } {
     const { burst, perSecond } = this.#limits
     const now = this.#now()
