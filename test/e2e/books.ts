@@ -130,7 +130,8 @@ function booksIn(prepare: Statements): Books {
       json_extract(json, '$.reserveLamports') AS reserveLamports FROM "order" ORDER BY number`),
     attempts: jsons('SELECT json FROM attempt ORDER BY armed_at'),
     fills: all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf),
-    reports: jsons('SELECT json FROM report ORDER BY id'),
+    reports: jsons(`SELECT json_extract(json, '$.report') FROM input WHERE kind = 'report'
+      UNION ALL SELECT json FROM report`),
     positions: all<{ account: string; mint: string; bot: string; state: string; tokens: number }>(
       'SELECT account, mint, bot, state, tokens FROM positions',
     ).map((row) => ({ ...row, tokens: BigInt(Math.round(row.tokens * 10 ** TOKEN_DECIMALS)) })),

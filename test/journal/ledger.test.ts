@@ -346,6 +346,8 @@ test('the migration of a journal without a ledger posts the fills and fees, and 
   await journal.close()
   const old = new Database(path)
   old.exec("DELETE FROM wallet_transaction WHERE account LIKE 'paper%'")
+  old.exec(`INSERT INTO report (taken, id, json)
+    SELECT 1, json_extract(json, '$.id'), json_extract(json, '$.report') FROM input WHERE kind = 'report'`)
   forgetLedger(old)
   old.close()
   const again = openedAt(path)

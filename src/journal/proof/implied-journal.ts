@@ -54,7 +54,7 @@ export class ImpliedJournal {
       yield* this.#booked(row.stream, row.n < 0 ? `seq ${row.seq}` : `seq ${row.seq}, n ${row.n}`, () =>
         this.#writesOf(row),
       )
-    const untaken = this.#recorded.prepare('SELECT id, json FROM report WHERE taken = 0 ORDER BY id')
+    const untaken = this.#recorded.prepare('SELECT id, json FROM report ORDER BY id')
     for (const row of untaken.iterate() as IterableIterator<{ id: number; json: string }>)
       yield* this.#booked('report', `id ${row.id}`, () => untakenWrites(row.id, row.json))
     yield* this.#copied('attempt', 'attempt', 'id')

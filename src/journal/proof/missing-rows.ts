@@ -57,10 +57,14 @@ function missingSeq(from: Seq, to: Seq): Finding {
   return { table: 'input or block', row: named, problem: `no row has ${named}, but seqs must be consecutive` }
 }
 
+/** SQL of all reports: those that are inputs of the engine, and those that it has not processed yet. */
+const REPORTS = `(SELECT json_extract(json, '$.id') AS id, json_extract(json, '$.report') AS json FROM input WHERE kind = 'report'
+  UNION ALL SELECT id, json FROM report)`
+
 /** Tables whose rows are numbered from 1, without a gap. */
 const COUNTED: readonly { readonly table: string; readonly sql: string }[] = [
   { table: 'segment', sql: 'SELECT number AS n FROM segment' },
-  { table: 'report', sql: 'SELECT id AS n FROM report' },
+  { table: 'report', sql: `SELECT id AS n FROM ${REPORTS}` },
   { table: 'order', sql: 'SELECT number AS n FROM "order"' },
   { table: 'posting', sql: 'SELECT id AS n FROM posting' },
 ]
@@ -86,7 +90,7 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   {
     table: 'attempt',
     by: 'a report',
-    sql: `SELECT DISTINCT named FROM (SELECT json_extract(json, '$.attemptId') AS named FROM report)
+    sql: `SELECT DISTINCT named FROM (SELECT json_extract(json, '$.attemptId') AS named FROM ${REPORTS})
       WHERE named <> '' AND named NOT IN (SELECT id FROM attempt)`,
   },
   {
@@ -114,9 +118,9 @@ const NAMED: readonly { readonly table: string; readonly by: string; readonly sq
   {
     table: 'wallet_transaction',
     by: 'the fee of a failed attempt',
-    sql: `SELECT a.signature AS id FROM report r JOIN attempt a ON a.undecided IN (0, 1)
-        AND a.id = json_extract(r.json, '$.attemptId')
-      WHERE r.taken = 1 AND a.executor = 'paper' AND json_type(r.json, '$.feeLamports') = 'integer'
+    sql: `SELECT a.signature AS id FROM input i JOIN attempt a ON a.undecided IN (0, 1)
+        AND a.id = json_extract(i.json, '$.report.attemptId')
+      WHERE i.kind = 'report' AND a.executor = 'paper' AND json_type(i.json, '$.report.feeLamports') = 'integer'
         AND a.signature NOT IN (SELECT signature FROM wallet_transaction)`,
   },
   {

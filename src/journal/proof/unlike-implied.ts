@@ -27,7 +27,6 @@ const FIXED: readonly Repeated[] = [
 const MONEY: readonly Repeated[] = [
   { table: 'order', key: ['number'], find: flagged('open', 'number') },
   { table: 'fill', key: ['signature', 'order_id'] },
-  { table: 'report', key: ['id'], find: flagged('taken', 'id') },
   { table: 'position', key: ['account', 'mint'] },
   { table: 'past_position', key: ['rowid'] },
   { table: 'conditional_order', key: ['number'], find: flagged('open', 'number') },

@@ -71,7 +71,7 @@ export function recover(db: Database): Recovered {
     return {
       money: moneyOf(db, orders, attempts),
       nextSeq: lastOf(db, 'seq') + 1,
-      nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
+      nextReport: Math.max(numberOf(db, 'SELECT max(id) FROM report WHERE taken = 0') + 1, counterOf(db, 'nextReport')),
       untaken: untakenReports(db),
       orders,
       attempts,
@@ -87,15 +87,14 @@ export function recover(db: Database): Recovered {
 }
 
 function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly Attempt[]): RecoveredMoney {
-  const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
   return {
-    nextOrder: Math.max(lastNumber(db, '"order"', 'open', 'number') + 1, counter('nextOrder')),
-    nextTimer: Math.max(1, counter('nextTimer')),
+    nextOrder: Math.max(lastOrder(db) + 1, counterOf(db, 'nextOrder')),
+    nextTimer: Math.max(1, counterOf(db, 'nextTimer')),
     accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
     orders,
     positions: [...heldPositions(db), ...closedPositions(db, [...attempts, ...takenBack(db)])],
-    nextConditional: Math.max(1, counter('nextConditional')),
+    nextConditional: Math.max(1, counterOf(db, 'nextConditional')),
     conditionals: recordsOf<ConditionalOrder>(db, 'SELECT json FROM conditional_order WHERE open = 1 ORDER BY number'),
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
@@ -284,10 +283,15 @@ function lastOf(db: Database, what: 'seq' | 'time'): number {
   )
 }
 
-/** Returns the highest number in a table whose key consists of a flag and a number. */
-function lastNumber(db: Database, table: string, flag: string, number: string): number {
-  const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
+/** Returns the highest number of an order; 0 if there is none. */
+function lastOrder(db: Database): number {
+  const of = (open: 0 | 1) => numberOf(db, `SELECT max(number) FROM "order" WHERE open = ${open}`)
   return Math.max(of(0), of(1))
+}
+
+/** Returns the value of a counter; 0 if the journal does not have it. */
+function counterOf(db: Database, name: string): number {
+  return numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
 }
 
 function recordsOf<T>(db: Database, sql: string): T[] {

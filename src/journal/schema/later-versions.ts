@@ -211,3 +211,10 @@ CREATE VIEW blocks AS
 SELECT ${HEAD_COLUMNS}, CAST(NULL AS TEXT) AS day FROM block
 UNION ALL SELECT ${HEAD_COLUMNS}, day FROM archived_block;
 `
+
+/** Deletes the reports that the engine has received, because the inputs contain them as well. A counter replaces the
+ *  highest id among them. */
+export const ONE_REPORT = `
+INSERT OR REPLACE INTO counter (name, value) SELECT 'nextReport', max(id) + 1 FROM report WHERE taken = 1 HAVING count(*) > 0;
+DELETE FROM report WHERE taken = 1;
+`

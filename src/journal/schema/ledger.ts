@@ -201,8 +201,8 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** SQL that selects, from the reports that the engine has not processed yet, the signatures of fills and of fills that
- *  a fork reversed. */
+/** SQL that selects, from the reports that the engine has not processed yet (`taken` 0), the signatures of fills and of
+ *  fills that a fork reversed. */
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 

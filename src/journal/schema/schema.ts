@@ -9,6 +9,7 @@ import {
   CUSTODY,
   FILL_COSTS,
   LEARNED,
+  ONE_REPORT,
   SOURCES,
   TAGS,
   TOKEN_STATES,
@@ -118,7 +119,7 @@ CREATE TABLE fill (
 ) WITHOUT ROWID;
 CREATE INDEX fill_taken ON fill (taken) WHERE taken IS NOT NULL;
 CREATE TABLE report (
-  taken INTEGER NOT NULL, -- 1: the engine has received the report
+  taken INTEGER NOT NULL, -- 1: the engine has received the report; no such row since version 16, see ONE_REPORT
   id INTEGER NOT NULL,
   json TEXT NOT NULL,
   PRIMARY KEY (taken, id)
@@ -270,6 +271,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(TRIP_MARKS),
   (db) => db.exec(COMMANDS),
   (db) => db.exec(ARCHIVED_DAYS + STRETCHES_OF_ALL_BLOCKS),
+  (db) => db.exec(ONE_REPORT),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

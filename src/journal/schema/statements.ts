@@ -16,7 +16,6 @@ const SEALED_INSERTS = {
   output: sealedInsert('output'),
   attempt: sealedInsert('attempt'),
   report: sealedInsert('report'),
-  reportTaken: sealedInsert('report', 'INSERT OR REPLACE'),
   mark: sealedInsert('mark', 'INSERT OR REPLACE'),
   tripMark: sealedInsert('trip_mark', 'INSERT OR REPLACE'),
   slot: sealedInsert('slot', 'INSERT OR REPLACE'),
@@ -40,7 +39,7 @@ const STATEMENTS = {
   attemptBefore: 'DELETE FROM attempt WHERE undecided IN (0, 1) AND id = ?',
   fill: FILL_STATEMENT,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
-  reportBefore: 'DELETE FROM report WHERE taken = 0 AND id = ?',
+  reportTaken: 'DELETE FROM report WHERE taken = 0 AND id = ?',
   position: `INSERT OR REPLACE INTO position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports,
       realized_lamports, fee_lamports, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

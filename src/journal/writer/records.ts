@@ -20,8 +20,8 @@ const SLOTS_BETWEEN_CLEANING = 64
 /** Age at which a request slot is deleted, ns. It is twice the time for which a request slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** Returns the writes to the tables for an input: the input itself as `json`. For a report, another write marks it as
- *  processed by the engine. */
+/** Returns the writes to the tables for an input: the input itself as `json`. A report leaves the table of reports that
+ *  the engine has not processed. */
 export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
@@ -33,14 +33,14 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
     ]
   }
   const row: Write = ['input', seq, segment, time, input.kind, json]
-  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input, json)]
+  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input)]
   return input.kind === 'timer' ? [row, ['timerFired', time, input.id]] : [row]
 }
 
-function takenWrites(seq: Seq, time: Millis, { id, report }: ReportInput, json: string): Write[] {
+function takenWrites(seq: Seq, time: Millis, { id, report }: ReportInput): Write[] {
   const writes: Write[] = [
-    ['reportBefore', id],
-    ['reportTaken', 1, id, within(json, `{"kind":"report","id":${id},"report":`, report)],
+    ['reportTaken', id],
+    ['counter', 'nextReport', id + 1],
   ]
   if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
   if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])

@@ -5,6 +5,7 @@ import { lamports } from '../../../src/base/units.ts'
 import { command as replay } from '../../../src/commands/research/replay.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { COVERAGE, WALL_CLOCK } from '../../../src/journal/proof/coverage.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
 import { addRowChecksum, checksumSql, SEALED } from '../../../src/journal/schema/seals.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { ACCOUNT, attempt, journalPath, NO_LIMITS } from '../../support/journal-samples.ts'
@@ -62,12 +63,25 @@ beforeAll(async () => {
     await simulateRun(recorded, { time, items, config, rowsACommit: 50 })
   }
   await addWallet()
+  await addReports()
 })
 
+const onFailure = (error: Error): never => {
+  throw error
+}
+
+/** Records two reports that the engine has not processed. */
+async function addReports(): Promise<void> {
+  const reader = openReader(recorded)
+  const { nextReport } = reader.recover()
+  reader.close()
+  const journal = openJournal(recorded, { space: NO_LIMITS, onFailure })
+  const report = { orderId: 'o1', attemptId: 'o1.1', state: 'working', code: '', reason: '' } as const
+  for (const id of [nextReport, nextReport + 1]) journal.write({ kind: 'report', id, report })
+  await journal.close()
+}
+
 async function addWallet(): Promise<void> {
-  const onFailure = (error: Error): never => {
-    throw error
-  }
   const journal = openJournal(recorded, { space: NO_LIMITS, onFailure })
   const cursor = (slot: number, balance: number) => ({
     ...{ account: ACCOUNT, genesis: 'g', slot, height: slot - 9, lamports: lamports(balance), signature: `s${slot}` },
@@ -132,6 +146,7 @@ const sql =
     expect(changes, text).toBeGreaterThan(0)
   }
 const one = (table: string, where = 'true') => `rowid = (SELECT rowid FROM ${table} WHERE ${where} LIMIT 1)`
+const FIRST_REPORT = '(SELECT min(id) FROM report)'
 const FILL = '(signature, order_id) = (SELECT signature, order_id FROM fill LIMIT 1)'
 const LATE_BLOCK = 'last_seq = (SELECT max(last_seq) FROM block)'
 
@@ -250,12 +265,12 @@ const KINDS: readonly Kind[] = [
     'input',
   ],
   [
-    'the text of a taken report is changed',
-    sql(`UPDATE report SET json = json_set(json, '$.reason', 'x') WHERE id = 2`),
+    'the text of a report that the engine has not processed is changed',
+    sql(`UPDATE report SET json = json_set(json, '$.reason', 'x') WHERE id = ${FIRST_REPORT}`),
     'report',
-    /id 2/,
+    /id \d+/,
   ],
-  ['a report is deleted', sql('DELETE FROM report WHERE id = 2'), 'report', /id 2/],
+  ['a report is deleted', sql(`DELETE FROM report WHERE id = ${FIRST_REPORT}`), 'report', /number \d+/],
   [
     'an input is deleted',
     sql(`DELETE FROM input WHERE seq = (SELECT seq FROM input WHERE kind = 'gap' AND segment = 2 ORDER BY seq DESC)`),
