@@ -69,7 +69,7 @@ function run(server: Server, folder: string, name: string, seconds: number): Rec
 function sizesOf(journal: string, orders: number): Pick<Recorded, 'kilobytesPerOrder' | 'kilobytesPerRefusal'> {
   const db = new Database(journal, { readonly: true })
   const names = NOT_OF_ORDERS.map((name) => `'${name}'`).join()
-  const characters = 'sum(length(kind || bot || mint || code || reason || json))'
+  const characters = 'sum(length(kind || bot || mint || code || reason) + length(json))'
   const { all, decisions, refused, refusals } = db
     .prepare(
       `SELECT (SELECT sum(pgsize) FROM dbstat WHERE name NOT IN (${names})) AS "all",

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { decodeJson } from '../src/base/json.ts'
 import type { Input } from '../src/engine/messages.ts'
+import { openForReading } from '../src/journal/database.ts'
 import { isSettled } from '../test/e2e/books.ts'
 import { openVenue, type Venue } from '../test/e2e/venue.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
@@ -55,7 +55,7 @@ interface Times {
 }
 
 function timesIn(journal: string): Times {
-  const db = new Database(journal, { readonly: true })
+  const db = openForReading(journal)
   const armed = db.prepare('SELECT id, armed_at FROM attempts').raw().all() as [string, number][]
   const rows = db.prepare("SELECT time, json FROM input WHERE kind = 'report' ORDER BY seq").raw().all()
   db.close()

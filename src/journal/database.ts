@@ -14,6 +14,7 @@ import { basename, join } from 'node:path/posix'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { backUp } from './backup.ts'
+import { showRecords } from './schema/packed-records.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
@@ -57,6 +58,7 @@ export function openForWriting(
     const version = versionOf(db)
     if (backup && !isNew && version < SCHEMA_VERSION) backUp(db, path, version)
     migrate(db, sealed)
+    showRecords(db)
     readBack(path, db, durable)
   })
 }
@@ -112,6 +114,7 @@ export function openForReading(path: string, { older = false } = {}): Database.D
       throw new OlderJournal(
         `${path} was written by an older version of Sluice (schema ${version}, this version reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` migrates it, and so does starting a bot on it`,
       )
+    showRecords(db)
   })
 }
 
@@ -286,7 +289,7 @@ const TABLES = [
 /** Describes the damage that SQLite finds in the tables that a restart reads; '' if SQLite finds no damage. */
 export function damageOf(db: Database.Database): string {
   for (const table of TABLES) {
-    const [finding] = db.pragma(`quick_check("${table}")`) as { quick_check: string }[]
+    const [finding] = db.pragma(`main.quick_check("${table}")`) as { quick_check: string }[]
     if (finding !== undefined && finding.quick_check !== 'ok') return `${table}: ${finding.quick_check}`
   }
   return ''

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { ERRORS } from '../../src/base/errors.ts'
 import { decodeJson } from '../../src/base/json.ts'
 import { walletChange } from '../../src/engine/accounting/fill-costs.ts'
 import { type ExecutionReport, type Fill, isOpen, type OrderState } from '../../src/engine/order.ts'
+import { openForReading } from '../../src/journal/database.ts'
 import { type FillTableRow, fillOf } from '../../src/journal/schema/fills.ts'
 import type { TradeSide } from '../../src/market/block.ts'
 import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
@@ -100,7 +101,7 @@ export class BooksReader {
 }
 
 function opened(path: string) {
-  const db = new Database(path, { readonly: true, fileMustExist: true })
+  const db = openForReading(path)
   const version = db.prepare('PRAGMA data_version').pluck()
   return { db, read: booksOf(db), version, seen: undefined }
 }

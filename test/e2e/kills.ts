@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import type { Failpoint } from '../../src/base/failpoint.ts'
 import { type Random, seededRandom } from '../../src/base/random.ts'
 import { isOpen } from '../../src/engine/order.ts'
+import { openForReading } from '../../src/journal/database.ts'
 import { recover } from '../../src/journal/reader/recovery.ts'
 import { sendCommand } from '../../src/live/control/client.ts'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
@@ -184,7 +185,7 @@ function isMade(journal: string): boolean {
 function complaintsOf({ journal, books, requests, sandbox }: Venue, others: readonly string[]): string[] {
   if (!isMade(journal)) return []
   const { attempts } = books()
-  const db = new Database(journal, { readonly: true })
+  const db = openForReading(journal)
   const check = db.pragma('integrity_check', { simple: true })
   const standing = standingComplaints(db)
   db.close()
@@ -219,7 +220,7 @@ function standingComplaints(db: Database.Database): string[] {
 function stateOf({ journal, books }: Venue): string {
   if (!isMade(journal)) return 'no journal yet'
   const { segments, orders, fills } = books()
-  const db = new Database(journal, { readonly: true })
+  const db = openForReading(journal)
   const { conditionals, triggered, cancelled, standing } = conditionalFigures(db)
   db.close()
   const waiting = `${conditionals} conditional orders (${triggered} triggered, ${cancelled} cancelled, ${standing} still open)`

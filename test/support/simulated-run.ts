@@ -38,6 +38,8 @@ export interface SimulatedRun extends Recording {
   readonly rowsACommit?: number
   /** Whether the run waits for its commits; default true. */
   readonly durable?: boolean
+  /** Whether records are compressed, as in a long-running process; default false. */
+  readonly packs?: boolean
 }
 
 /**
@@ -49,7 +51,8 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   const onFailure = (error: Error): never => {
     throw error
   }
-  const file = openJournal(path, { space: NO_LIMITS, onFailure, durable: run.durable ?? true })
+  const { durable = true, packs = false } = run
+  const file = openJournal(path, { space: NO_LIMITS, onFailure, durable, packs })
   const journal: Journal = {
     rows: (block, from, to, firstSeq) => {
       const step = run.rowsACommit ?? to - from

@@ -50,7 +50,7 @@ export function checksumSql(table: SealedTable, made: Readonly<Record<string, st
 /** Returns the SQL to insert a row with its checksum: one parameter for each column, and one for the checksum. */
 export function sealedInsert(table: SealedTable, verb = 'INSERT'): string {
   const columns = [...SEALED[table], 'checksum']
-  return `${verb} INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  return `${verb} INTO main.${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
 /** Defines the SQL function `row_checksum` on a connection that writes. `computed` is called for each checksum. */

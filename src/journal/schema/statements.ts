@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { FILL_STATEMENT, type SqlValue } from './fills.ts'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
+import { pack } from './packed-records.ts'
 import { checksumSql, rowChecksum, sealedInsert } from './seals.ts'
 import { LAST_SEQ } from './stretches.ts'
 
@@ -75,10 +76,13 @@ export type Write = readonly [StatementName, ...SqlValue[]]
 /** The statements of one connection. Each is prepared when it is first used. */
 export class Statements {
   readonly #db: Database
+  readonly #packs: boolean
   readonly #prepared = new Map<StatementName, Statement>()
 
-  constructor(db: Database) {
+  /** `packs`: whether records are compressed, see packed-records.ts. */
+  constructor(db: Database, { packs = false } = {}) {
     this.#db = db
+    this.#packs = packs
   }
 
   run(write: Write): void {
@@ -91,6 +95,7 @@ export class Statements {
     // The values are passed as one array, because passing them as separate arguments would copy them.
     const values = write.slice(1)
     if (name in SEALED_INSERTS) values.push(rowChecksum(values))
+    if (this.#packs) pack(name, values)
     statement.run(values)
   }
 }

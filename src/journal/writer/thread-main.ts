@@ -105,11 +105,15 @@ function sleep(writer: Writer, heard: number): void {
 function serve(): void {
   const db = openForWriting(path, options)
   if (options.durable !== false) makeRoomInLog(db)
-  const writer = new Writer(db, options, {
-    space: (report) => say({ kind: 'space', report }),
-    usage: (usage) => say({ kind: 'usage', usage }),
-    remainder: (remainder) => say({ kind: 'remainder', remainder }),
-  })
+  const writer = new Writer(
+    db,
+    { packs: true, ...options },
+    {
+      space: (report) => say({ kind: 'space', report }),
+      usage: (usage) => say({ kind: 'usage', usage }),
+      remainder: (remainder) => say({ kind: 'remainder', remainder }),
+    },
+  )
   say({ kind: 'ready' })
   for (;;) {
     const heard = Atomics.load(bell, 0)

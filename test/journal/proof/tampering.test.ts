@@ -37,7 +37,8 @@ export default defineStrategy({
 })
 `
 
-/** Records two starts on paper with a gap of the feed, and the facts of a live wallet. */
+/** Records two starts on paper with a gap of the feed, and the facts of a live wallet. The records of the second start
+ *  are compressed. */
 beforeAll(async () => {
   const strategy = folder.write('busy.ts', STRATEGY)
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
@@ -60,7 +61,7 @@ beforeAll(async () => {
       { time: at + 2_000, input: feed('live', ['trades', 'newTokens']) },
     ]
     const items = [...rows.slice(0, 150), ...news, ...rows.slice(180)]
-    await simulateRun(recorded, { time, items, config, rowsACommit: 50 })
+    await simulateRun(recorded, { time, items, config, rowsACommit: 50, packs: part === 1 })
   }
   await addWallet()
   await addReports()
@@ -245,6 +246,13 @@ const KINDS: readonly Kind[] = [
     'the record of a decision is changed',
     sql(`UPDATE output SET json = json_set(json, '$.reason', 'none') WHERE kind = 'note'`),
     'output',
+  ],
+  [
+    'a byte of a compressed record is changed',
+    sql(`UPDATE output SET json = CAST(substr(json, 1, 9) || x'00' || substr(json, 11) AS BLOB)
+      WHERE typeof(json) = 'blob' AND kind = 'position'`),
+    'output',
+    /seq \d+, n \d+/,
   ],
   [
     'a decision is deleted',
