@@ -18,13 +18,18 @@ export function oldBlocks(db: Database): void {
 export function forgetLedger(db: Database): void {
   oldBlocks(db)
   for (const table of Object.keys(SEALED)) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`)
+  for (const trigger of ['fill_posted', 'fill_reposted', 'transaction_posted']) db.exec(`DROP TRIGGER ${trigger}`)
+  for (const view of ['orders', 'attempts']) db.exec(`DROP VIEW ${view}; CREATE VIEW ${view} AS SELECT 1`)
+  for (const name of ['lamports', 'reserve_lamports', 'price', 'tag'])
+    db.exec(`ALTER TABLE "order" DROP COLUMN ${name}`)
+  for (const name of ['slippage_percent', 'priority_fee_lamports']) db.exec(`ALTER TABLE attempt DROP COLUMN ${name}`)
   db.exec(`
     DROP VIEW gaps; DROP VIEW stretches; DROP VIEW blocks; DROP TABLE archived_block; DROP TABLE tape_day;
     ALTER TABLE segment DROP COLUMN last_seq;
     ALTER TABLE block DROP COLUMN late_checksum;
     CREATE VIEW gaps AS SELECT 1;
     DROP VIEW conditional_orders; DROP TABLE conditional_order;
-    DROP VIEW ledger; DROP VIEW audits; DROP TRIGGER fill_posted; DROP TRIGGER fill_reposted; DROP TRIGGER transaction_posted;
+    DROP VIEW ledger; DROP VIEW audits;
     DROP TRIGGER wallet_opened; DROP TRIGGER paper_opened;
     DROP VIEW warnings; DROP VIEW sources; DROP INDEX input_source; DROP VIEW commands; DROP INDEX input_command; DROP VIEW token_states; DROP TABLE token_state; DROP TABLE trip_mark;
     DROP TABLE posting; DROP TABLE audit; DROP TABLE audited; DROP INDEX wallet_transaction_signature`)

@@ -87,9 +87,34 @@ const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}L
  *  trade. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
+/** SQL of facts about orders (alias `o`) and attempts (alias `a`). */
+interface Facts {
+  readonly price: string
+  readonly orderId: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: string
+  /** Join after the table of attempts. */
+  readonly join: string
+}
+
+const inAttempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
+/** The facts in the JSON of orders and attempts, as triggers read them until version 17. */
+const IN_JSON: Facts = {
+  ...{ price: "json_extract(o.json, '$.price')", orderId: inAttempt('orderId'), bot: inAttempt('bot') },
+  ...{ mint: inAttempt('mint'), side: inAttempt('side'), join: '' },
+}
+const inOrder = (name: string): string => `coalesce(o.${name}, '')`
+/** The facts in columns. Since version 18, the JSON of orders and attempts may be compressed. */
+const IN_COLUMNS: Facts = {
+  ...{ price: 'o.price', orderId: "coalesce(substr(a.id, 1, instr(a.id, '.') - 1), '')" },
+  ...{ bot: inOrder('bot'), mint: inOrder('mint'), side: inOrder('side') },
+  join: ' LEFT JOIN "order" o ON o.open IN (0, 1) AND o.number = CAST(substr(a.id, 2) AS INTEGER)',
+}
+
 /** SQL of the postings of fills. The price is multiplied by the tokens that the pool gave or received, before a
  *  transfer fee was withheld. */
-const fillPostings = (where: string): string => `
+const fillPostings = (where: string, { price }: Facts): string => `
 SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
   -(wallet_lamports + trade + impact + venue_fee + service_fee + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped)
@@ -106,17 +131,16 @@ FROM (
         coalesce(json_extract(costs, '$.withheldTokens."$bigint"'), '0') AS withheld,
         (SELECT t.slot FROM wallet_transaction t
          WHERE t.signature = fill.signature AND t.account = fill.account) AS audited,
-        (SELECT json_extract(o.json, '$.price') FROM "order" o
+        (SELECT ${price} FROM "order" o
          WHERE o.open IN (0, 1) AND o.number = CAST(substr(fill.order_id, 2) AS INTEGER)) AS price
       FROM fill WHERE reversed = 0 AND ${where})))
 )`
 
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
-const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
 /** Returns the SQL of the postings of audited transactions without a fill. A failed transaction of an attempt costs
  *  only its fee. If the base fee is not itemized, the base fee of one signature is assumed. */
-const transactionPostings = (where: string): string => `
+const transactionPostings = (where: string, { orderId, bot, mint, side, join }: Facts): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
   CASE WHEN is_ours THEN 0 ELSE rest END AS other, CASE WHEN is_ours THEN rest ELSE 0 END AS remainder,
@@ -127,38 +151,38 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
   FROM (
     SELECT t.account, t.slot, t.signature, t.time, t.lamports AS wallet, t.class = 'ours' AS is_ours,
       CASE t.class WHEN 'ours' THEN 'failed' ELSE t.class END AS kind,
-      ${attempt('orderId')} AS order_id, ${attempt('bot')} AS bot, ${attempt('mint')} AS mint, ${attempt('side')} AS side,
+      ${orderId} AS order_id, ${bot} AS bot, ${mint} AS mint, ${side} AS side,
       json_type(t.json, '$.costs') IS NULL AND t.class = 'ours' AS is_sum,
       ${own('baseFee')} AS base, ${own('priorityFee')} AS priority, ${own('tip')} AS tip, ${own('rentPaid')} AS rent_paid,
       -${own('rentReturned')} AS rent_returned, ${own('wrapped')} AS wrapped
-    FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
+    FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id${join}
     WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
 
 /** SQL that posts an audited transaction, unless a valid posting already explains it. */
-const postedTransaction = (where: string): string => `
+const postedTransaction = (where: string, facts: Facts): string => `
   INSERT INTO posting (standing, ${COLUMNS})
-    SELECT 1, ${COLUMNS} FROM (${transactionPostings(where)})
+    SELECT 1, ${COLUMNS} FROM (${transactionPostings(where, facts)})
     WHERE NOT EXISTS (SELECT 1 FROM posting p
       WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
 `
 
 /** SQL that posts a fill. It replaces the valid posting of this fill, and the posting of an audit that did not
  *  recognize the transaction as our own. */
-const POSTED_FILL = `
+const postedFill = (facts: Facts): string => `
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
     AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
   INSERT INTO posting (standing, ${COLUMNS})
-    SELECT 1, ${COLUMNS} FROM (${fillPostings('signature = NEW.signature AND order_id = NEW.order_id')});
+    SELECT 1, ${COLUMNS} FROM (${fillPostings('signature = NEW.signature AND order_id = NEW.order_id', facts)});
 `
 
-const FILLS = `
-CREATE TRIGGER fill_posted AFTER INSERT ON fill BEGIN ${POSTED_FILL} END;
+const fillTriggers = (facts: Facts): string => `
+CREATE TRIGGER fill_posted AFTER INSERT ON fill BEGIN ${postedFill(facts)} END;
 CREATE TRIGGER fill_reposted AFTER UPDATE ON fill
 WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> NEW.wallet_lamports OR OLD.costs <> NEW.costs
   OR OLD.reversed <> NEW.reversed BEGIN
-  ${POSTED_FILL}
+  ${postedFill(facts)}
   -- On the final fork the transaction may have failed, and an audit may have seen it before the engine took the report.
-  ${postedTransaction('NEW.reversed = 1 AND t.account = NEW.account AND t.signature = NEW.signature')}
+  ${postedTransaction('NEW.reversed = 1 AND t.account = NEW.account AND t.signature = NEW.signature', facts)}
 END;
 `
 
@@ -170,13 +194,13 @@ SELECT account, slot, signature, 'ours' AS class, id AS attempt_id, -fee AS lamp
   'failed', json('true')) AS json
 FROM (${read})`
 
-const TRANSACTIONS = `
+const transactionTrigger = (facts: Facts): string => `
 CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
   UPDATE posting SET audited = NEW.slot WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind = 'fill';
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind <> 'fill'
     AND (slot <> NEW.slot OR wallet <> NEW.lamports
       OR kind <> CASE WHEN NEW.class <> 'ours' THEN NEW.class WHEN json_extract(NEW.json, '$.failed') THEN 'failed' ELSE '' END);
-  ${postedTransaction('t.account = NEW.account AND t.slot = NEW.slot AND t.signature = NEW.signature')}
+  ${postedTransaction('t.account = NEW.account AND t.slot = NEW.slot AND t.signature = NEW.signature', facts)}
 END;
 `
 
@@ -243,14 +267,14 @@ SELECT *, ${checksumSql('wallet_transaction')} FROM (${failedOnPaper(`SELECT acc
 /** Fills the ledger of a journal that was written before the ledger existed. Posts its fills and audited transactions.
  *  The opening balance of each wallet is its last balance on the chain, minus these postings. */
 const BACKFILL = `
-INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
+INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true', IN_JSON)}) ORDER BY time, slot, order_id;
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
 ${failedOnPaper(`SELECT a.account, a.signature, a.id, a.armed_at / 400 AS slot, a.armed_at AS time,
     json_extract(r.json, '$.feeLamports') AS fee
   FROM report r JOIN attempt a ON a.undecided IN (0, 1) AND a.id = json_extract(r.json, '$.attemptId') AND a.executor = 'paper'
   WHERE r.taken = 1 AND json_type(r.json, '$.feeLamports') = 'integer'`)};
 INSERT INTO posting (standing, ${COLUMNS})
-  SELECT 1, ${COLUMNS} FROM (${transactionPostings('true')}) t
+  SELECT 1, ${COLUMNS} FROM (${transactionPostings('true', IN_JSON)}) t
   WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.signature = t.signature AND p.account = t.account) ORDER BY slot;
 ${opening(
   'w.account',
@@ -291,4 +315,10 @@ SELECT account, first_slot, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 100
 FROM audit;
 `
 
-export const LEDGER = POSTING + TOTALS + REVERSAL + FILLS + TRANSACTIONS + OPENINGS + BACKFILL + LEDGER_VIEWS
+const triggers = (facts: Facts): string => fillTriggers(facts) + transactionTrigger(facts)
+
+export const LEDGER = POSTING + TOTALS + REVERSAL + triggers(IN_JSON) + OPENINGS + BACKFILL + LEDGER_VIEWS
+
+/** Replaces the triggers that read the JSON of orders and attempts. */
+export const LEDGER_FROM_COLUMNS = `DROP TRIGGER fill_posted; DROP TRIGGER fill_reposted; DROP TRIGGER transaction_posted;
+${triggers(IN_COLUMNS)}`

@@ -39,46 +39,81 @@ const SAMPLES: ReadonlyMap<unknown, string> = new Map([
     'bot',
     '{"kind":"bot","money":{"bot":"","account":"live|paper|","status":"active","state":null,"day":20785,"dayRealizedLamports":-,"dayStartUnrealizedLamports":0,"realizedLamports":-,"peakLamports":0,"losses":0,"pausedUntil":0}}',
   ],
+  [
+    'attempt',
+    '"size":{"kind":"all"},"slippagePercent":,"unknown"},{"at":,"state":"reverted","code":"SLIPPAGE_EXCEEDED","reason":""}]}{"id":"o1.1","orderId":"o1","account":"live|paper|","bot":"","executor":"local","executor":"cloud","executor":"paper","mint":"","side":"sell","class":"exit","size":{"kind":"all"},"slippagePercent":15,"side":"buy","class":"entry","size":{"kind":"sol","lamports":100000000},"slippagePercent":5,"priorityFeeLamports":null,"price":1.e-7,"armedAt":179,"baseline":{"slot":,"height":},"baseline":null,"state":"filled","signature":"paper-o1.1","code":"","waitedMs":0,"trail":[{"at":179,"state":"acked","code":"","reason":""},{"at":179,"state":"landed","code":"","reason":""},{"at":179,"state":"filled","code":"","reason":""}]}',
+  ],
   ['timer', '{"kind":"timer","timer":{"id":1,"bot":"","owner":"exits","name":"hold:","at":179,"everyMs":0}}'],
   ['timerCleared', '{"kind":"timerCleared","id":1}'],
   ['refused', '{"kind":"refused","bot":"","mint":"","code":"","reason":""}'],
 ])
 
-/** A table whose records may be compressed. */
+/** A table whose records may be compressed. Its rows have the column `json`. */
 interface Packing {
+  readonly table: string
   /** Values of the insert, in order. */
   readonly columns: readonly string[]
+  /** SQL of the kind: a column, or a text in quotes. */
+  readonly kind: string
   /** The other columns that belong to the dictionary. Their values are texts or integers, and never change. */
   readonly about: readonly string[]
+  /** Whether queries read the column `rowid`, which a view must name. */
+  readonly hasRowid?: boolean
 }
 
-/** The tables whose records may be compressed. Their rows have the columns `kind` and `json`. */
+export const ORDER_COLUMNS = [
+  ...['number', 'seq', 'time', 'account', 'bot', 'mint', 'side', 'class', 'reason'],
+  ...['lamports', 'reserve_lamports', 'price', 'tag', 'json'],
+] as const
+
+export const PAST_POSITION_COLUMNS = [
+  ...['account', 'bot', 'mint', 'state', 'opened_at', 'tokens', 'decimals', 'cost_lamports'],
+  ...['realized_lamports', 'fee_lamports', 'json', 'closed_seq'],
+] as const
+
+/** The tables whose records may be compressed, by the name of the insert (`Statements`). */
 const PACKINGS: Readonly<Record<string, Packing>> = {
-  input: { columns: SEALED.input, about: [] },
-  output: { columns: SEALED.output, about: ['time', 'bot', 'mint', 'code', 'reason'] },
+  input: { table: 'input', columns: SEALED.input, kind: 'kind', about: [] },
+  output: {
+    ...{ table: 'output', columns: SEALED.output, kind: 'kind' },
+    about: ['time', 'bot', 'mint', 'code', 'reason'],
+  },
+  order: {
+    ...{ table: '"order"', columns: ORDER_COLUMNS, kind: "'order'" },
+    about: ['number', 'lamports', 'reserve_lamports', 'time', 'account', 'bot', 'mint', 'reason'],
+  },
+  attempt: {
+    ...{ table: 'attempt', columns: SEALED.attempt, kind: "'attempt'" },
+    about: ['code', 'armed_at', 'account', 'signature', 'id'],
+  },
+  pastPosition: {
+    ...{ table: 'past_position', columns: PAST_POSITION_COLUMNS, kind: "'position'", hasRowid: true },
+    about: ['opened_at', 'realized_lamports', 'fee_lamports', 'account', 'bot', 'mint'],
+  },
 }
 
-/** Places of the columns among the values of an insert. */
+/** Places among the values of an insert. */
 interface Places {
-  readonly kind: number
+  readonly kind: (values: readonly unknown[]) => unknown
   readonly json: number
   readonly about: readonly number[]
 }
 
 const PLACES: ReadonlyMap<string, Places> = new Map(
-  Object.entries(PACKINGS).map(([table, { columns, about }]) => {
+  Object.entries(PACKINGS).map(([insert, { columns, kind, about }]) => {
     const place = (name: string): number => columns.indexOf(name)
-    return [table, { kind: place('kind'), json: place('json'), about: about.map(place) }]
+    const [at, name] = [place(kind), kind.slice(1, -1)]
+    return [insert, { kind: (values) => (at < 0 ? name : values[at]), json: place('json'), about: about.map(place) }]
   }),
 )
 
 /** Compresses the record among the values of an insert, in place. A record stays JSON if its kind has no sample. */
-export function pack(table: string, values: unknown[]): void {
-  const places = PLACES.get(table)
+export function pack(insert: string, values: unknown[]): void {
+  const places = PLACES.get(insert)
   if (places === undefined) return
   const { kind, json, about } = places
   const dictionary = dictionaryOf(
-    values[kind],
+    kind(values),
     about.map((at) => values[at]),
   )
   if (dictionary !== undefined) values[json] = packed(values[json] as string, dictionary)
@@ -119,11 +154,14 @@ function dictionaryOf(kind: unknown, about: readonly unknown[]): Buffer | undefi
 export function showRecords(db: Database): void {
   db.pragma('temp_store = MEMORY')
   db.function('unpacked', { varargs: true, deterministic: true }, unpacked)
-  for (const [table, { about }] of Object.entries(PACKINGS)) {
-    const names = db.prepare(`SELECT name FROM pragma_table_info('${table}', 'main')`).pluck().all() as string[]
+  for (const { table, kind, about, hasRowid = false } of Object.values(PACKINGS)) {
+    const names = db
+      .prepare(`SELECT name FROM pragma_table_info('${table.replaceAll('"', '')}', 'main')`)
+      .pluck()
+      .all()
     // In SQLite, every blob is greater than every text.
-    const json = `CASE WHEN json >= x'' THEN unpacked(${['json', 'kind', ...about].join(', ')}) ELSE json END AS json`
-    const columns = names.map((name) => (name === 'json' ? json : name))
+    const json = `CASE WHEN json >= x'' THEN unpacked(${['json', kind, ...about].join(', ')}) ELSE json END AS json`
+    const columns = [...(hasRowid ? ['rowid'] : []), ...names.map((name) => (name === 'json' ? json : name))]
     db.exec(`CREATE TEMP VIEW ${table} AS SELECT ${columns.join(', ')} FROM main.${table}`)
   }
 }

@@ -17,6 +17,7 @@ import {
   WARNINGS,
 } from './later-versions.ts'
 import { LEDGER } from './ledger.ts'
+import { addRecordColumns } from './record-columns.ts'
 import { addRowChecksum, type SealReport, sealAll } from './seals.ts'
 import { STRETCHES_AND_GAPS, STRETCHES_OF_ALL_BLOCKS } from './stretches.ts'
 import { TAPE_VIEWS, VIEWS } from './views.ts'
@@ -273,6 +274,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(ARCHIVED_DAYS + STRETCHES_OF_ALL_BLOCKS),
   (db) => db.exec(ONE_REPORT),
   () => {}, // Since this version, records may be compressed, see packed-records.ts.
+  addRecordColumns,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -11,7 +11,10 @@ export const SEALED = {
   segment: ['number', 'seq', 'time', 'config', 'code', 'seed', 'json', 'ended', 'last_seq'],
   input: ['seq', 'segment', 'time', 'kind', 'json'],
   output: ['seq', 'n', 'time', 'kind', 'bot', 'mint', 'code', 'reason', 'json'],
-  attempt: ['undecided', 'id', 'account', 'executor', 'state', 'signature', 'code', 'armed_at', 'json'],
+  attempt: [
+    ...(['undecided', 'id', 'account', 'executor', 'state', 'signature', 'code', 'armed_at'] as const),
+    ...(['slippage_percent', 'priority_fee_lamports', 'json'] as const),
+  ],
   report: ['taken', 'id', 'json'],
   wallet: ['account', 'json'],
   wallet_transaction: ['account', 'slot', 'signature', 'class', 'attempt_id', 'lamports', 'time', 'json'],
@@ -44,7 +47,11 @@ export function rowChecksum(values: readonly unknown[]): number {
 /** Returns the SQL of the checksum of a row. `made`: for columns whose values the statement itself computes, the SQL of
  *  these values. Works only on connections with `row_checksum`, see `addRowChecksum`. */
 export function checksumSql(table: SealedTable, made: Readonly<Record<string, string>> = {}): string {
-  return `row_checksum(${SEALED[table].map((column) => made[column] ?? column).join(', ')})`
+  return checksumOf(SEALED[table].map((column) => made[column] ?? column))
+}
+
+export function checksumOf(columns: readonly string[]): string {
+  return `row_checksum(${columns.join(', ')})`
 }
 
 /** Returns the SQL to insert a row with its checksum: one parameter for each column, and one for the checksum. */
@@ -94,8 +101,11 @@ export function sealAll(db: Database, report: SealReport = () => {}): void {
   // last_seq: seq of the row at which the process ended in an orderly way; NULL while the segment runs and after a
   // crash
   db.exec('ALTER TABLE segment ADD COLUMN last_seq INTEGER')
-  for (const table of tables)
-    db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumSql(table)}`)
+  for (const table of tables) {
+    const names = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()
+    const columns = SEALED[table].filter((name) => names.includes(name)) // later versions add the others
+    db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumOf(columns)}`)
+  }
   addRowChecksum(db)
   db.exec(DROPPED_BEFORE)
   for (const { sql } of aside as Record<string, string>[]) db.exec(sql as string)

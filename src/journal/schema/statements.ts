@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { FILL_STATEMENT, type SqlValue } from './fills.ts'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
-import { pack } from './packed-records.ts'
+import { ORDER_COLUMNS, PAST_POSITION_COLUMNS, pack } from './packed-records.ts'
 import { checksumSql, rowChecksum, sealedInsert } from './seals.ts'
 import { LAST_SEQ } from './stretches.ts'
 
@@ -34,19 +34,18 @@ const SEALED_INSERTS = {
 const STATEMENTS = {
   ...SEALED_INSERTS,
   segmentEnded: SEGMENT_ENDED,
-  order: `INSERT INTO "order" (open, number, seq, time, account, bot, mint, side, class, reason, json, state, code, outcome)
-    VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', '', '')`,
-  orderState: 'UPDATE "order" SET open = ?, state = ?, code = ?, outcome = ? WHERE open IN (0, 1) AND number = ?',
-  attemptBefore: 'DELETE FROM attempt WHERE undecided IN (0, 1) AND id = ?',
+  order: `INSERT INTO main."order" (open, state, code, outcome, ${ORDER_COLUMNS.join(', ')})
+    VALUES (1, 'accepted', '', '', ${ORDER_COLUMNS.map(() => '?').join(', ')})`,
+  orderState: 'UPDATE main."order" SET open = ?, state = ?, code = ?, outcome = ? WHERE open IN (0, 1) AND number = ?',
+  attemptBefore: 'DELETE FROM main.attempt WHERE undecided IN (0, 1) AND id = ?',
   fill: FILL_STATEMENT,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
   reportTaken: 'DELETE FROM report WHERE taken = 0 AND id = ?',
   position: `INSERT OR REPLACE INTO position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports,
       realized_lamports, fee_lamports, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  pastPosition: `INSERT INTO past_position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports,
-      realized_lamports, fee_lamports, json, closed_seq)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  pastPosition: `INSERT INTO main.past_position (${PAST_POSITION_COLUMNS.join(', ')})
+    VALUES (${PAST_POSITION_COLUMNS.map(() => '?').join(', ')})`,
   positionClosed: 'DELETE FROM position WHERE account = ? AND mint = ?',
   conditionalBefore: 'DELETE FROM conditional_order WHERE open IN (0, 1) AND number = ?',
   conditional: `INSERT INTO conditional_order (open, number, time, account, bot, mint, side, state, code, reason, json)

@@ -4,7 +4,7 @@ import type { Mark, Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown-value.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional-order.ts'
 import type { Input, LogLine, Output } from '../../engine/messages.ts'
-import { isOpen } from '../../engine/order.ts'
+import { isOpen, type Order } from '../../engine/order.ts'
 import { type Attempt, isUndecided } from '../../orders/attempt.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/audit-records.ts'
 import type { JournalRecord, Slot } from '../../orders/ports.ts'
@@ -66,9 +66,7 @@ function within(json: string, head: string, field: unknown): string {
 function effectsOf(seq: Seq, output: Output, json: string): Write[] {
   switch (output.kind) {
     case 'order': {
-      const { id, time, account, bot, mint, side, class: orderClass, reason } = output.order
-      const order = within(json, '{"kind":"order","order":', output.order)
-      return [['order', orderNumber(id), output.order.seq, time, account, bot, mint, side, orderClass, reason, order]]
+      return [orderWrite(output.order, within(json, '{"kind":"order","order":', output.order))]
     }
     case 'orderState': {
       const { orderId, state, code, reason } = output
@@ -97,6 +95,12 @@ function effectsOf(seq: Seq, output: Output, json: string): Write[] {
     default:
       return []
   }
+}
+
+function orderWrite(order: Order, json: string): Write {
+  const { id, seq, time, account, bot, mint, side, class: orderClass, size, reason, tag = '' } = order
+  const about = [orderNumber(id), seq, time, account, bot, mint, side, orderClass, reason]
+  return ['order', ...about, size.kind === 'sol' ? size.lamports : null, order.reserveLamports, order.price, tag, json]
 }
 
 /** Returns the bot, mint, code and reason that an output names, for the view `decisions`. */
@@ -173,9 +177,9 @@ export function recordWrites(record: JournalRecord, time: Millis): Write[] {
 }
 
 function attemptWrites(attempt: Attempt): Write[] {
-  const { id, account, executor, state, signature, code, armedAt } = attempt
-  const undecided = isUndecided(state) ? 1 : 0
-  const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
+  const { id, account, executor, state, signature, code, armedAt, slippagePercent, priorityFeeLamports } = attempt
+  const about = [isUndecided(state) ? 1 : 0, id, account, executor, state, signature, code, armedAt]
+  const row: Write = ['attempt', ...about, slippagePercent, priorityFeeLamports, encodeJson(attempt)]
   // Only a new attempt has the state `armed`, so there is no earlier row to delete. The needless deletion is skipped,
   // because an order waits for this write.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]

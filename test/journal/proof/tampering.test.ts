@@ -208,9 +208,15 @@ const KINDS: readonly Kind[] = [
   ],
   [
     'the record of an attempt is changed',
-    sql(`UPDATE attempt SET json = json_set(json, '$.slippagePercent', 50) WHERE id = 'o2.1'`),
+    sql(`UPDATE attempt SET json = json_set(json, '$.slippagePercent', 50) WHERE json LIKE '{%'`),
     'attempt',
   ],
+  [
+    'the slippage of an attempt is changed',
+    sql(`UPDATE attempt SET slippage_percent = 50 WHERE id = 'o2.1'`),
+    'attempt',
+  ],
+  ['the price of an order is changed', sql(`UPDATE "order" SET price = 5 WHERE number = 2`), 'order', /number 2/],
   [
     'the signature of an attempt is changed',
     sql(`UPDATE attempt SET signature = 'mine' WHERE id = 'o1.1'`),
