@@ -65,6 +65,13 @@ export default defineStrategy({
 })
 `
 
+/** The same with the lengths of the averages as params. */
+const SMA_SETS = SMA_WHEN.replace(`name: 'sma-when'`, `name: 'sma-sets'`)
+  .replace('z.object({})', 'z.object({ fast: z.number().default(20), slow: z.number().default(50) })')
+  .replace('() => ({ fast:', '({ fast, slow }) => ({ fast:')
+  .replace(`sma('1 trade', 20)`, `sma('1 trade', fast)`)
+  .replace(`sma('1 trade', 50)`, `sma('1 trade', slow)`)
+
 /** Source of a strategy that computes the same averages itself, without declared bars. */
 const SMA_BY_HAND = `import { defineStrategy, z } from 'sluice'
 export default defineStrategy({
@@ -110,6 +117,7 @@ export function writeStrategies(folder: string): void {
   writeFileSync(join(folder, 'trivial.ts'), TRIVIAL)
   writeFileSync(join(folder, 'sma.ts'), SMA)
   writeFileSync(join(folder, 'sma-when.ts'), SMA_WHEN)
+  writeFileSync(join(folder, 'sma-sets.ts'), SMA_SETS)
   writeFileSync(join(folder, 'sma-by-hand.ts'), SMA_BY_HAND)
   // Copies the shipped strategy, with a schema that also accepts `DROP`, a fall that no price can reach.
   const dips = fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url))

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { runBacktest } from '../src/backtest/run.ts'
-import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../src/backtest/sweep/run-sets.ts'
+import { paramsOf, runSets, type SweepGround, setsAnEngine } from '../src/backtest/sweep/run-sets.ts'
 import type { SweepSet } from '../src/backtest/sweep/sweep.ts'
 import { openReader } from '../src/journal/reader/reader.ts'
 import { FEW, type Tape, tapeOf, writeStrategies } from './backtest.ts'
-import { DROP } from './bare/loops.ts'
+import { DROP, FASTS, SLOWS } from './bare/loops.ts'
 import { type CommandCost, costOf, costOfScript } from './command.ts'
 import { type Figure, isMain, pairs, pairsOf, printFigures, threadMs } from './figure.ts'
 import { configOf, TOKENS, writeConfig } from './tape.ts'
@@ -25,16 +25,44 @@ const SMOKE_ROWS = 32_768
 const PAIRS = 3
 const THREADS = 2
 
+/** A swept strategy, its ranges, and the bare loop that does the same work. `goal`: the smallest accepted ratio of the
+ *  strategy's rate to the loop's rate; `gain`: that of the speed-ups by a second thread. */
+interface Case {
+  readonly name: string
+  readonly loop: 'sweep-sma' | 'sweep-dip'
+  readonly ranges: readonly string[]
+  readonly goals?: { readonly rate: number; readonly gain: number }
+}
+
+const CASES: readonly Case[] = [
+  {
+    ...{ name: 'sma-sets', loop: 'sweep-sma', goals: { rate: 0.35, gain: 0.9 } },
+    ranges: [rangeOf('fast', FASTS), rangeOf('slow', SLOWS)],
+  },
+  { name: 'dip-buyer', loop: 'sweep-dip', ranges: [`dropPercent=${DROP}:${DROP + SETS - 1}:1`] },
+]
+
+function rangeOf(param: string, values: readonly number[]): string {
+  const [first = 0, second = 0] = values
+  return `${param}=${first}:${values.at(-1)}:${second - first}`
+}
+
 /** Figures of whole `sweep` processes over `rows` rows, with `SETS` param sets that never make an order. */
 export async function commandFigures(folder: string, rows: number, runs: number): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const one of CASES) figures.push(...(await caseFigures(one, folder, rows, runs)))
+  return figures
+}
+
+async function caseFigures({ name, loop, ranges, goals }: Case, folder: string, rows: number, runs: number) {
   const [few, many] = [await tapeOf(folder, FEW, TOKENS), await tapeOf(folder, rows, TOKENS)]
-  const config = writeConfig(folder, 'sweep', { strategy: join(folder, 'dip-buyer.ts') })
-  const range = `dropPercent=${DROP}:${DROP + SETS - 1}:1`
-  const what = `sweep: ${SETS} sets, ${rows / 1e6} M rows`
+  const config = writeConfig(folder, `sweep-${name}`, { strategy: join(folder, `${name}.ts`) })
+  const ranged = ranges.flatMap((range) => ['--range', range])
+  const what = `sweep: ${name}, ${SETS} sets, ${rows / 1e6} M rows`
   const ours = ({ journal }: Tape, threads: number): CommandCost =>
-    costOf('sweep', config, '--journal', journal, '--range', range, '--jobs', `${threads}`)
+    costOf('sweep', config, '--journal', journal, ...ranged, '--jobs', `${threads}`)
   const bare = ({ bare: path }: Tape, threads: number): CommandCost =>
-    costOfScript(BARE, 'sweep', path, `${TOKENS}`, `${SETS}`, `${threads}`)
+    costOfScript(BARE, loop, path, `${TOKENS}`, `${SETS}`, `${threads}`)
   const of = (cost: typeof ours | typeof bare) => () => {
     const [start, one, several] = [cost(few, 1), cost(many, 1), cost(many, THREADS)]
     return {
@@ -49,14 +77,24 @@ export async function commandFigures(folder: string, rows: number, runs: number)
   return [
     { name: `${what}, bare loop without its fixed cost`, unit: 'rows x sets/s', ...found.rate.bare },
     { name: `${what}, without the fixed cost`, unit: 'rows x sets/s', ...found.rate.ours },
-    { name: `${what}, without the fixed cost`, unit: 'x bare', goal: 0.35, ...found.rate.ratio },
+    {
+      name: `${what}, without the fixed cost`,
+      unit: 'x bare',
+      ...(goals && { goal: goals.rate }),
+      ...found.rate.ratio,
+    },
     { name: `${what}, processor time of one thread`, unit: 'ms', ...found.processor.ours },
     { name: `${what}, duration with one thread`, unit: 'ms', ...found.wall.ours },
     { name: `${what}, processor time of ${THREADS} threads`, unit: 'x one', ...found.more.ours },
     { name: `${what}, processor time of ${THREADS} threads, bare loop`, unit: 'x one', ...found.more.bare },
     { name: `${what}, speedup by ${THREADS} threads, bare loop`, unit: 'x', ...found.gain.bare },
     { name: `${what}, speedup by ${THREADS} threads`, unit: 'x', ...found.gain.ours },
-    { name: `${what}, speedup by ${THREADS} threads`, unit: 'x bare', goal: 0.9, ...found.gain.ratio },
+    {
+      name: `${what}, speedup by ${THREADS} threads`,
+      unit: 'x bare',
+      ...(goals && { goal: goals.gain }),
+      ...found.gain.ratio,
+    },
   ]
 }
 
@@ -71,12 +109,12 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
   return threadMs() - began
 }
 
-/** Returns the processor time, ms, of all param sets if `SETS_AN_ENGINE` of them run in one engine. */
+/** Returns the processor time, ms, of all param sets if the param sets run in as few engines as in a sweep. */
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
-  for (let from = 0; from < sets.length; from += SETS_AN_ENGINE)
-    runSets(ground, sets.slice(from, from + SETS_AN_ENGINE), reader.market())
+  const size = setsAnEngine(ground.bot)
+  for (let from = 0; from < sets.length; from += size) runSets(ground, sets.slice(from, from + size), reader.market())
   reader.close()
   return threadMs() - began
 }

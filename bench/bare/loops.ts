@@ -5,6 +5,9 @@ import type { BareBlock } from './tape.ts'
 
 export type Loop = (blocks: Iterable<BareBlock>, tokens: number) => number
 
+/** Lengths of the fast and the slow averages of the sweep. */
+export const FASTS = [5, 10, 15, 20, 25, 30, 35, 40]
+export const SLOWS = [50, 60, 70, 80, 90, 100, 110, 120]
 const FAST = 20
 const SLOW = 50
 /** Number of doubles that are stored for a token: a ring of its last prints, then its robust price. */
@@ -98,6 +101,55 @@ const sma: Loop = (blocks, tokens) => {
       crossings++
     }
   return crossings
+}
+
+/** Counts, for each pair of a length in `fasts` and one in `slows`, how often the average of the last robust prices of a
+ *  token with the first length crosses the one with the second length. Computes each average once. */
+export function crossings(
+  blocks: Iterable<BareBlock>,
+  tokens: number,
+  fasts: readonly number[],
+  slows: readonly number[],
+): number {
+  const prices = new BarePrices(tokens)
+  const lengths = Uint32Array.from([...fasts, ...slows])
+  const room = 2 ** Math.ceil(Math.log2(Math.max(...lengths) + 1))
+  const rings = new Float64Array(tokens * room)
+  const counts = new Uint32Array(tokens)
+  const sums = new Float64Array(tokens * lengths.length)
+  const means = new Float64Array(lengths.length)
+  const isAbove = new Uint8Array(tokens * fasts.length * slows.length)
+  let found = 0
+  for (const { token, amount, size } of blocks)
+    for (let row = 0; row < token.length; row++) {
+      const number = token[row] as number
+      if (!prices.fold(number, amount[row] as number, size[row] as number)) continue
+      const close = prices.at(number)
+      if (close === 0) continue
+      const count = counts[number] as number
+      counts[number] = count + 1
+      const ring = number * room
+      rings[ring + (count & (room - 1))] = close
+      for (let index = 0; index < lengths.length; index++) {
+        const length = lengths[index] as number
+        const at = number * lengths.length + index
+        const oldest = count >= length ? (rings[ring + ((count - length) & (room - 1))] as number) : 0
+        const sum = (sums[at] as number) + close - oldest
+        sums[at] = sum
+        means[index] = count + 1 >= length ? sum / length : Number.NaN
+      }
+      let set = number * fasts.length * slows.length
+      for (let slow = fasts.length; slow < lengths.length; slow++)
+        for (let fast = 0; fast < fasts.length; fast++) {
+          const above = +((means[fast] as number) > (means[slow] as number))
+          if (above !== isAbove[set]) {
+            isAbove[set] = above
+            found++
+          }
+          set++
+        }
+    }
+  return found
 }
 
 /** Counts the falls of a token's robust price, in the same way as the strategy dip-buyer. */

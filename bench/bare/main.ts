@@ -1,8 +1,8 @@
 // A process that runs one of the bare loops over a file of columns: `node bench/bare/main.ts LOOP FILE TOKENS`. With
-// `node bench/bare/main.ts sweep FILE TOKENS SETS THREADS`, it runs the loop of dip-buyer for many param sets, in
-// several threads.
+// `node bench/bare/main.ts sweep-dip FILE TOKENS SETS THREADS`, it runs the loop of dip-buyer for many param sets, in
+// several threads; with `sweep-sma`, the loop of the averages.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { DROP, dips, loops } from './loops.ts'
+import { crossings, DROP, dips, FASTS, loops, SLOWS } from './loops.ts'
 import { bareBlocks } from './tape.ts'
 
 const [name = '', path = '', tokens = '', sets = '', threads = ''] = isMainThread
@@ -11,7 +11,8 @@ const [name = '', path = '', tokens = '', sets = '', threads = ''] = isMainThrea
 
 function result(): number {
   const blocks = bareBlocks(path)
-  if (name !== 'sweep') return loops[name as keyof typeof loops](blocks, Number(tokens))
+  if (name === 'sweep-sma') return crossings(blocks, Number(tokens), FASTS, SLOWS.slice(0, Number(sets) / FASTS.length))
+  if (name !== 'sweep-dip') return loops[name as keyof typeof loops](blocks, Number(tokens))
   const drops = Array.from({ length: Number(sets) }, (_, set) => DROP + set)
   return dips(blocks, Number(tokens), drops)
 }

@@ -7,9 +7,18 @@ import { runBacktest } from '../run.ts'
 import type { Point } from './space.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** Number of bots in one engine. Each bot has state for every token. With twice as many bots, the state would exceed a
- *  core's cache, so sets would not run faster, but would use twice the memory. */
-export const SETS_AN_ENGINE = 8
+/** Number of param sets that run as bots of one engine. If the strategy keeps state for every token or reads every
+ *  trade, more bots would have more state than a core's cache can hold: they would not run faster, but use more
+ *  memory. */
+const SETS_WITH_STATE = 8
+/** The same for a strategy with conditions and without state for tokens. Its sets share bars and indicators, so more of
+ *  them in one engine share more work. */
+const SETS_OF_CONDITIONS = 64
+
+/** Returns the number of param sets of a bot that run in one engine. */
+export function setsAnEngine({ strategy: { strategy } }: Pick<BotConfig, 'strategy'>): number {
+  return strategy.when !== undefined && strategy.token === undefined ? SETS_OF_CONDITIONS : SETS_WITH_STATE
+}
 
 /** The inputs that are the same for all param sets of a sweep. */
 export interface SweepGround {

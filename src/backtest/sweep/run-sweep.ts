@@ -6,7 +6,7 @@ import type { Json } from '../../base/json.ts'
 import { codeHash } from '../../config/hashes.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { TAPE_IDENTITY, tapeHash } from '../tape-identity.ts'
-import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround, VariedBots } from './run-sets.ts'
+import { paramsOf, runSets, type SweepGround, setsAnEngine, VariedBots } from './run-sets.ts'
 import type { Point } from './space.ts'
 import type { SweepStore } from './store.ts'
 import { ranked, type SetResult, type SweepSet } from './sweep.ts'
@@ -68,7 +68,7 @@ export async function runSweep(
   const known = new Set(results.map(({ set }) => set))
   const left = sets.filter(({ set }) => !known.has(set))
   const { rows } = tape.market
-  const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
+  const passes = Math.ceil(left.length / (jobs * setsAnEngine(ground.bot)))
   const progress = showProgress(rows * passes)
   const threadCount = Math.min(jobs, left.length)
   const threads = threadCount > 1 || passes > 1 ? new SweepThreads(ground, tape, threadCount) : undefined
