@@ -28,7 +28,7 @@ export function submit(step: Step, order: Order): void {
   if (isExit) step.follow({ kind: 'buysOvertaken', exits: order })
 }
 
-/** Returns an order without attempts, as it is when the gateway takes it. */
+/** Returns an order of the engine in the form in which the order path keeps it, still without attempts. */
 export function newWorkingOrder({ orders, now, monotonicMs }: Step, order: Order, state: OrderState): WorkingOrder {
   const deadlineMs = order.notAfter === null ? Number.POSITIVE_INFINITY : monotonicMs + order.notAfter - now
   return workingOrder(order, orders.routeOf(order), state, deadlineMs)
