@@ -5,8 +5,8 @@ import type { EngineState } from '../engine-state.ts'
 import type { BotSettings } from '../settings.ts'
 import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limit-rules.ts'
 import type { LimitScope } from './limit-scope.ts'
-import { type BotResults, capped } from './loss-figures.ts'
 import type { Veto } from './order-bounds.ts'
+import { type BotResults, capped } from './result-figures.ts'
 import { hourFreesAt } from './spending.ts'
 
 /** A bot that requests a buy, with the limit scopes of the bot and of its wallet. */
