@@ -4,7 +4,7 @@ import type { OrdersAnswer, RefusalsAnswer, RoundTripsAnswer } from '../api/type
 import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
 import { EquityChart } from './equity-chart.ts'
 import { ageText, NONE, percentText, printable, solText, timeText, wordsOf } from './format.ts'
-import { useList } from './paged-list.ts'
+import { Older, useList } from './paged-list.ts'
 import { addressOf } from './route.ts'
 import type { Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
@@ -114,11 +114,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
         ],
       }),
     ),
-    h(
-      Section,
-      { title: 'Equity', about: 'profit of the closed positions in SOL, since the first start' },
-      h(EquityChart, { bot: name }),
-    ),
+    h(Section, { title: 'Equity', about: 'since the first start' }, h(EquityChart, { bot: name })),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),
     h(LastRefusals, { shown, name }),
     h(RoundTrips, { shown, name }),
@@ -181,7 +177,7 @@ function LastRefusals({ shown, name }: { shown: Shown; name: string }): Componen
               },
             ],
           }),
-    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older refusals'),
+    h(Older, { more, text: 'Older refusals' }),
   )
 }
 
@@ -247,7 +243,7 @@ function RoundTrips({ shown, name }: { shown: Shown; name: string }): ComponentC
               { head: 'Exit', isWide: true, cell: ({ exitReason }) => h(Foreign, { text: exitReason }) },
             ],
           }),
-    more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older round trips'),
+    h(Older, { more, text: 'Older round trips' }),
   )
 }
 

@@ -13,6 +13,11 @@ const HEIGHT = 220
 const AXIS_WIDTH = 64
 const DAY_S = 86_400
 
+/** What the chart of the equity shows. The journal records no values of open positions, so the curve cannot contain
+ *  them before its end. */
+const EQUITY_TEXT =
+  'Profit of the closed positions in SOL. Only the last point also contains the open positions, as if they were sold now; an earlier loss of a position counts when the position closes.'
+
 /** Equity of all bots, or of one. */
 export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }): ComponentChild {
   const given = Object.entries({ points: String(POINTS), bot, mode }).filter(([, value]) => value !== '')
@@ -26,6 +31,7 @@ export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }):
   return h(
     'div',
     {},
+    h('p', { class: 'quiet' }, EQUITY_TEXT),
     h(
       'ul',
       { class: 'legend' },

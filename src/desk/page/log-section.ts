@@ -5,7 +5,7 @@ import type { LogAnswer, LogLevel } from '../api/types.ts'
 import { Choice, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
 import { printable, shortKey, timeText } from './format.ts'
 import { BotFilter } from './orders-section.ts'
-import { useList } from './paged-list.ts'
+import { Older, useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
 
 const LEVELS: readonly { value: LogLevel; text: string }[] = [
@@ -45,7 +45,7 @@ export function Log({ shown, news }: { shown: Shown; news: readonly LogLine[] })
         { class: 'log', 'aria-label': 'Log, newest first' },
         lines.map((line, index) => h(Line, { key: `${line.seq}-${line.code}-${index}`, line, shown })),
       ),
-      more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older lines'),
+      h(Older, { more, text: 'Older lines' }),
     ),
   )
 }

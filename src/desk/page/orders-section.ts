@@ -5,7 +5,7 @@ import type { OrdersAnswer } from '../api/types.ts'
 import { PastOrders } from './bots-section.ts'
 import { BotLink, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
 import { ageText, percentText, printable, solText, wordsOf } from './format.ts'
-import { useList } from './paged-list.ts'
+import { Older, useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
 import { type Column, Table } from './table.ts'
 
@@ -116,7 +116,7 @@ export function OrdersPage({ shown }: { shown: Shown }): ComponentChild {
       { title: 'Past orders', about: h(BotFilter, { shown, bot, choose: setBot }) },
       h(Waiting, { asked }),
       asked.answer === undefined ? null : h(PastOrders, { shown, orders: rows }),
-      more === null ? null : h('button', { type: 'button', class: 'more', onClick: more }, 'Older orders'),
+      h(Older, { more, text: 'Older orders' }),
     ),
   )
 }

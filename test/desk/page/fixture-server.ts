@@ -18,8 +18,12 @@ export class FixtureDesk {
   isUp = true
   /** If true, every request except those of the page's own files gets a 401. */
   isLoggedOut = false
+  /** If true, a request for older rows of a list gets a 503. */
+  hasNoOlder = false
   /** The time for which a nonce (the one-time code of an action) is valid. */
   nonceMs = 60_000
+  /** Ids of the sessions that the page has ended. */
+  readonly ended = new Set<string>()
   readonly posts: { path: string; body: Record<string, unknown> }[] = []
   readonly #streams = new Set<ServerResponse>()
   readonly #server: Server
@@ -81,16 +85,26 @@ export class FixtureDesk {
     else if (pathname.startsWith('/results/')) {
       response.setHeader('content-security-policy', 'sandbox')
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Report</h1>')
+    } else if (this.hasNoOlder && searchParams.has('before')) {
+      send(response, 503, { error: 'the journal is busy', code: 'JOURNAL_UNREADABLE' })
+    } else if (request.method === 'DELETE' && pathname.startsWith('/api/sessions/')) {
+      this.ended.add(pathname.slice('/api/sessions/'.length))
+      send(response, 200, { text: 'the session has ended' })
     } else if (request.method === 'POST') await this.#act(pathname, request, response)
-    else if (request.method === 'DELETE') send(response, 200, { text: 'the session has ended' })
     else {
       const answer =
         pathname === '/api/me' && this.readOnly
           ? { name: 'viewer', readOnly: true }
-          : recordedAnswer(pathname, searchParams, this.size)
+          : this.#without(recordedAnswer(pathname, searchParams, this.size))
       if (answer === undefined) send(response, 404, { error: 'there is nothing at this path', code: 'NOT_FOUND' })
       else send(response, 200, answer)
     }
+  }
+
+  /** Removes the sessions that have ended from the list of sessions. */
+  #without(answer: unknown): unknown {
+    const { sessions } = (answer ?? {}) as { sessions?: readonly { id: string }[] }
+    return sessions === undefined ? answer : { sessions: sessions.filter(({ id }) => !this.ended.has(id)) }
   }
 
   #stream(response: ServerResponse): void {

@@ -1,5 +1,6 @@
 // Opens every page of the desk and carries out every action in Chromium, at two widths, light and dark. `--pictures
-// FOLDER` writes pictures of the pages, too. `--only TEXT` runs only the parts whose names contain this text.
+// FOLDER` writes pictures of the pages, too. `--only TEXT,TEXT` runs only the parts whose names contain one of these
+// texts.
 import { strict as assert } from 'node:assert'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -497,6 +498,86 @@ async function olderRows(trial: Trial): Promise<void> {
   desk.size = SMALL
 }
 
+/** Tests the button "Older" while the journal cannot be read: the page shows the reason, and the button tries again. */
+async function olderRowsFail(trial: Trial): Promise<void> {
+  const { desk } = trial
+  desk.size = { ...SMALL, trades: 250 }
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    const { page } = watched
+    watched.expect(503)
+    await watched.go('orders')
+    const rows = page.locator('table[aria-label="Past orders"] tbody tr')
+    await rows.nth(99).waitFor()
+    desk.hasNoOlder = true
+    await page.getByRole('button', { name: 'Older orders' }).click()
+    await page.getByText('The older rows were not read: the journal is busy').waitFor()
+    assert.equal(await rows.count(), 100, 'the rows that were read must stay')
+    assert.deepEqual(await page.evaluate(inspect), [], `a failed list at ${width} px`)
+    desk.hasNoOlder = false
+    await page.getByRole('button', { name: 'Older orders: try again' }).click()
+    await rows.nth(199).waitFor()
+    assert.equal(await page.getByText('were not read').count(), 0)
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+  desk.size = SMALL
+}
+
+/** Tests that a user can end another session, after which only the own one is listed. */
+async function revokedSession(trial: Trial): Promise<void> {
+  const { desk } = trial
+  for (const width of WIDTHS) {
+    desk.ended.clear()
+    const watched = await open(trial, width)
+    const { page } = watched
+    await watched.go('about')
+    const sessions = page.getByRole('table', { name: 'Sessions' })
+    await sessions.getByRole('row').nth(2).waitFor()
+    assert.equal(await sessions.getByRole('row').count(), 3, 'a heading and two sessions')
+    await page.getByRole('button', { name: 'Revoke tablet' }).click()
+    await sessions.getByText('tablet').waitFor({ state: 'detached' })
+    assert.deepEqual([...desk.ended], ['s2'])
+    assert.equal(await sessions.getByRole('row').count(), 2)
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+  desk.ended.clear()
+}
+
+/** Tests that each chart of the equity says which positions it does not contain. */
+async function equityText(trial: Trial): Promise<void> {
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    for (const route of ['money', 'bots/momentum']) {
+      await watched.go(route)
+      await watched.page
+        .getByText(/^Profit of the closed positions in SOL. Only the last point also contains/)
+        .waitFor()
+    }
+    await watched.close()
+  }
+}
+
+/** Tests that the page of a backtest shows the running bots next to it. */
+async function liveBesideBacktest(trial: Trial): Promise<void> {
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    const { page } = watched
+    await watched.go('results/momentum-2026-11-20')
+    const textOf = async (label: string): Promise<string> =>
+      (await page.locator(`table[aria-label="${label}"]`).innerText()).replaceAll(/\s+/g, ' ')
+    assert.match(
+      await textOf('Results of momentum'),
+      /This journal Backtest net SOL 1\.0030 0\.9120 round trips 243 251/i,
+    )
+    assert.match(await textOf('Different conditions'), /strategy of momentum 3fa1 9c02/)
+    await page.getByText('The journal covers 6 days, the backtest 4.').waitFor()
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+}
+
 const { values } = parseArgs({ options: { pictures: { type: 'string' }, only: { type: 'string', default: '' } } })
 if (CHROMIUM === undefined) console.error(NO_CHROMIUM)
 else {
@@ -519,12 +600,16 @@ else {
       ['read-only sessions and recorded journals', () => onlyReading(trial)],
       ['changes and log lines', () => followsChanges(trial)],
       ['older rows', () => olderRows(trial)],
+      ['older rows that cannot be read', () => olderRowsFail(trial)],
+      ['a revoked session', () => revokedSession(trial)],
+      ['the limits of the equity', () => equityText(trial)],
+      ['live beside backtest', () => liveBesideBacktest(trial)],
       [
         'a login removes the data that another program planted at this port',
         async () => assert.deepEqual(await plantedProblems(browser), []),
       ],
     ]
-    for (const [name, run] of parts.filter(([name]) => name.includes(values.only))) {
+    for (const [name, run] of parts.filter(([name]) => values.only.split(',').some((text) => name.includes(text)))) {
       const start = Date.now()
       await run()
       console.log(`ok: ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
