@@ -107,10 +107,12 @@ const PLACES: ReadonlyMap<string, Places> = new Map(
   }),
 )
 
-/** Compresses the record among the values of an insert, in place. A record stays JSON if its kind has no sample. */
+/** Compresses the record among the values of an insert, in place. A record stays JSON if its kind has no sample. An
+ *  attempt also stays JSON while it is undecided, because an order waits for its first row, and each change replaces
+ *  the row. */
 export function pack(insert: string, values: unknown[]): void {
   const places = PLACES.get(insert)
-  if (places === undefined) return
+  if (places === undefined || (insert === 'attempt' && values[0] === 1)) return
   const { kind, json, about } = places
   const dictionary = dictionaryOf(
     kind(values),
