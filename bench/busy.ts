@@ -24,8 +24,8 @@ interface Recorded {
   readonly ordersPerSecond: number
   /** Processor time of the whole process, per second of the market. */
   readonly cores: number
-  /** Size of all tables and indexes of the journal, without the tape and without the buys that a limit or an old event
-   *  refused, kB per order. */
+  /** Size of all tables and indexes of the journal, without the tape, without the page that each of them also has in an
+   *  empty journal, and without the buys that a limit or an old event refused, kB per order. */
   readonly kilobytesPerOrder: number
   /** Size of such a refusal in the journal, kB. */
   readonly kilobytesPerRefusal: number
@@ -72,7 +72,7 @@ function sizesOf(journal: string, orders: number): Pick<Recorded, 'kilobytesPerO
   const characters = 'sum(length(kind || bot || mint || code || reason) + length(json))'
   const { all, decisions, refused, refusals } = db
     .prepare(
-      `SELECT (SELECT sum(pgsize) FROM dbstat WHERE name NOT IN (${names})) AS "all",
+      `SELECT (SELECT sum(pgsize) FROM dbstat WHERE name NOT IN (${names}) AND path <> '/') AS "all",
         (SELECT sum(pgsize) FROM dbstat WHERE name = 'output') AS decisions,
         (SELECT ${characters} FILTER (WHERE kind = 'refused') * 1.0 / ${characters} FROM output) AS refused,
         (SELECT count(*) FROM output WHERE kind = 'refused') AS refusals`,
