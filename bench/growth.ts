@@ -68,8 +68,8 @@ async function tokenFigures(ground: Ground): Promise<Figure[]> {
   return compared(pairs, `${MANY_TOKENS} tokens, relative to ${TOKENS}`, 1.5, over(many), over(few))
 }
 
-/** Processor time of `backtest` commands over a short and a long tape. `none`: without orders. `some`: with `orders`
- *  orders, of which `fills` filled. */
+/** Processor time of two `backtest` commands over one tape, ms: `none` without orders, and `some` with `orders` orders.
+ *  `fills`: number of fills of the second command. */
 interface OrderRuns {
   readonly none: number
   readonly some: number

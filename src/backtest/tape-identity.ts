@@ -121,17 +121,11 @@ export function tapeHash(market: Pick<Market, 'items'>): string {
   return identity.digest()
 }
 
-/** Number of copies of a text that are hashed in one call: few enough to stay in the processor's cache. */
-const COPIES = 512
-
-/** Adds `count` copies of `entry` to a CRC-32. */
-function addCopies(sum: number, entry: Uint8Array, count: number): number {
-  const copies = new Uint8Array(Math.min(count, COPIES) * entry.length)
-  for (let at = 0; at < copies.length; at += entry.length) copies.set(entry, at)
-  let added = sum
-  for (let left = count; left > 0; left -= COPIES)
-    added = crc32(left < COPIES ? copies.subarray(0, left * entry.length) : copies, added)
-  return added
+/** Fills `target` with copies of `entry`. */
+function repeat(entry: Uint8Array, target: Uint8Array): void {
+  target.set(entry)
+  for (let filled = entry.length; filled < target.length; filled *= 2)
+    target.copyWithin(filled, 0, Math.min(filled, target.length - filled))
 }
 
 /** Computes a hash over one text column, the signatures or the traders. The hash covers the packed form of the texts,
@@ -152,17 +146,12 @@ class TextColumn {
   }
 
   rows({ texts }: Block, from: number, to: number): void {
-    const column = texts.packed?.(this.#column)
-    if (column !== undefined && column.entries.length === this.#width && column.odd === undefined)
-      this.#sum = addCopies(this.#sum, column.entries, to - from)
-    else {
-      const bytes = (to - from) * this.#width
-      if (this.#packed.length < bytes) this.#packed = new Uint8Array(bytes)
-      const packed = this.#packed.subarray(0, bytes)
-      if (column === undefined) this.#pack(texts, from, to, packed)
-      else this.#copy(column, from, to, packed)
-      this.#sum = crc32(packed, this.#sum)
-    }
+    const bytes = (to - from) * this.#width
+    if (this.#packed.length < bytes) this.#packed = new Uint8Array(bytes)
+    const packed = this.#packed.subarray(0, bytes)
+    if (texts.packed === undefined) this.#pack(texts, from, to, packed)
+    else this.#copy(texts.packed(this.#column), from, to, packed)
+    this.#sum = crc32(packed, this.#sum)
     this.#rows += to - from
   }
 
@@ -177,6 +166,7 @@ class TextColumn {
     const count = entries.length / width
     if (index === null && first + to - from <= count)
       packed.set(entries.subarray(first * width, (first + to - from) * width))
+    else if (count === 1) repeat(entries, packed)
     else {
       let at = 0
       for (let row = first; row < firstRow + to; row++) {

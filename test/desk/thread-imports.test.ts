@@ -12,7 +12,7 @@ function statementsOf(path: string): readonly ts.Statement[] {
   return ts.createSourceFile(path, readFileSync(root + path, 'utf8'), ts.ScriptTarget.Latest).statements
 }
 
-test("the desk's thread of a run does not load zod, which would take 4 MB", () => {
+test("the desk's thread of a run does not load zod", () => {
   const loaders = new Map<string, string>()
   const waiting = ['src/desk/thread.ts']
   for (const path of waiting)
