@@ -103,8 +103,8 @@ const sma: Loop = (blocks, tokens) => {
   return crossings
 }
 
-/** Counts, for each pair of a length in `fasts` and one in `slows`, how often the average of the last robust prices of a
- *  token with the first length crosses the one with the second length. Computes each average once. */
+/** Counts, for each pair of a length in `fasts` and one in `slows`, how often the average of the last robust prices of
+ *  a token with the first length crosses the one with the second length. Computes each average once. */
 export function crossings(
   blocks: Iterable<BareBlock>,
   tokens: number,

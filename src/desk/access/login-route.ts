@@ -47,8 +47,8 @@ export function login(app: Hono<DeskEnv>, { logins, now, told, page }: LoginPart
       return answer
     } catch (error) {
       told('login refused', { from: address })
-      // The right link is accepted even after many wrong ones: its 32 random characters cannot be guessed, and otherwise
-      // any program at the user's address could lock out the user.
+      // The right link is accepted even after many wrong ones: its 32 random characters cannot be guessed, and any
+      // program at the user's address could otherwise lock out the user.
       if (!wrong.take(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong links: wait a minute')
       throw error
     }

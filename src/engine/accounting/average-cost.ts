@@ -2,8 +2,8 @@ import { type Lamports, lamports, solToLamports, type TokenAmount, wholeTokens, 
 import type { Fill } from '../order.ts'
 import type { Position } from './position.ts'
 
-// A position is valued at the average cost of its tokens, so the cost of a sale is a share of that cost. Tax exports use
-// the cost of each lot instead (`tax-lots.ts`).
+// A position is valued at the average cost of its tokens, so the cost of a sale is a share of that cost. Tax exports
+// use the cost of each lot instead (`tax-lots.ts`).
 
 /** Books a buy. Returns the profit, which is 0. */
 export function addTokens(position: Position, fill: Fill): Lamports {

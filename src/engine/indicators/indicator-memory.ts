@@ -25,9 +25,9 @@ export interface StateInMemory {
   readonly windows: readonly number[]
   /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. */
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
-  /** Adds bars to the states of their tokens, as `add` does. `offset`: where the state of this indicator begins, counted
-   *  from the beginning of the token's states. Each indicator has its own loop over the tokens, so that V8 optimizes
-   *  each loop separately. */
+  /** Adds bars to the states of their tokens, as `add` does. `offset`: where the state of this indicator begins,
+   *  counted from the beginning of the token's states. Each indicator has its own loop over the tokens, so that V8
+   *  optimizes each loop separately. */
   addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if the indicator needs more bars. */
   valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
