@@ -7,8 +7,6 @@ import type { SharedIndicators } from './shared-indicators.ts'
 
 /** A bot that uses bars. */
 export interface BarReader {
-  /** Returns the listener to call when bars of this width close; undefined if the bot needs no call. */
-  listenerOf(bars: Bars): BarListener | undefined
   /** Whether the oldest bars of this width may be dropped before the bot's own indicators have counted them. If so,
    *  `dropping` must be called first. */
   mayLack(bars: Bars): boolean
@@ -30,6 +28,11 @@ export interface BarListener {
 
 const NONE: readonly string[] = Object.freeze([])
 
+/** Calls a listener, unless its strategy has ended, for example in the call of another listener. */
+function call(listener: BarListener, token: TokenId, conditions: readonly string[]): void {
+  if (!listener.hasEnded) listener.closed(token, conditions)
+}
+
 /** True conditions of a token, in the order in which they were added. */
 interface Held {
   readonly owners: readonly BarListener[]
@@ -40,10 +43,10 @@ interface Held {
 export class BarAudience {
   readonly bars: Bars
   #readers: readonly BarReader[] = []
-  /** The listeners of the readers; undefined after a change of the readers, until the next bar closes. */
-  #listeners: readonly BarListener[] | undefined
-  /** The listeners whose `hearsAll` is true. */
-  #hearers: readonly BarListener[] = []
+  /** The listeners, in the order of the bots. */
+  readonly #listeners: BarListener[] = []
+  /** The listeners whose `hearsAll` is true; undefined after a change of the readers, until the next bar closes. */
+  #hearers: readonly BarListener[] | undefined
   /** The readers whose `mayLack` is true. `#mayLack`: whether there is one, or shared indicators may lack bars;
    *  undefined after a change of the readers, until the next bar closes. */
   #lacking: readonly BarReader[] = []
@@ -80,7 +83,7 @@ export class BarAudience {
   }
 
   #changed(): void {
-    this.#listeners = undefined
+    this.#hearers = undefined
     this.#mayLack = undefined
   }
 
@@ -93,8 +96,9 @@ export class BarAudience {
     return created
   }
 
-  /** Adds conditions of a bot that are tested when these bars close. */
-  addConditions(owner: BarListener, plans: readonly ConditionPlan[], numbers: SeriesNumbers): void {
+  /** Adds the listener of a bot, and the conditions of the bot that are tested when these bars close. */
+  addListener(owner: BarListener, plans: readonly ConditionPlan[], numbers: SeriesNumbers): void {
+    this.#listeners.push(owner)
     for (const plan of plans) this.#conditions.add(owner, plan, numbers)
     for (const shared of numbers.counted) if (shared.source.bars !== this.bars) this.#counted.add(shared)
   }
@@ -131,8 +135,7 @@ export class BarAudience {
 
   /** Shows the bars of all these tokens, which have closed together, to the bots. `testAll` must have been called. */
   showAll(tokens: Uint32Array): void {
-    this.#listeners ??= this.#findListeners()
-    if (this.#hearers.length > 0 || (this.#tested?.size ?? 0) > 0)
+    if (this.#allHearers.length > 0 || (this.#tested?.size ?? 0) > 0)
       for (let index = 0; index < tokens.length; index++) this.show(tokens[index] as TokenId)
     this.#tested = undefined
   }
@@ -140,32 +143,39 @@ export class BarAudience {
   /** Shows the newest bar of a token to the bots whose conditions are true, and to those that hear of each bar; in the
    *  order of the bots. */
   show(token: TokenId): void {
-    const listeners = this.#listeners ?? this.#findListeners()
     const tested = this.#tested
     if (tested === undefined) {
       const count = this.#conditions.isEmpty ? 0 : this.#test(token)
-      if (count > 0) this.#call(token, listeners, this.#heldNow(count))
+      if (count > 0) this.#call(token, this.#heldNow(count))
       else this.#callHearers(token)
     } else {
       const held = tested.get(token)
-      if (held !== undefined) this.#call(token, listeners, held)
+      if (held !== undefined) this.#call(token, held)
       else this.#callHearers(token)
     }
   }
 
-  #callHearers(token: TokenId): void {
-    const hearers = this.#hearers
-    for (let index = 0; index < hearers.length; index++) (hearers[index] as BarListener).closed(token, NONE)
+  get #allHearers(): readonly BarListener[] {
+    return this.#hearers ?? this.#findHearers()
   }
 
-  #call(token: TokenId, listeners: readonly BarListener[], { owners, names }: Held): void {
-    let next = 0
-    for (let index = 0; index < listeners.length; index++) {
-      const listener = listeners[index] as BarListener
-      while (owners[next]?.hasEnded === true) next++
-      const first = next
-      while (next < owners.length && owners[next] === listener) next++
-      if (next > first || listener.hearsAll) listener.closed(token, next > first ? names.slice(first, next) : NONE)
+  #callHearers(token: TokenId): void {
+    const hearers = this.#allHearers
+    for (let index = 0; index < hearers.length; index++) call(hearers[index] as BarListener, token, NONE)
+  }
+
+  /** Calls the listeners whose conditions are true and those that hear of each bar, in the order of the bots. The
+   *  conditions are in this order too. */
+  #call(token: TokenId, { owners, names }: Held): void {
+    const hearers = this.#allHearers
+    const called = hearers.length === 0 ? owners : this.#listeners
+    let end = 0
+    for (let index = 0; index < called.length; index++) {
+      const listener = called[index] as BarListener
+      const first = end
+      while (owners[end] === listener) end++
+      if (end > first) call(listener, token, names.slice(first, end))
+      else if (hearers.includes(listener)) call(listener, token, NONE)
     }
   }
 
@@ -193,10 +203,9 @@ export class BarAudience {
   // V8 allocates memory at every call of a method that contains a closure, even if the call does not use the closure.
   // Therefore closures are in separate methods, which are called rarely.
 
-  #findListeners(): readonly BarListener[] {
-    this.#listeners = this.#readers.flatMap((reader) => reader.listenerOf(this.bars) ?? [])
-    this.#hearers = this.#listeners.filter(({ hearsAll }) => hearsAll)
-    return this.#listeners
+  #findHearers(): readonly BarListener[] {
+    this.#hearers = this.#listeners.filter(({ hearsAll, hasEnded }) => hearsAll && !hasEnded)
+    return this.#hearers
   }
 
   #findLacking(): boolean {

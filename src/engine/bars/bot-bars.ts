@@ -64,17 +64,11 @@ export class BotBars implements BarReader, ValueSource {
     this.#listeners = audiences.map((audience) => {
       const plans = conditions.filter(({ width }) => width === audience.bars.width.name)
       const numbers = new SeriesNumbers(this.#series, places)
-      const hasConditions = plans.length > 0
-      const own = hasConditions && runsOwnCode ? new OwnConditions(plans, numbers) : undefined
-      const listener = new SeriesListener(audience.bars, host, { hasConditions, ...(own && { own }) })
-      if (own === undefined) audience.addConditions(listener, plans, numbers)
+      const own = plans.length > 0 && runsOwnCode ? new OwnConditions(plans, numbers) : undefined
+      const listener = new SeriesListener(audience.bars, host, own)
+      audience.addListener(listener, own === undefined ? plans : [], numbers)
       return listener
     })
-  }
-
-  listenerOf(bars: Bars): BarListener | undefined {
-    const listener = this.#listeners.find((one) => one.bars === bars)
-    return this.#host.hasBarHandler || listener?.hasConditions === true ? listener : undefined
   }
 
   /** Closed bars of a token, oldest first. Throws TypeError for a width that the strategy does not declare. */
@@ -138,17 +132,14 @@ export class BotBars implements BarReader, ValueSource {
 class SeriesListener implements BarListener {
   readonly bars: Bars
   readonly #host: BarHost
-  /** Whether conditions are tested at these bars. */
-  readonly hasConditions: boolean
   /** The conditions, if the strategy defines an indicator itself. They are tested apart from those of other bots,
    *  because a test may run code of the strategy. */
   #own: OwnConditions | undefined
   hasEnded = false
 
-  constructor(bars: Bars, host: BarHost, { hasConditions, own }: { hasConditions: boolean; own?: OwnConditions }) {
+  constructor(bars: Bars, host: BarHost, own: OwnConditions | undefined) {
     this.bars = bars
     this.#host = host
-    this.hasConditions = hasConditions
     this.#own = own
   }
 
