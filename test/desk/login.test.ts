@@ -112,6 +112,8 @@ test('after five wrong login links, the desk refuses further wrong links for som
   const statuses: number[] = []
   for (let tries = 0; tries < 7; tries++) statuses.push(await wrong())
   expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+  // Only the wrong links within the limit are reported.
+  expect(rig.logged.filter((line) => line.startsWith('desk: login refused'))).toHaveLength(5)
   expect((await rig.postLogin(rig.link())).status).toBe(303)
   expect(await wrong()).toBe(429)
   rig.now += 15_000

@@ -46,10 +46,11 @@ export function login(app: Hono<DeskEnv>, { logins, now, told, page }: LoginPart
       answer.headers.set('clear-site-data', '"cache", "storage"')
       return answer
     } catch (error) {
-      told('login refused', { from: address })
       // The right link is accepted even after many wrong ones: its 32 random characters cannot be guessed, and any
       // program at the user's address could otherwise lock out the user.
       if (!wrong.take(address)) throw new Refusal(429, 'TOO_MANY', 'too many wrong links: wait a minute')
+      // Further wrong links are not reported, because they would displace other notices.
+      told('login refused', { from: address })
       throw error
     }
   })

@@ -42,7 +42,7 @@ export class SharedIndicators implements BarFollower, Estimates {
   /** Adds an indicator for a bot. All bots must do so before the first bar closes. Returns the indicator's index. */
   add(user: object, indicator: NumberIndicator<unknown>, isEager: boolean): number {
     if (this.#memory !== undefined) throw new Error('invariant broken: an indicator was declared after the first bar')
-    if (this.#indicators.length === 0) this.source.bars.addFollower(this)
+    if (this.#users.size === 0) this.source.bars.addFollower(this)
     this.#users.add(user)
     this.#isEager ||= isEager
     const known = this.#indicators.findIndex(({ name }) => name === indicator.name)
@@ -118,7 +118,8 @@ export class SharedIndicators implements BarFollower, Estimates {
   release(user: object): void {
     if (!this.#users.delete(user) || this.#users.size > 0) return
     this.source.bars.removeFollower(this)
-    this.#memory = new IndicatorMemory(this.#indicators)
+    // A bot whose strategy ends in `start` may be the only user; the bots after it may then still add indicators.
+    this.#memory = undefined
   }
 
   /** Frees the states of a token. */

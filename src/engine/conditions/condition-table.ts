@@ -95,8 +95,8 @@ export class ConditionTable<Owner> {
   #numbers: BarNumbers | undefined
   /** For each comparison: the places of its numbers in `BarNumbers.values`, and the change at the bar that is
    *  tested. */
-  #lefts = new Uint16Array(0)
-  #rights = new Uint16Array(0)
+  #lefts = new Uint32Array(0)
+  #rights = new Uint32Array(0)
   #changes = new Uint8Array(0)
   /** For each token, the result of each comparison at its last bar. */
   #last = new Uint8Array(0)
@@ -106,7 +106,7 @@ export class ConditionTable<Owner> {
   readonly #truths: number[] = []
   readonly #combined: (Combined | undefined)[] = []
   /** The conditions that `test` found to be true, in the order in which they were added. */
-  #held = new Uint16Array(0)
+  #held = new Uint32Array(0)
   /** Two numbers that are compared exactly. */
   readonly #exact = new Float64Array(2)
 
@@ -192,10 +192,10 @@ export class ConditionTable<Owner> {
   #begin(): BarNumbers {
     const numbers = new BarNumbers(this.#readers)
     this.#numbers = numbers
-    this.#lefts = Uint16Array.from(this.#pairs, ({ left }) => numbers.placeOf(left))
-    this.#rights = Uint16Array.from(this.#pairs, ({ right }) => numbers.placeOf(right))
+    this.#lefts = Uint32Array.from(this.#pairs, ({ left }) => numbers.placeOf(left))
+    this.#rights = Uint32Array.from(this.#pairs, ({ right }) => numbers.placeOf(right))
     this.#changes = new Uint8Array(this.#pairs.length)
-    this.#held = new Uint16Array(this.#owners.length)
+    this.#held = new Uint32Array(this.#owners.length)
     return numbers
   }
 

@@ -114,6 +114,7 @@ export function pack(insert: string, values: unknown[]): void {
   const places = PLACES.get(insert)
   if (places === undefined || (insert === 'attempt' && values[0] === 1)) return
   const { kind, json, about } = places
+  if ((values[json] as string).length * MOST_BYTES_A_CHARACTER > LONGEST) return
   const dictionary = dictionaryOf(
     kind(values),
     about.map((at) => values[at]),
@@ -125,6 +126,10 @@ export function pack(insert: string, values: unknown[]): void {
 // to prepare than the compression itself.
 const WINDOW_BITS = 12
 const SMALL = { windowBits: WINDOW_BITS, memLevel: 1 } as const
+/** Longest JSON that is compressed, bytes. A blob that decompresses to more is damaged or hostile: 300 kB could otherwise
+ *  become 300 MB. */
+const LONGEST = 2 ** 24
+const MOST_BYTES_A_CHARACTER = 3
 
 function packed(json: string, dictionary: Buffer): Buffer {
   const bytes = deflateRawSync(json, { ...SMALL, dictionary })
@@ -136,7 +141,11 @@ function unpacked(bytes: unknown, kind: unknown, ...about: readonly unknown[]): 
   const dictionary = dictionaryOf(kind, about)
   if (!(bytes instanceof Uint8Array) || bytes[0] !== EDITION || dictionary === undefined) return ''
   try {
-    return inflateRawSync(bytes.subarray(1), { windowBits: WINDOW_BITS, dictionary }).toString()
+    return inflateRawSync(bytes.subarray(1), {
+      windowBits: WINDOW_BITS,
+      dictionary,
+      maxOutputLength: LONGEST,
+    }).toString()
   } catch {
     return '' // As for a row without JSON, the reader reports that the record cannot be read.
   }

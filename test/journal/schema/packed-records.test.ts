@@ -1,3 +1,4 @@
+import { deflateRawSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { encodeJson } from '../../../src/base/json.ts'
@@ -73,6 +74,17 @@ describe('compressed records', () => {
     writer.close()
     const db = openForReading(path)
     expect(db.prepare('SELECT json FROM output WHERE n = 2').pluck().get()).toBe(row?.at(-1))
+    db.close()
+  })
+
+  test('a blob that decompresses to more than 16 MB is read as an empty text', async () => {
+    const path = await written(true)
+    const writer = new Database(path)
+    const bomb = Buffer.concat([Buffer.of(1), deflateRawSync(Buffer.alloc(2 ** 24 + 1, ' '), { windowBits: 12 })])
+    writer.prepare('UPDATE output SET json = ? WHERE n = 0').run(bomb)
+    writer.close()
+    const db = openForReading(path)
+    expect(db.prepare('SELECT json FROM output WHERE n = 0').pluck().get()).toBe('')
     db.close()
   })
 
