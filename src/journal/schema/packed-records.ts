@@ -126,8 +126,8 @@ export function pack(insert: string, values: unknown[]): void {
 // to prepare than the compression itself.
 const WINDOW_BITS = 12
 const SMALL = { windowBits: WINDOW_BITS, memLevel: 1 } as const
-/** Longest JSON that is compressed, bytes. A blob that decompresses to more is damaged or hostile: 300 kB could otherwise
- *  become 300 MB. */
+/** Longest JSON that is compressed, bytes. A blob that decompresses to more is damaged or hostile: 300 kB could
+ *  otherwise become 300 MB. */
 const LONGEST = 2 ** 24
 const MOST_BYTES_A_CHARACTER = 3
 
