@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { createLog, redactor } from '../../src/runtime/log.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { Notices } from '../../src/runtime/notices.ts'
+import { redactor } from '../../src/runtime/redactor.ts'
 
 test('the view shows the warnings and errors of the process, newest first and without secrets, but not the lines of bots', () => {
   const notices = new Notices()
