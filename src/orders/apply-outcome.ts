@@ -4,22 +4,13 @@ import { advance, isProgress } from './attempt-moves.ts'
 import { repeatLater, requestSlot, requestSlotAfter } from './dispatch.ts'
 import { end, unschedule } from './end-order.ts'
 import type { Retry } from './events.ts'
+import { hasOtherFee, raiseSlippage, skipFee } from './fee-and-slippage.ts'
 import { addReport, commitReports, detailsOf, type ReportDetails, report } from './order-reports.ts'
 import type { Outcome, Slot } from './ports.ts'
 import type { Step } from './reducer-state.ts'
-import { causeOf, codeOf, END, type Failure, type Move, moveAfter, RETRY } from './retry-policy.ts'
+import { causeOf, codeOf, END, type Failure, type Move, moveAfter, RETRY, type Tries } from './retry-policy.ts'
 import { REQUEST_LIMIT_MS } from './slot-log.ts'
-import {
-  isExecuted,
-  isLatest,
-  mayRepeat,
-  type OpenAttempt,
-  raiseSlippage,
-  skipFee,
-  timeLeftMs,
-  triesOf,
-  type WorkingOrder,
-} from './working-order.ts'
+import { isExecuted, isLatest, mayRepeat, type OpenAttempt, timeLeftMs, type WorkingOrder } from './working-order.ts'
 
 /** Handles the outcome of an attempt that an executor reports. Informs the limiter first how the attempt used its
  *  request slot: if the request was never sent, another order may use the slot immediately. */
@@ -154,6 +145,28 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   else if (move.kind === 'again' && move.afterMs > leftMs) end(step, working, 'expired', 'TTL', details)
   else reportFailure(step, working, open, move, code, details)
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
+}
+
+/** Returns what the retry table needs to know about a failed attempt. `step`: index of the slippage with which the
+ *  attempt failed. */
+function triesOf(
+  working: WorkingOrder,
+  step: number,
+  failure: Failure,
+  sinceDecisionMs: number,
+  leftMs: number,
+): Tries {
+  const { order, waits } = working
+  return {
+    class: order.class,
+    waits,
+    step,
+    steps: order.slippagePercents.length,
+    hasOtherFee: hasOtherFee(working),
+    retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+    sinceDecisionMs,
+    leftMs,
+  }
 }
 
 /** Reports a failed attempt of an order that has already executed or ended. If the order has executed, the execution

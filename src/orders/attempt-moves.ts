@@ -9,9 +9,10 @@ import {
   type Baseline,
   deadState,
 } from './attempt.ts'
+import { feeAfter } from './fee-and-slippage.ts'
 import type { Outcome } from './ports.ts'
 import { codeOf } from './retry-policy.ts'
-import { feeAfter, type WorkingOrder } from './working-order.ts'
+import type { WorkingOrder } from './working-order.ts'
 
 /** Maximum number of steps in the record of an attempt (`trail`), and maximum number of characters of a reason. Without
  *  these limits, contradictory evidence that arrives for hours would make the record too large. */

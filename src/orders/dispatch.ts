@@ -3,6 +3,7 @@ import { nextAttempt } from './attempt-moves.ts'
 import { type Budget, waitReason } from './budget-status.ts'
 import { end, unschedule } from './end-order.ts'
 import type { Effect, OrderEvent, SlotGranted } from './events.ts'
+import { raiseSlippage } from './fee-and-slippage.ts'
 import { writeReport } from './order-reports.ts'
 import { ENTRY_WAIT_MS } from './plan-limiter.ts'
 import type { Outcome } from './ports.ts'
@@ -13,7 +14,6 @@ import {
   mayRepeat,
   type OpenAttempt,
   openAttempt,
-  raiseSlippage,
   timeLeftMs,
   type WorkingOrder,
 } from './working-order.ts'

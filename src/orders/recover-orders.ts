@@ -3,17 +3,10 @@ import { isOpen } from '../engine/order.ts'
 import { newWorkingOrder } from './accept-order.ts'
 import { type Attempt, isUndecided, isUnsigned } from './attempt.ts'
 import { repeatLater, requestSlot } from './dispatch.ts'
+import { raiseSlippage, skipFee } from './fee-and-slippage.ts'
 import type { Step } from './reducer-state.ts'
 import { type Cause, causeOf } from './retry-policy.ts'
-import {
-  isWaiting,
-  numberOf,
-  openAttempt,
-  raiseSlippage,
-  skipFee,
-  type Unfinished,
-  type WorkingOrder,
-} from './working-order.ts'
+import { isWaiting, numberOf, openAttempt, type Unfinished, type WorkingOrder } from './working-order.ts'
 
 /** Restores the orders of an earlier process. The outcomes of their attempts are looked up; no attempt is sent again.
  *  Exits are resumed before entries. */

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts'
-import type { Lamports, Millis } from '../base/units.ts'
-import { LEAST_PRIORITY_FEE } from '../engine/limits/order-bounds.ts'
+import type { Millis } from '../base/units.ts'
 import type { Input } from '../engine/messages.ts'
 import {
   type ExecutorKind,
@@ -15,7 +14,7 @@ import type { OpenOrder } from '../engine/recovered-money.ts'
 import { type Attempt, type Baseline, isUnsigned } from './attempt.ts'
 import type { Limiter } from './plan-limiter.ts'
 import type { Executor, Slot } from './ports.ts'
-import type { Cause, Failure, Tries } from './retry-policy.ts'
+import type { Cause } from './retry-policy.ts'
 
 /** The executor of an account's orders, and the limiter of its requests. */
 export interface Route {
@@ -114,41 +113,6 @@ export function openAttempt(working: WorkingOrder, attempt: Attempt, slot: Slot 
   return open
 }
 
-/** Raises the slippage of the next attempt to the value after the index `step` in the order's list of slippages, or to
- *  the last value of the list. Never lowers the slippage. */
-export function raiseSlippage(working: WorkingOrder, step: number): void {
-  const last = working.order.slippagePercents.length - 1
-  working.slippageStep = Math.min(Math.max(working.slippageStep, step + 1), last)
-}
-
-/** Returns the priority fee that the order sets for its present slippage; null if the service chooses it. */
-function ownFee({ order, slippageStep }: WorkingOrder): Lamports | null {
-  const { priorityFeeLamports, priorityFeeLadder } = order
-  if (priorityFeeLadder.length === 0) return priorityFeeLamports
-  return priorityFeeLadder[Math.min(slippageStep, priorityFeeLadder.length - 1)] as Lamports
-}
-
-/** Returns the priority fee of the next attempt after `refused` fees were refused. The fees are tried in this order:
- *  the fee that the order sets, the service's choice (null), and the lowest fee. The lowest fee comes last because the
- *  service's choice may be higher than the policy allows. */
-export function feeAfter(working: WorkingOrder, refused: number): Lamports | null {
-  const own = ownFee(working)
-  if (refused === 0) return own
-  return own === null || (own !== LEAST_PRIORITY_FEE && refused > 1) ? LEAST_PRIORITY_FEE : null
-}
-
-/** Returns the number of fees that `feeAfter` tries. */
-function countFees(working: WorkingOrder): number {
-  const own = ownFee(working)
-  return own === null || own === LEAST_PRIORITY_FEE ? 2 : 3
-}
-
-/** Makes the next attempt use the fee after the one that was refused. */
-export function skipFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
-  for (let refused = working.refusedFees; refused < countFees(working); refused++)
-    if (feeAfter(working, refused) === priorityFeeLamports) working.refusedFees = refused + 1
-}
-
 /** Whether this is the latest attempt of its order, so that its outcome decides on the next one. */
 export function isLatest({ attempts }: WorkingOrder, { attempt }: OpenAttempt): boolean {
   return numberOf(attempt) === attempts
@@ -164,28 +128,6 @@ export function numberOf({ id }: Attempt): number {
 export function timeLeftMs({ order, deadlineMs }: WorkingOrder, now: Millis, monotonicMs: number): number {
   if (order.notAfter === null) return Number.POSITIVE_INFINITY
   return Math.min(order.notAfter - now, deadlineMs - monotonicMs)
-}
-
-/** Returns what the retry table needs to know about a failed attempt. `step`: index of the slippage with which the
- *  attempt failed. */
-export function triesOf(
-  working: WorkingOrder,
-  step: number,
-  failure: Failure,
-  sinceDecisionMs: number,
-  leftMs: number,
-): Tries {
-  const { order, waits, refusedFees } = working
-  return {
-    class: order.class,
-    waits,
-    step,
-    steps: order.slippagePercents.length,
-    hasOtherFee: refusedFees + 1 < countFees(working),
-    retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
-    sinceDecisionMs,
-    leftMs,
-  }
 }
 
 /** Whether the order is open without an open attempt, so that it can still be cancelled. */
