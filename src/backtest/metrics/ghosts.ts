@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/units.ts'
+import { dueExit } from '../../engine/exits/due-exit.ts'
 import { ExitPrice } from '../../engine/exits/exit-price.ts'
-import { dueExit } from '../../engine/exits/exit-rules.ts'
 import { DEFAULT_EXIT_WINDOW, type ExitRules, quietLimits } from '../../engine/exits/exit-settings.ts'
 import { stepsReached } from '../../engine/exits/take-profit-steps.ts'
 import type { TokenId } from '../../market/block.ts'

@@ -45,8 +45,8 @@ interface ExitRow<Value> {
   /** Returns the sentence with which `sluice check` describes this exit. */
   readonly text?: (value: Value, rules: ExitRules) => string
   readonly problems?: (value: Value, rules: ExitRules) => readonly ExitProblem[]
-  /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` calls it for every print of a
-   *  held token. `ageMs` is the time since the first fill. */
+  /** Returns the reason to sell all at this price; undefined if there is none. `dueExit` (due-exit.ts) calls it for
+   *  every print of a held token. `ageMs` is the time since the first fill. */
   readonly due?: (
     rules: ExitRules,
     averagePrice: number,
@@ -301,26 +301,6 @@ export const EXIT_TEXTS = Object.fromEntries(
 export const EXIT_SCHEMAS = Object.fromEntries(
   ROWS.flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
 ) as { [E in ConfigurableExit]: Exits[E]['schema'] }
-
-/** Returns the reason to sell all of a position at `price`; undefined if there is none. The exits are called by name,
- *  in their order, because V8 cannot inline calls in a loop over the table. */
-export function dueExit(
-  rules: ExitRules,
-  averagePrice: number,
-  highPrice: number,
-  price: number,
-  ageMs: Millis,
-): string | undefined {
-  return (
-    EXITS.stopPrice.due(rules, averagePrice, highPrice, price) ??
-    EXITS.stopLossPercent.due(rules, averagePrice, highPrice, price) ??
-    EXITS.trailingPercent.due(rules, averagePrice, highPrice, price) ??
-    EXITS.breakEvenAtPercent.due(rules, averagePrice, highPrice, price) ??
-    EXITS.takeProfitPercent.due(rules, averagePrice, highPrice, price) ??
-    EXITS.takeProfitByAge.due(rules, averagePrice, highPrice, price, ageMs) ??
-    EXITS.takeProfitPrice.due(rules, averagePrice, highPrice, price)
-  )
-}
 
 /** Returns the contradictions among the exits of one position, after the exits of its order, strategy and bot are
  *  merged. */

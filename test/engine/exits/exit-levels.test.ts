@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { dueExit } from '../../../src/engine/exits/due-exit.ts'
 import { exitLevels, idleEnds, staleEnds } from '../../../src/engine/exits/exit-levels.ts'
-import { dueExit } from '../../../src/engine/exits/exit-rules.ts'
 import type { ExitRules } from '../../../src/engine/exits/exit-settings.ts'
 import { stepsReached } from '../../../src/engine/exits/take-profit-steps.ts'
 
