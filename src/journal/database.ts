@@ -14,8 +14,8 @@ import { basename, join } from 'node:path/posix'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../base/errors.ts'
 import { backUp } from './backup.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema/migrations.ts'
 import { showRecords } from './schema/packed-records.ts'
-import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192

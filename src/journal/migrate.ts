@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { backupPath } from './backup.ts'
 import { guarded, noJournalAt, type OpenOptions, openForWriting, refuseStranger } from './database.ts'
 import { lockJournal } from './lock.ts'
-import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
+import { SCHEMA_VERSION, versionOf } from './schema/migrations.ts'
 
 export interface Migration {
   readonly from: number

@@ -21,7 +21,7 @@ import { flush, inMebibytes } from './backup.ts'
 import { guarded, noJournalAt, openForReading, refuseStranger } from './database.ts'
 import { type Lock, lockJournal } from './lock.ts'
 import { openReader } from './reader/reader.ts'
-import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
+import { SCHEMA_VERSION, versionOf } from './schema/migrations.ts'
 import { COMES_BACK_ABOVE, freeBytesOf, SPACE_LIMITS, usageOf } from './writer/space.ts'
 
 /** Number of pages that one step of the copy copies, 16 MiB. */

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { backUp } from '../../src/journal/backup.ts'
 import { openForWriting } from '../../src/journal/database.ts'
 import { bringUpToDate } from '../../src/journal/migrate.ts'
-import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema/migrations.ts'
 import { journalPath } from '../support/journal-samples.ts'
 
 const RECORDED = gunzipSync(readFileSync(new URL('./journals/cloud.db.gz', import.meta.url)))

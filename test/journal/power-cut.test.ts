@@ -8,7 +8,7 @@ import { openForWriting } from '../../src/journal/database.ts'
 import { lockJournal } from '../../src/journal/lock.ts'
 import { bringUpToDate } from '../../src/journal/migrate.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
-import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema/migrations.ts'
 import { openJournal } from '../../src/journal/writer/journal.ts'
 import {
   attempt,

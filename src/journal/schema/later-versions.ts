@@ -1,4 +1,5 @@
-// Tables and views that later versions of the schema add, in the order of the versions. `schema.ts` lists the steps.
+// Tables and views that later versions of the schema add, in the order of the versions. `migrations.ts` lists the
+// steps.
 
 /** Tables and view of the wallet audit, and of attempts that may still have executed. */
 export const CUSTODY = `

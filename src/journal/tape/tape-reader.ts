@@ -6,7 +6,7 @@ import type { Mints } from '../../market/mints.ts'
 import { ArchivedDays, type ArchivedHead } from '../archive/archived-days.ts'
 import { dayPath } from '../archive/day-file.ts'
 import { guarded } from '../database.ts'
-import { BLOCK_FORMAT } from '../schema/schema.ts'
+import { BLOCK_FORMAT } from '../schema/migrations.ts'
 import type { Slice } from './block-encoder.ts'
 import {
   type BlockRow,
