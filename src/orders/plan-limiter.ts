@@ -2,10 +2,10 @@ import { assert } from '../base/errors.ts'
 import { Fifo } from '../base/fifo.ts'
 import type { Cancel, Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
-import { AdaptiveRate } from './adaptive-rate.ts'
 import { type Budget, type HoldCause, holdOf } from './budget-status.ts'
 import { HeldSlots, WINDOW_MS } from './held-slots.ts'
 import type { Slot } from './ports.ts'
+import { RateAfter429 } from './rate-after-429.ts'
 import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
 
 /** Priority of a request. Exits come before reconciliation, and reconciliation before entries. */
@@ -68,7 +68,7 @@ export class Limiter {
   readonly #options: LimiterOptions
   readonly #waiting = { exit: new Fifo<Waiter>(), reconcile: new Fifo<Waiter>(), entry: new Fifo<Waiter>() }
   readonly #slots = new HeldSlots()
-  readonly #throttle: AdaptiveRate
+  readonly #throttle: RateAfter429
   #nextId = 1
   #perMinute: number
   /** Until this time, the service may still count requests of an earlier process that are not in the log. */
@@ -84,7 +84,7 @@ export class Limiter {
     this.#options = options
     this.#perMinute = options.requestsPerMinute
     const now = options.monotonicMs()
-    this.#throttle = new AdaptiveRate(options.requestsPerMinute, now)
+    this.#throttle = new RateAfter429(options.requestsPerMinute, now)
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 

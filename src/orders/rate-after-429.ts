@@ -37,7 +37,7 @@ export interface Throttling {
  *  once per reaction time, and then recovers linearly. A single 429 is weak evidence, so the cut is proportional to the
  *  square of the share of 429s among the recent answers; `IN_USE` states the exception. If all recent answers were
  *  429s, the rate falls immediately to the number of requests that the service accepted within the last minute. */
-export class AdaptiveRate {
+export class RateAfter429 {
   #plan: number
   #allowed: number
   #updatedAt: number
