@@ -1,7 +1,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { ConditionPlan } from '../conditions/condition-plan.ts'
-import { ConditionTable } from '../conditions/condition-table.ts'
+import { ConditionTests } from '../conditions/condition-tests.ts'
 import type { SeriesNumbers } from './series-numbers.ts'
 import type { SharedIndicators } from './shared-indicators.ts'
 
@@ -53,7 +53,7 @@ export class BarAudience {
   #mayLack: boolean | undefined
   /** The indicators that count silent bars, and those that do not. */
   readonly #indicators: SharedIndicators[] = []
-  readonly #conditions = new ConditionTable<BarListener>()
+  readonly #conditions = new ConditionTests<BarListener>()
   /** Indicators of other widths that the conditions read. They must count their bars before the conditions are
    *  tested. */
   readonly #counted = new Set<SharedIndicators>()

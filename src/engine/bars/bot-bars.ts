@@ -3,7 +3,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { ConditionPlan } from '../conditions/condition-plan.ts'
-import { ConditionTable } from '../conditions/condition-table.ts'
+import { ConditionTests } from '../conditions/condition-tests.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import type { BarAudience, BarListener, BarReader } from './bar-audience.ts'
 import type { SeriesPlan } from './bar-plan.ts'
@@ -171,21 +171,21 @@ class SeriesListener implements BarListener {
 
 /** The conditions of one bot whose strategy defines an indicator itself. */
 class OwnConditions {
-  readonly #table = new ConditionTable<undefined>()
+  readonly #tests = new ConditionTests<undefined>()
   /** Shared indicators that the conditions read. */
   readonly #counted: ReadonlySet<SharedIndicators>
 
   constructor(plans: readonly ConditionPlan[], numbers: SeriesNumbers) {
-    for (const plan of plans) this.#table.add(undefined, plan, numbers)
+    for (const plan of plans) this.#tests.add(undefined, plan, numbers)
     this.#counted = numbers.counted
   }
 
   heldBy(token: TokenId): readonly string[] {
     for (const shared of this.#counted) shared.count(token)
-    return Array.from({ length: this.#table.test(token) }, (_, index) => this.#table.nameOf(index))
+    return Array.from({ length: this.#tests.test(token) }, (_, index) => this.#tests.nameOf(index))
   }
 
   forget(token: TokenId): void {
-    this.#table.forget(token)
+    this.#tests.forget(token)
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Test } from '../../../src/engine/conditions/condition.ts'
-import { ConditionTable } from '../../../src/engine/conditions/condition-table.ts'
+import { ConditionTests } from '../../../src/engine/conditions/condition-tests.ts'
 import { IndicatorMemory } from '../../../src/engine/indicators/indicator-memory.ts'
 import type { NumberIndicator } from '../../../src/engine/indicators/number-indicator.ts'
 import { sma } from '../../../src/index.ts'
@@ -34,11 +34,11 @@ test('averages that are equal, or differ only in their last bits, are compared b
         memory.estimateAll(0, estimates, 0)
         return [estimates[2 * place] as number, estimates[2 * place + 1] as number]
       }
-      const tableOf = (isEstimated: boolean): ConditionTable<undefined> => {
-        const table = new ConditionTable<undefined>()
+      const testsOf = (isEstimated: boolean): ConditionTests<undefined> => {
+        const tests = new ConditionTests<undefined>()
         const [left, right] = ['0', '1'].map((name) => ({ kind: 'indicator', name, field: '' }) as const)
         for (const kind of ['above', 'below', 'crosses'] as const)
-          table.add(
+          tests.add(
             undefined,
             { name: kind, test: { kind, left, right } as Test },
             {
@@ -50,14 +50,14 @@ test('averages that are equal, or differ only in their last bits, are compared b
               }),
             },
           )
-        return table
+        return tests
       }
-      const [exact, quick] = [tableOf(false), tableOf(true)]
+      const [exact, quick] = [testsOf(false), testsOf(true)]
       for (const [count, { size, of, bits }] of all.entries()) {
         const open = of * 10 ** (size / 6)
         memory.add(0, Float64Array.of(open, open, open, open * (1 + bits * NEXT), 0, 1, 0, 0), 0)
-        const results = [exact, quick].map((table) =>
-          Array.from({ length: table.test(0) }, (_, index) => table.nameOf(index)),
+        const results = [exact, quick].map((tests) =>
+          Array.from({ length: tests.test(0) }, (_, index) => tests.nameOf(index)),
         )
         expect(results[1]).toEqual(results[0])
         if (count + 1 < bars) continue

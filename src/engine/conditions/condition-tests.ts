@@ -80,12 +80,12 @@ const UNTOLD = -1
 type Combined = () => number
 
 /** Conditions that are tested together when a bar of one width closes. Conditions of several bots may read the same
- *  number or make the same comparison; the table then does so once. The rest of a test takes a few operations on flat
+ *  number or make the same comparison; this is then done once. The rest of a test takes a few operations on flat
  *  arrays for each condition.
  *
  *  A missing number is NaN, which is neither above nor below nor equal to any number. A comparison for which none of
  *  the three is true is therefore unknown, and the numbers need no check of their own. */
-export class ConditionTable<Owner> {
+export class ConditionTests<Owner> {
   readonly #owners: Owner[] = []
   readonly #names: string[] = []
   readonly #readers: NumberReader[] = []
