@@ -13,9 +13,9 @@ import {
   sharesLane,
 } from '../order.ts'
 import type { AccountMoney, OpenOrder, RecoveredMoney } from '../recovered-money.ts'
-import { addTokens, removeTokens, undoBuy, undoSale } from './average-cost.ts'
 import { ByAccount } from './by-account.ts'
 import { ByMint, ListsByMint, type Owner } from './by-mint.ts'
+import { addTokens, removeTokens, undoBuy, undoSale } from './cost-and-profit.ts'
 import { KnownOrders } from './known-orders.ts'
 import { newPosition, type Position, Positions, reopened } from './position.ts'
 import { tripOf, withFill } from './trip-sums.ts'

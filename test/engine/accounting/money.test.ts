@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lamports } from '../../../src/base/units.ts'
-import { addTokens, removeTokens } from '../../../src/engine/accounting/average-cost.ts'
+import { addTokens, removeTokens } from '../../../src/engine/accounting/cost-and-profit.ts'
 import { foldMovements, MoneyFold, profitsOf } from '../../../src/engine/accounting/money.ts'
 import type { Failed, Movement } from '../../../src/engine/accounting/movement.ts'
 import { newPosition } from '../../../src/engine/accounting/position.ts'
