@@ -2,6 +2,7 @@
 
 export type { Command } from './engine/messages.ts'
 export { decisionsOf, type GoldenOptions, matchGolden, type RecordingOptions } from './testing/golden.ts'
+export type { TestBar } from './testing/prints-of-bar.ts'
 export { holdsAtMost, isOutWithin, neverBuysTwice, type Property, type TestReadings } from './testing/properties.ts'
 export {
   inRandomMarkets,
@@ -16,5 +17,4 @@ export {
   type TestRestart,
   testStrategy,
 } from './testing/strategy-rig.ts'
-export type { TestBar } from './testing/test-bar.ts'
 export { MINT, OTHER_MINT, type TestNewToken, type TestPriceUpdate, type TestTrade } from './testing/test-rows.ts'

@@ -21,11 +21,11 @@ import { Mints } from '../market/mints.ts'
 import { runSteps } from '../sandbox/market/event-rows.ts'
 import type { MarketEvent } from '../sandbox/market/market.ts'
 import { SeededMarket } from '../sandbox/market/seeded-market.ts'
+import { difference, printsOf, type TestBar, wholeBar } from './prints-of-bar.ts'
 import type { Property } from './properties.ts'
 import { RigJournal } from './rig-journal.ts'
 import { RunLog, type TestLine, type TestOrder, type TestPosition, type TestRemark, testPosition } from './run-log.ts'
 import { SimulatedProcess } from './simulated-process.ts'
-import { difference, printsOf, type TestBar, wholeBar } from './test-bar.ts'
 import { MINT, PrintCounts, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
 
 /** Options of a test: the options of a bot in the YAML, and two settings of the simulated executor. */
