@@ -1,36 +1,9 @@
 import { LAMPORTS_PER_SOL } from '../../base/units.ts'
 import { returnOf } from '../../engine/accounting/round-trip.ts'
-import { fallOf, shareOf } from '../drawdowns.ts'
 import { Facts, type MetricsInput } from './facts.ts'
-import { calmar, growthPerYear, omega, probabilisticSharpe, serenity } from './risk.ts'
-import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, skewness, sum } from './statistics.ts'
-
-export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
-
-/** A metric of a report. The key is its name in report.json and docs/metrics.md. The value is null if the formula has
- *  no result, or if there are too few trades or days. */
-export interface Metric {
-  readonly key: string
-  readonly label: string
-  readonly unit: Unit
-  readonly value: number | string | null
-}
-
-interface MetricSpec {
-  readonly unit: Unit
-  /** Name of the metric in the report. */
-  readonly label: string
-  /** The formula as docs/metrics.md states it, in the table row of this metric. */
-  readonly formula: string
-  /** Computes the metric, in lamports if the unit is SOL, and as a share of 1 if the unit is %. */
-  readonly of: (facts: Facts) => number | string | undefined
-}
-
-const isWin = (net: number): boolean => net > 0
-const isLoss = (net: number): boolean => net < 0
-const YEAR = Math.sqrt(365)
-const scaled = (value: number | undefined, by: number): number | undefined =>
-  value === undefined ? undefined : value * by
+import { isLoss, isWin, type Metric, type MetricSpec, type Unit } from './metric.ts'
+import { RISK_METRICS } from './risk.ts'
+import { mean, quantile, ratio, scaled, sum } from './statistics.ts'
 
 /** All metrics by their keys: those that freqtrade, NautilusTrader and Jesse report for spot trades, and some that
  *  other programs report. */
@@ -289,170 +262,11 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
   },
 
-  maxDrawdown: {
-    ...{
-      unit: 'SOL',
-      label: 'Maximum drawdown',
-      formula: 'largest fall of the equity, or of the balance of closed trades, from a high to a later low',
-    },
-    of: (f) => (f.drawdown === undefined ? 0 : fallOf(f.drawdown)),
-  },
-  maxDrawdownPercent: {
-    ...{
-      unit: '%',
-      label: 'Maximum drawdown, percent of the high before it',
-      formula: '`maxDrawdown` / `drawdownHigh`',
-    },
-    of: (f) => (f.drawdown === undefined ? 0 : shareOf(f.drawdown)),
-  },
-  maxUnderwaterPercent: {
-    ...{ unit: '%', label: 'Largest fall, percent of the high before it' },
-    ...{
-      formula:
-        'largest fall as a share of the high before it: the larger of the falls of the equity and of the balance of closed trades; it may differ from the largest fall in SOL',
-    },
-    of: (f) => f.underwaterShare,
-  },
-  drawdownHigh: {
-    ...{
-      unit: 'SOL',
-      label: 'Maximum drawdown, high',
-      formula: 'the high from which the equity, or the balance of closed trades, fell by `maxDrawdown`',
-    },
-    of: (f) => f.drawdown?.high.lamports,
-  },
-  drawdownLow: {
-    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'the low at which `maxDrawdown` ended' },
-    of: (f) => f.drawdown?.low.lamports,
-  },
-  drawdownFrom: {
-    ...{ unit: 'time', label: 'Maximum drawdown, start', formula: 'time of `drawdownHigh`' },
-    of: (f) => f.drawdown?.high.time,
-  },
-  drawdownTo: {
-    ...{ unit: 'time', label: 'Maximum drawdown, end', formula: 'time of `drawdownLow`' },
-    of: (f) => f.drawdown?.low.time,
-  },
-  drawdownSeconds: {
-    ...{ unit: 's', label: 'Maximum drawdown, duration', formula: '`drawdownTo` - `drawdownFrom`' },
-    of: (f) => f.drawdown && (f.drawdown.low.time - f.drawdown.high.time) / 1000,
-  },
-  underwaterSeconds: {
-    ...{ unit: 's', label: 'Longest time below a high' },
-    ...{
-      formula:
-        'longest time that the equity, or the balance of closed trades, takes from a high to the next high or to the end of the tape',
-    },
-    of: (f) => f.underwaterSeconds,
-  },
-  recoveryFactor: {
-    ...{ unit: 'ratio', label: 'Recovery factor', formula: '`netProfit` / `maxDrawdown`' },
-    of: (f) => ratio(f.end - f.start, f.drawdown && fallOf(f.drawdown)),
-  },
-
-  returnDeviation: {
-    ...{ unit: '%', label: 'Standard deviation of a trade', formula: 'sample deviation of the returns (n - 1)' },
-    of: (f) => deviation(f.all.returns),
-  },
-  returnSkewness: {
-    ...{ unit: 'ratio', label: 'Skewness of the trades', formula: 'third standardized moment of the returns' },
-    of: (f) => skewness(f.all.returns),
-  },
-  returnKurtosis: {
-    ...{ unit: 'ratio', label: 'Excess kurtosis of the trades' },
-    ...{ formula: 'fourth standardized moment of the returns, less 3' },
-    of: (f) => excessKurtosis(f.all.returns),
-  },
-  valueAtRisk95: {
-    ...{ unit: '%', label: 'Value at risk of a trade, 95 %', formula: '5 % quantile of the returns' },
-    of: (f) => quantile(f.all.returns, 0.05),
-  },
-  omega: {
-    ...{ unit: 'ratio', label: 'Omega ratio of the trades, threshold 0' },
-    ...{ formula: 'sum of the returns above 0 / absolute sum of the returns below 0' },
-    of: (f) => omega(f.all.returns),
-  },
-  sharpePerTrade: {
-    ...{ unit: 'ratio', label: 'Sharpe ratio of a trade', formula: '`expectancyPercent` / `returnDeviation`' },
-    of: sharpePerTrade,
-  },
-  sortinoPerTrade: {
-    ...{ unit: 'ratio', label: 'Sortino ratio of a trade' },
-    ...{ formula: '`expectancyPercent` / root of the mean square of the returns below 0' },
-    of: (f) => ratio(mean(f.all.returns), downsideDeviation(f.all.returns)),
-  },
-  sqn: {
-    ...{ unit: 'ratio', label: 'System quality number', formula: '`sharpePerTrade` x root of the number of trades' },
-    of: (f) => scaled(sharpePerTrade(f), Math.sqrt(f.trips.length)),
-  },
-  probabilisticSharpe: {
-    ...{ unit: '%', label: 'Probability that the true Sharpe ratio is above 0' },
-    formula:
-      'Bailey and Lopez de Prado: normal(S x root(n - 1) / root(1 - skewness x S + (kurtosis + 2) / 4 x S x S)), ' +
-      'S = `sharpePerTrade`, excess kurtosis',
-    of: (f) => probabilisticSharpe(f.all.returns, sharpePerTrade(f)),
-  },
-  winningDays: {
-    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above the equity of the previous day' },
-    of: (f) => f.dailyChanges.filter(isWin).length,
-  },
-  drawDays: {
-    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends equal to the equity of the previous day' },
-    of: (f) => f.dailyChanges.filter((change) => change === 0).length,
-  },
-  losingDays: {
-    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below the equity of the previous day' },
-    of: (f) => f.dailyChanges.filter(isLoss).length,
-  },
-  bestDay: {
-    ...{ unit: 'SOL', label: 'Best day', formula: 'largest daily change of the equity' },
-    of: (f) => quantile(f.dailyChanges, 1),
-  },
-  worstDay: {
-    ...{ unit: 'SOL', label: 'Worst day', formula: 'smallest daily change of the equity' },
-    of: (f) => quantile(f.dailyChanges, 0),
-  },
-  volatility: {
-    ...{ unit: '%', label: 'Volatility per year', formula: 'deviation of the daily returns x root of 365' },
-    of: (f) => f.yearly(scaled(deviation(f.dailyReturns), YEAR)),
-  },
-  sharpe: {
-    ...{
-      unit: 'ratio',
-      label: 'Sharpe ratio per year',
-      formula: 'mean / deviation of the daily returns x root of 365',
-    },
-    of: (f) => f.yearly(scaled(ratio(mean(f.dailyReturns), deviation(f.dailyReturns)), YEAR)),
-  },
-  sortino: {
-    ...{ unit: 'ratio', label: 'Sortino ratio per year' },
-    ...{ formula: 'mean / downside deviation of the daily returns x root of 365' },
-    of: (f) => f.yearly(scaled(ratio(mean(f.dailyReturns), downsideDeviation(f.dailyReturns)), YEAR)),
-  },
-  cagr: {
-    ...{ unit: '%', label: 'Growth per year', formula: '(`endBalance` / `startBalance`) ^ (365 / days) - 1' },
-    of: (f) => f.yearly(growthPerYear(f)),
-  },
-  calmar: {
-    ...{ unit: 'ratio', label: 'Calmar ratio', formula: '`cagr` / `maxUnderwaterPercent`' },
-    of: (f) => f.yearly(calmar(f)),
-  },
-  serenity: {
-    ...{ unit: 'ratio', label: 'Serenity index' },
-    formula:
-      'KeyQuant, as in Jesse: sum of the daily returns / (ulcer index x pitfall). A fall is (high - close) / high of ' +
-      'a day, the starting balance included; ulcer index: root of (sum of the squared falls / (days - 1)); pitfall: ' +
-      'mean of the deepest 5 % of the falls (at least one fall) / standard deviation of the daily returns',
-    of: (f) => f.yearly(serenity(f)),
-  },
+  ...RISK_METRICS,
 }
 
 function winLossRatio({ wins, losses }: Facts): number | undefined {
   return ratio(mean(wins.nets), mean(losses.nets.map((loss) => -loss)))
-}
-
-function sharpePerTrade({ all }: Facts): number | undefined {
-  return ratio(mean(all.returns), deviation(all.returns))
 }
 
 const worstOf = ({ moves }: Facts): number[] => moves.map(({ worst }) => worst)

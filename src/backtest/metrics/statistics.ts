@@ -50,6 +50,10 @@ function moment(values: readonly number[], power: number): number | undefined {
   return sum(values.map((value) => (value - middle) ** power)) / values.length / variance ** (power / 2)
 }
 
+export function scaled(value: number | undefined, by: number): number | undefined {
+  return value === undefined ? undefined : value * by
+}
+
 /** Divides two numbers. Returns undefined if one is undefined or the divisor is 0. */
 export function ratio(value: number | undefined, by: number | undefined): number | undefined {
   return value === undefined || by === undefined || by === 0 ? undefined : value / by

@@ -18,7 +18,7 @@ import {
   withoutBest,
   zeroShareOf,
 } from '../metrics/groups.ts'
-import type { Metric } from '../metrics/metrics.ts'
+import type { Metric } from '../metrics/metric.ts'
 import { metricsOf } from '../metrics/metrics.ts'
 import { type PlanUse, planUseOf } from '../metrics/plan-use.ts'
 

@@ -1,7 +1,7 @@
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import type { BotExtras } from '../metrics/extras.ts'
 import type { Group } from '../metrics/groups.ts'
-import type { Metric } from '../metrics/metrics.ts'
+import type { Metric } from '../metrics/metric.ts'
 import type { BotReport, TripRow } from './bot-report.ts'
 import { chart, type Points } from './chart.ts'
 import type { ChartMark } from './chart-script.ts'

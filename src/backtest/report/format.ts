@@ -1,5 +1,5 @@
 import { dateTimeOf } from '../../runtime/time-text.ts'
-import type { Metric } from '../metrics/metrics.ts'
+import type { Metric } from '../metrics/metric.ts'
 import { type Html, html, type Part } from './html.ts'
 
 /** Text for a value that is not available. */
