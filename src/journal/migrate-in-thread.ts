@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { errorOf } from '../base/errors.ts'
-import { backupPath, partialBackup } from './backup.ts'
+import { backupPath, partialBackup } from './copy-before-migration.ts'
 import { bringUpToDate, type Migration, migratesFrom } from './migrate.ts'
 import type { FromMigrationThread, MigrationStart } from './migrate-thread.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { backupPath } from './backup.ts'
+import { backupPath } from './copy-before-migration.ts'
 import { guarded, noJournalAt, type OpenOptions, openForWriting, refuseStranger } from './database.ts'
 import { lockJournal } from './lock.ts'
 import { SCHEMA_VERSION, versionOf } from './schema/migrations.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { backupPath } from '../journal/backup.ts'
+import { backupPath } from '../journal/copy-before-migration.ts'
 import { migratesFrom } from '../journal/migrate.ts'
 import { type JournalReader, openReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'

@@ -15,8 +15,6 @@ export interface RpcRates {
   readonly sendsPerSecond: number
 }
 
-const RPC_RATES: RpcRates = { requestsPerSecond: 8, sendsPerSecond: 1 }
-
 /** Solana's public endpoints, which share one small limit: 4 calls in 10 s per method. */
 const PUBLIC_HOSTS = new Set([
   'api.mainnet-beta.solana.com',
@@ -38,7 +36,7 @@ export class RpcPacer {
   readonly #sends: Bottleneck.Group
   readonly #methods = new Bottleneck.Group(evenly(PUBLIC_METHODS_PER_SECOND))
 
-  constructor(rates: RpcRates = RPC_RATES) {
+  constructor(rates: RpcRates) {
     this.#hosts = new Bottleneck.Group(evenly(rates.requestsPerSecond))
     this.#sends = new Bottleneck.Group(evenly(rates.sendsPerSecond))
   }

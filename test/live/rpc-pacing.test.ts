@@ -52,7 +52,7 @@ test.each([
   ],
 ])('the default rate is %s', async (_what, url, methods, times) => {
   const { done, note } = notes()
-  const pacer = new RpcPacer()
+  const pacer = new RpcPacer({ requestsPerSecond: 8, sendsPerSecond: 1 })
   for (const method of methods) void pacer.run(url, method, note(method))
   await vi.advanceTimersByTimeAsync(20_000)
   expect(done.map(([, at]) => at)).toEqual(times)

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
-import { flush } from '../backup.ts'
+import { flush } from '../copy-before-migration.ts'
 import { lockArchive } from '../lock.ts'
 import { archiveFolder, dayPath, differenceOf, sha256Of, type TapeDay, writtenSum } from './day-file.ts'
 import { removeEmpty, removePartials, writeSum } from './write-day.ts'
