@@ -271,8 +271,7 @@ export class PaperExecutor implements Executor {
   }
 
   #pool(side: 'buy' | 'sell', mint: string, quoted: number, worst: number): PoolRun {
-    const pool = this.#poolAt(side, mint, quoted)
-    return { quoted: pool, worst: worst === quoted ? pool : this.#poolAt(side, mint, worst) }
+    return { quoted: this.#poolAt(side, mint, quoted), worst: this.#poolAt(side, mint, worst) }
   }
 
   /** Returns the pool at `price`, moved by the account's own earlier orders. */

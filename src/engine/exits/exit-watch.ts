@@ -40,18 +40,9 @@ export class ExitWatch {
     const token = this.#state.mints.intern(position.mint)
     const watched = this.#open(token)
     const { now } = this.#state
-    const held: Held = {
-      position,
-      token,
-      exitPrice: new ExitPrice(),
-      marked: new MarkedPrices(),
-      worth: new KnownWorth(),
-      price: Number.NaN,
-      pool: undefined,
-      printedAt: now,
-      pricedAt: now,
-      heardAt: now,
-    }
+    const since = { printedAt: now, pricedAt: now, heardAt: now }
+    const parts = { exitPrice: new ExitPrice(), marked: new MarkedPrices(), worth: new KnownWorth() }
+    const held: Held = { position, token, ...parts, price: Number.NaN, pool: undefined, ...since }
     this.#held.set(position, held)
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#state.wants.add(position.mint)
