@@ -77,7 +77,7 @@ test.each([
     await Promise.all([all.close(), some.close()])
     const [expected, found] = [tablesOf(whole), tablesOf(final)]
     expect(found).toEqual(expected)
-    for (const table of ['attempt', 'fill', 'report', 'posting', 'wallet_transaction', 'past_position'])
+    for (const table of ['attempt', 'fill', 'input', 'posting', 'wallet_transaction', 'past_position'])
       expect(expected[table]?.length, table).toBeGreaterThan(0)
   },
 )
