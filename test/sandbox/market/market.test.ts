@@ -260,7 +260,7 @@ describe('recorded market', () => {
     expect(() => new RecordedMarket({ path: file(['x']), emit: () => {} })).toThrow(/one JSON message per line/)
   })
 
-  const real = '/work/shared/data/real-market.ndjson'
+  const real = '../shared/data/real-market.ndjson'
   test.skipIf(!existsSync(real))(`a real recording is played completely (skipped where ${real} is absent)`, () => {
     const counts = { trade: 0, newToken: 0, priceUpdate: 0 }
     const market = new RecordedMarket({ path: real, emit: ({ type }) => counts[type]++ })
