@@ -61,14 +61,10 @@ export class SharedIndicators implements BarFollower, Estimates {
     this.#states().load(token, index, field, to, at)
   }
 
-  get size(): number {
-    return this.#indicators.length
-  }
-
-  /** Estimates the values of all indicators; see `StateInMemory.estimate`. `count` must have been called for the
-   *  token. */
-  estimateAll(token: TokenId, to: Float64Array, at: number): void {
-    this.#states().estimateAll(token, to, at)
+  /** Estimates the values of the indicators with these indexes; see `StateInMemory.estimate`. `count` must have been
+   *  called for the token. */
+  estimateAll(token: TokenId, indexes: readonly number[], to: Float64Array, at: number): void {
+    this.#states().estimateAll(token, indexes, to, at)
   }
 
   /** Updates the indicators with the closed bars of a token. Counts the silent bars up to `until`; by default, up to

@@ -10,11 +10,9 @@ export type LoadNumber = (token: TokenId, to: Float64Array, at: number) => void
 
 /** Estimates several numbers of a token at once, which is faster than reading each of them. */
 export interface Estimates {
-  /** Number of the numbers. Does not change after the first bar. */
-  readonly size: number
-  /** Writes an estimate of each number and the largest possible error of this estimate: for number `index` to `to[at +
-   *  2 * index]` and `to[at + 2 * index + 1]`. */
-  estimateAll(token: TokenId, to: Float64Array, at: number): void
+  /** Writes an estimate of each of the numbers with these indexes, and the largest possible error of this estimate. The
+   *  first estimate is written to `to[at]`, its error to `to[at + 1]`, and so on. */
+  estimateAll(token: TokenId, indexes: readonly number[], to: Float64Array, at: number): void
 }
 
 /** Reads one number of a token's bars, for example the value of an indicator. */
@@ -249,6 +247,13 @@ export class ConditionTests<Owner> {
   }
 }
 
+/** Numbers that are estimated together, and the place of the first of them. */
+interface Estimated {
+  readonly by: Estimates
+  readonly indexes: readonly number[]
+  readonly at: number
+}
+
 /** The numbers that the conditions read, at the bar of one token. */
 class BarNumbers {
   /** Two places for each number: an estimate of the number, and the largest error of the estimate; 0 if the number is
@@ -256,26 +261,20 @@ class BarNumbers {
   readonly values: Float64Array
   /** For each reader, the place of its number in `values`. */
   readonly #places: number[] = []
-  readonly #estimates: { readonly by: Estimates; readonly at: number }[] = []
+  readonly #estimates: Estimated[] = []
   readonly #loads: { readonly load: LoadNumber; readonly at: number }[] = []
 
   constructor(readers: readonly NumberReader[]) {
     let size = 0
-    for (const { load, estimated } of readers)
-      if (estimated === undefined) {
-        this.#places.push(size)
-        this.#loads.push({ load, at: size })
+    for (const [by, group] of Map.groupBy(readers.entries(), ([, { estimated }]) => estimated?.by)) {
+      const indexes = group.map(([, { estimated }]) => estimated?.index ?? 0)
+      if (by !== undefined) this.#estimates.push({ by, indexes, at: size })
+      for (const [reader, { load }] of group) {
+        if (by === undefined) this.#loads.push({ load, at: size })
+        this.#places[reader] = size
         size += 2
-      } else {
-        const { by, index } = estimated
-        let known = this.#estimates.find((one) => one.by === by)
-        if (known === undefined) {
-          known = { by, at: size }
-          this.#estimates.push(known)
-          size += 2 * by.size
-        }
-        this.#places.push(known.at + 2 * index)
       }
+    }
     this.values = new Float64Array(size)
   }
 
@@ -287,8 +286,8 @@ class BarNumbers {
     const { values } = this
     const estimates = this.#estimates
     for (let index = 0; index < estimates.length; index++) {
-      const { by, at } = estimates[index] as { by: Estimates; at: number }
-      by.estimateAll(token, values, at)
+      const { by, indexes, at } = estimates[index] as Estimated
+      by.estimateAll(token, indexes, values, at)
     }
     const loads = this.#loads
     for (let index = 0; index < loads.length; index++) {

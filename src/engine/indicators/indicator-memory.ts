@@ -66,11 +66,8 @@ export class IndicatorMemory {
   #words = new Uint32Array(this.lines.buffer)
   /** The pools, ascending by the room of their windows. The first one has the number 1. */
   readonly #pools: readonly (StatePool | undefined)[]
-  /** Number of indicators. */
-  readonly #size: number
 
   constructor(indicators: readonly StateInMemory[]) {
-    this.#size = indicators.length
     const longest = Math.max(0, ...indicators.flatMap(({ windows }) => windows))
     const rooms = [LEAST_ROOM]
     while ((rooms.at(-1) as number) < longest) rooms.push((rooms.at(-1) as number) * ROOM_FACTOR)
@@ -139,14 +136,14 @@ export class IndicatorMemory {
     else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Writes an estimate of each indicator's value and the largest error of the estimate, beginning at `to[place]`; see
-   *  `StateInMemory.estimate`. */
-  estimateAll(token: TokenId, to: Float64Array, place: number): void {
+  /** Writes estimates of the values of several indicators and the largest errors of the estimates, beginning at
+   *  `to[place]`; see `StateInMemory.estimate`. */
+  estimateAll(token: TokenId, indexes: readonly number[], to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS
     const pool = this.#pools[words[word + POOL] as number]
-    if (pool === undefined) to.fill(Number.NaN, place, place + 2 * this.#size)
-    else pool.estimateAll(words[word + AT] as number, words[word + COUNT] as number, to, place)
+    if (pool === undefined) to.fill(Number.NaN, place, place + 2 * indexes.length)
+    else pool.estimateAll(words[word + AT] as number, words[word + COUNT] as number, indexes, to, place)
   }
 
   /** Frees the states of a token and clears its line. */
@@ -275,12 +272,11 @@ class StatePool {
     return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
   }
 
-  estimateAll(at: number, count: number, to: Float64Array, place: number): void {
-    const indicators = this.#indicators
-    const places = this.#places
-    for (let index = 0; index < indicators.length; index++) {
-      const indicator = indicators[index] as StateInMemory
-      indicator.estimate(this.#doubles, at + (places[index] as number), this.room, count, to, place + 2 * index)
+  estimateAll(at: number, count: number, indexes: readonly number[], to: Float64Array, place: number): void {
+    for (let next = 0; next < indexes.length; next++) {
+      const index = indexes[next] as number
+      const indicator = this.#indicators[index] as StateInMemory
+      indicator.estimate(this.#doubles, at + (this.#places[index] as number), this.room, count, to, place + 2 * next)
     }
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Test } from '../../../src/engine/conditions/condition.ts'
-import { ConditionTests } from '../../../src/engine/conditions/condition-tests.ts'
+import { ConditionTests, type Estimates } from '../../../src/engine/conditions/condition-tests.ts'
 import { IndicatorMemory } from '../../../src/engine/indicators/indicator-memory.ts'
 import type { NumberIndicator } from '../../../src/engine/indicators/number-indicator.ts'
 import { sma } from '../../../src/index.ts'
@@ -25,13 +25,13 @@ test('averages that are equal, or differ only in their last bits, are compared b
       const memory = new IndicatorMemory(means)
       const read = new Float64Array(2)
       const estimates = new Float64Array(4)
-      const by = { size: 2, estimateAll: memory.estimateAll.bind(memory) }
+      const by = { estimateAll: memory.estimateAll.bind(memory) }
       const numberOf = (name: string): number => {
         memory.load(0, Number(name), 0, read, 0)
         return read[0] as number
       }
       const slackedOf = (place: number): readonly [number, number] => {
-        memory.estimateAll(0, estimates, 0)
+        memory.estimateAll(0, [0, 1], estimates, 0)
         return [estimates[2 * place] as number, estimates[2 * place + 1] as number]
       }
       const testsOf = (isEstimated: boolean): ConditionTests<undefined> => {
@@ -71,4 +71,26 @@ test('averages that are equal, or differ only in their last bits, are compared b
     { numRuns: 50 },
   )
   expect(Math.min(ties, estimated)).toBeGreaterThan(10)
+})
+
+test('only the numbers that a condition reads are estimated', () => {
+  const asked: (readonly number[])[] = []
+  const by: Estimates = {
+    estimateAll(_token, indexes, to, at) {
+      asked.push(indexes)
+      to.set([5, 0], at)
+    },
+  }
+  const table = new ConditionTests<undefined>()
+  const left = { kind: 'indicator', name: 'average', field: '' } as const
+  table.add(
+    undefined,
+    { name: 'when', test: { kind: 'above', left, right: { kind: 'number', value: 4 } } },
+    {
+      figure: () => ({ key: '', load: () => {} }),
+      indicator: (key) => ({ key, load: () => {}, estimated: { by, index: 7 } }),
+    },
+  )
+  expect(table.test(0)).toBe(1)
+  expect(asked).toEqual([[7]])
 })
