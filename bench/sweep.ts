@@ -113,7 +113,7 @@ function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], jour
 function setsMs(ground: SweepGround, sets: readonly SweepSet[], journal: string): number {
   const began = threadMs()
   const reader = openReader(journal)
-  const size = setsAnEngine(ground.bot)
+  const size = setsAnEngine(ground.bot, sets)
   for (let from = 0; from < sets.length; from += size) runSets(ground, sets.slice(from, from + size), reader.market())
   reader.close()
   return threadMs() - began

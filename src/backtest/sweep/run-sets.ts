@@ -2,6 +2,8 @@ import type { Json } from '../../base/json.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { parseParams } from '../../config/strategies.ts'
 import { type Settings, variedBot } from '../../config/varied-bot.ts'
+import { readPlan } from '../../engine/bars/bar-plan.ts'
+import { NumberIndicator } from '../../engine/indicators/number-indicator.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { runBacktest } from '../run.ts'
 import type { Point } from './space.ts'
@@ -11,13 +13,27 @@ import type { SetResult, SweepSet } from './sweep.ts'
  *  trade, more bots would have more state than a core's cache can hold: they would not run faster, but use more
  *  memory. */
 const SETS_WITH_STATE = 8
-/** The same for a strategy with conditions and without state for tokens. Its sets share bars and indicators, so more of
- *  them in one engine share more work. */
+/** The same for a strategy with conditions and without state for tokens. Its sets share bars and equal indicators, so
+ *  more of them in one engine share more work. */
 const SETS_OF_CONDITIONS = 64
+/** Largest indicator state of a token, doubles, with which `SETS_OF_CONDITIONS` sets run in one engine: 16 kB. Sets whose
+ *  indicators all differ would otherwise need eight times the memory. */
+const MOST_SHARED_DOUBLES = 2_048
 
-/** Returns the number of param sets of a bot that run in one engine. */
-export function setsAnEngine({ strategy: { strategy } }: Pick<BotConfig, 'strategy'>): number {
-  return strategy.when !== undefined && strategy.token === undefined ? SETS_OF_CONDITIONS : SETS_WITH_STATE
+/** Returns the number of param sets of a bot that run in one engine. `sets`: all sets of the sweep. */
+export function setsAnEngine(
+  { strategy: { strategy } }: Pick<BotConfig, 'strategy'>,
+  sets: readonly SweepSet[],
+): number {
+  if (strategy.when === undefined || strategy.token !== undefined) return SETS_WITH_STATE
+  const sizes = new Map<string, number>()
+  for (const { params } of sets) {
+    const { indicators } = readPlan(strategy, partsOf(params as object).params).plan
+    for (const indicator of indicators.values())
+      if (indicator instanceof NumberIndicator) sizes.set(`${indicator.width} ${indicator.name}`, indicator.doubles)
+  }
+  const doubles = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+  return doubles <= MOST_SHARED_DOUBLES ? SETS_OF_CONDITIONS : SETS_WITH_STATE
 }
 
 /** The inputs that are the same for all param sets of a sweep. */

@@ -68,7 +68,7 @@ export async function runSweep(
   const known = new Set(results.map(({ set }) => set))
   const left = sets.filter(({ set }) => !known.has(set))
   const { rows } = tape.market
-  const passes = Math.ceil(left.length / (jobs * setsAnEngine(ground.bot)))
+  const passes = Math.ceil(left.length / (jobs * setsAnEngine(ground.bot, left)))
   const progress = showProgress(rows * passes)
   const threadCount = Math.min(jobs, left.length)
   const threads = threadCount > 1 || passes > 1 ? new SweepThreads(ground, tape, threadCount) : undefined

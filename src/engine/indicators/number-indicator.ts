@@ -19,6 +19,11 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     this.windows = windows
   }
 
+  /** Number of doubles of a token's state. */
+  get doubles(): number {
+    return this.windows.reduce((size, length) => size + length, this.numbers)
+  }
+
   abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
 
   abstract addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
