@@ -120,6 +120,7 @@ export class KeptBars {
     const count = words[line + COUNT] as number
     if (count - (words[line + FIRST] as number) >= keep) words[line + FIRST] = (words[line + FIRST] as number) + 1
     const inChunk = count & (this.#chunkBars - 1)
+    // A lone bar is overwritten. `#addChunk` would find the same chunk, but takes longer.
     if (keep === 1 && count > 0) words[line + OLDEST_FIRST] = count
     else if (inChunk === 0) this.#addChunk(line)
     words[line + COUNT] = count + 1

@@ -77,47 +77,36 @@ export class BarPasser {
     for (let number = cursors[at + NUMBER] as number; number < count; number++) {
       const memory = closed.memoryAt(place)
       const offset = closed.offsetOf(place)
-      if (isFilled) this.#fill(token, cursors, at, memory[offset + OPENED] as number, notBefore, taker)
+      if (isFilled) this.fillBefore(token, cursors, at, taker, memory, offset, notBefore)
       taker.add(token, memory, offset)
-      this.#passed(cursors, at, number, memory, offset)
+      cursors[at + NUMBER] = number + 1
       place = closed.placeAfter(place)
     }
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
-  /** Does what `passTo` does if there are no silent bars. */
-  passUnfilled(token: TokenId, cursors: Float64Array, at: number, isEager: boolean): boolean {
+  /** Must be called before the caller passes a bar that is about to close. Moves the cursor behind this bar. Does nothing
+   *  and returns false if an earlier bar with prints was not passed, or if the bar is the first of its token and
+   *  `isEager` is false. If silent bars are filled, `fillBefore` must be called next. */
+  skip(token: TokenId, cursors: Float64Array, at: number, isEager: boolean): boolean {
     const number = cursors[at + NUMBER] as number
     if ((number === 0 && !isEager) || number !== this.#options.bars.closed.countOf(token)) return false
     cursors[at + NUMBER] = number + 1
     return true
   }
 
-  /** Must be called before the caller passes a bar that is about to close. Passes the silent bars before this bar, and
-   *  moves the cursor behind it. Does nothing and returns false if an earlier bar with prints was not passed, or if the
-   *  bar is the first of its token and `isEager` is false. */
-  passTo(
+  /** Passes the silent bars before a bar, whose numbers begin at `doubles[place]`. Leaves out those before
+   *  `notBefore`. */
+  fillBefore(
     token: TokenId,
     cursors: Float64Array,
     at: number,
     taker: BarTaker,
     doubles: Float64Array,
     place: number,
-    isEager: boolean,
-  ): boolean {
-    const { bars, isFilled } = this.#options
-    const number = cursors[at + NUMBER] as number
-    if ((number === 0 && !isEager) || number !== bars.closed.countOf(token)) return false
-    const openTime = doubles[place + OPENED] as number
-    if (isFilled && (cursors[at + OPEN_TIME] as number) < openTime)
-      this.#fill(token, cursors, at, openTime, Number.NEGATIVE_INFINITY, taker)
-    this.#passed(cursors, at, number, doubles, place)
-    return true
-  }
-
-  #passed(cursors: Float64Array, at: number, number: number, doubles: Float64Array, place: number): void {
-    cursors[at + NUMBER] = number + 1
-    if (!this.#options.isFilled) return
+    notBefore = Number.NEGATIVE_INFINITY,
+  ): void {
+    this.#fill(token, cursors, at, doubles[place + OPENED] as number, notBefore, taker)
     cursors[at + SILENT] = 0
     cursors[at + LAST_CLOSE] = doubles[place + CLOSE] as number
     cursors[at + OPEN_TIME] = doubles[place + CLOSED] as number

@@ -106,8 +106,9 @@ export class SharedIndicators implements BarFollower, Estimates {
    *  about to close. If so, adds the silent bars before this bar. The numbers of the bar begin at `doubles[at]`. */
   #isNext(memory: IndicatorMemory, token: TokenId, doubles: Float64Array, at: number): boolean {
     const line = memory.lineOf(token)
-    if (!this.source.isFilled) return this.#passer.passUnfilled(token, memory.lines, line, this.#isEager)
-    return this.#passer.passTo(token, memory.lines, line, memory, doubles, at, this.#isEager)
+    if (!this.#passer.skip(token, memory.lines, line, this.#isEager)) return false
+    if (this.source.isFilled) this.#passer.fillBefore(token, memory.lines, line, memory, doubles, at)
+    return true
   }
 
   /** Stops updating the indicators for a bot, because its strategy has ended. Frees their states after the last bot. */

@@ -131,11 +131,6 @@ export class TokenBars {
   #printUntimed(block: Block, row: number, token: TokenId): void {
     const { prices } = this.#state
     const untimed = this.#untimed
-    if (untimed.length === 1) {
-      const only = untimed[0] as BarAudience
-      if (only.bars.print(block, row, token, prices) && only.close(token)) only.show(token)
-      return
-    }
     let complete = 0
     for (let index = 0; index < untimed.length; index++) {
       const audience = untimed[index] as BarAudience

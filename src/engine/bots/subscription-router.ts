@@ -29,6 +29,7 @@ export class SubscriptionRouter {
   readonly #firehoses: Record<RowKind, Subscriber[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Subscribers of single tokens, by token. */
   readonly #watchers: ByToken<Subscriber[]> = []
+  /** Whether a subscriber of all trades keeps state for each token. */
   #keepsState = false
 
   constructor(mints: Mints, quiet: QuietTokens, table: ViewTable) {
@@ -40,8 +41,8 @@ export class SubscriptionRouter {
   /** Subscribes to a key: `trades`, `newTokens`, `priceUpdates`, or a mint. */
   subscribe(subscriber: Subscriber, key: string): void {
     this.#quiet.clear()
-    this.#keepsState ||= subscriber.keepsState
     if (key === 'trades') {
+      this.#keepsState ||= subscriber.keepsState
       this.#firehoses[RowKind.buy].push(subscriber)
       this.#firehoses[RowKind.sell].push(subscriber)
     } else if (key === 'newTokens') this.#firehoses[RowKind.newToken].push(subscriber)
