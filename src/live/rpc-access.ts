@@ -2,7 +2,7 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import type { Clock, Http } from '../base/machine.ts'
 import { openRpcs, type RpcCall, type Rpcs } from '../chain/rpc/rpc.ts'
 import { CLOCK_SYSVAR } from '../solana/programs.ts'
-import { IoQueue, Pace, RpcPacer } from './rpc-pacing.ts'
+import { IoQueue, Pace, RpcPacer } from './pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
 
 /** Maximum number of concurrent calls to the chain. */

@@ -6,8 +6,8 @@ import { walletCalled } from '../../config/accounts.ts'
 import type { Config } from '../../config/config.ts'
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../engine/account.ts'
+import { isPublicHost } from '../pacing.ts'
 import { budgetedRpcs, clusterName, genesisNamed } from '../rpc-access.ts'
-import { isPublicHost } from '../rpc-pacing.ts'
 import type { WalletKeys } from '../service-access.ts'
 import {
   type MethodFinding,

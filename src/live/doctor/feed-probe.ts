@@ -6,7 +6,7 @@ import { Mints } from '../../market/mints.ts'
 import { Prices } from '../../market/price.ts'
 import type { VenueFeed } from '../../venues/venue.ts'
 import { dialWebSocket } from '../../venues/web-socket.ts'
-import { MessagePacer } from '../feed-pacing.ts'
+import { MessagePacer } from '../pacing.ts'
 import type { ServiceAccess } from '../service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { MessagePacer } from '../../src/live/feed-pacing.ts'
-import { IoQueue, Pace, RpcPacer } from '../../src/live/rpc-pacing.ts'
+import { CHAIN_DEFAULTS } from '../../src/config/default-values.ts'
+import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
@@ -52,7 +52,7 @@ test.each([
   ],
 ])('the default rate is %s', async (_what, url, methods, times) => {
   const { done, note } = notes()
-  const pacer = new RpcPacer({ requestsPerSecond: 8, sendsPerSecond: 1 })
+  const pacer = new RpcPacer(CHAIN_DEFAULTS)
   for (const method of methods) void pacer.run(url, method, note(method))
   await vi.advanceTimersByTimeAsync(20_000)
   expect(done.map(([, at]) => at)).toEqual(times)

@@ -1,14 +1,34 @@
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
 
-/** Priorities of calls that share a rate limit. As in Bottleneck, a smaller number runs first. */
+/** Priorities of messages or calls that share a rate limit. As in Bottleneck, a smaller number runs first. */
 export const Pace = { first: 0, status: 2, fill: 3, normal: 5, audit: 6, history: 8 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
 // Only one job is scheduled at a time. Otherwise, Bottleneck would schedule every job immediately, and a job of higher
 // priority that arrives later would have to wait for all of them.
-export const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
-export const TURN = async (): Promise<void> => {}
+const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
+const TURN = async (): Promise<void> => {}
+
+/** Spaces the outgoing WebSocket messages of one connection evenly. The plan's rate may change. */
+export class MessagePacer {
+  readonly #bottleneck: Bottleneck
+
+  /** `perSecond`: messages per second of the plan. */
+  constructor(perSecond: number) {
+    this.#bottleneck = new Bottleneck(evenly(perSecond))
+  }
+
+  /** Runs `send` when its turn comes. */
+  async run<T>(send: () => Promise<T> | T, priority: Pace = Pace.normal): Promise<T> {
+    await this.#bottleneck.schedule({ priority }, TURN)
+    return send()
+  }
+
+  setPerSecond(perSecond: number): void {
+    this.#bottleneck.updateSettings(evenly(perSecond))
+  }
+}
 
 export interface RpcRates {
   readonly requestsPerSecond: number
