@@ -4,13 +4,14 @@ import { parseParams } from '../../config/strategies.ts'
 import { type Settings, variedBot } from '../../config/varied-bot.ts'
 import { readPlan } from '../../engine/bars/bar-plan.ts'
 import { NumberIndicator } from '../../engine/indicators/number-indicator.ts'
+import type { Strategy } from '../../engine/strategy.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { runBacktest } from '../run.ts'
 import type { Point } from './space.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-/** Number of param sets that run as bots of one engine. If the strategy keeps state for every token or reads every
- *  trade, more bots would have more state than a core's cache can hold: they would not run faster, but use more
+/** Number of param sets that run as bots of one engine. If the strategy keeps state for every token or has no
+ *  conditions, more bots would have more state than a core's cache can hold: they would not run faster, but use more
  *  memory. */
 const SETS_WITH_STATE = 8
 /** The same for a strategy with conditions and without state for tokens. Its sets share bars and equal indicators, so
@@ -20,20 +21,26 @@ const SETS_OF_CONDITIONS = 64
  *  whose indicators all differ would otherwise need eight times the memory. */
 const MOST_SHARED_DOUBLES = 2_048
 
-/** Returns the number of param sets of a bot that run in one engine. `sets`: all sets of the sweep. */
+/** Returns the number of param sets of a bot that run in one engine. `sets`: the sets that the sweep has yet to run. */
 export function setsAnEngine(
   { strategy: { strategy } }: Pick<BotConfig, 'strategy'>,
   sets: readonly SweepSet[],
 ): number {
   if (strategy.when === undefined || strategy.token !== undefined) return SETS_WITH_STATE
   const sizes = new Map<string, number>()
-  for (const { params } of sets) {
-    const { indicators } = readPlan(strategy, partsOf(params as object).params).plan
-    for (const indicator of indicators.values())
+  for (const { params } of sets)
+    for (const indicator of indicatorsOf(strategy, partsOf(params as object).params))
       if (indicator instanceof NumberIndicator) sizes.set(`${indicator.width} ${indicator.name}`, indicator.doubles)
-  }
   const doubles = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   return doubles <= MOST_SHARED_DOUBLES ? SETS_OF_CONDITIONS : SETS_WITH_STATE
+}
+
+function indicatorsOf(strategy: Strategy, params: unknown): Iterable<unknown> {
+  try {
+    return readPlan(strategy, params).plan.indicators.values()
+  } catch {
+    return [] // The set's bot throws the same error when it starts, and the set has no result.
+  }
 }
 
 /** The inputs that are the same for all param sets of a sweep. */

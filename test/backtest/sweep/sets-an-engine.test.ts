@@ -15,6 +15,7 @@ test.each([
   [64, 'whose conditions share small indicators', averages, setsOf(20, 50, 20, 50)],
   [8, 'whose indicators would together take more than 16 kB per token', averages, setsOf(1_000, 1_100)],
   [64, 'with one long indicator that all sets share', averages, setsOf(2_000, 2_000, 2_000)],
+  [64, 'of which one set declares an invalid indicator', averages, setsOf(20, -1)],
   [8, 'with state for each token', { ...averages, token: () => ({}) }, setsOf(20)],
   [8, 'without conditions', { ...base, start: () => ({ onTrade() {} }) }, setsOf(20)],
 ])('%i sets of a strategy %s run in one engine', (count, _what, strategy, sets) => {
