@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
 import { SluiceError } from '../base/errors.ts'
-import { commandOf } from '../live/control/command.ts'
+import { commandOf, REMOTE_COMMANDS, type RemoteCommand } from '../live/control/command.ts'
 import { Nonces, type Taken } from '../live/control/nonces.ts'
 import type { Preview } from '../live/control/preview.ts'
-import { REMOTE_COMMANDS, type RemoteCommand } from '../live/control/remote-command.ts'
 import { type DeskEnv, requireType, sessionOf } from './env.ts'
 import { Refusal } from './refusal.ts'
 
@@ -64,13 +63,13 @@ function jsonOf(type: string | undefined, body: string): Readonly<Record<string,
 const FIELDS = ['action', 'mint', 'order', 'bot', 'sol', 'wallet']
 
 function readAction(fields: Readonly<Record<string, unknown>>): RemoteCommand {
-  const { action } = fields
-  if (typeof action !== 'string' || !REMOTE_COMMANDS.includes(action))
+  const command = REMOTE_COMMANDS.find((name) => name === fields.action)
+  if (command === undefined)
     throw new Refusal(400, 'REQUEST_INVALID', `expected an action: ${REMOTE_COMMANDS.join(', ')}`)
   if (Object.keys(fields).some((name) => !FIELDS.includes(name)))
     throw new Refusal(400, 'REQUEST_INVALID', `expected only the fields ${FIELDS.join(', ')}`)
   try {
-    return commandOf({ ...fields, command: action }) as RemoteCommand
+    return commandOf({ ...fields, command }) as RemoteCommand
   } catch (error) {
     if (error instanceof SluiceError) throw new Refusal(400, 'REQUEST_INVALID', error.message)
     throw error

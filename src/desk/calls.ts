@@ -1,5 +1,5 @@
+import type { RemoteCommand } from '../live/control/command.ts'
 import type { Preview } from '../live/control/preview.ts'
-import type { RemoteCommand } from '../live/control/remote-command.ts'
 import type { Actor } from './actions.ts'
 import type { FromDesk, ToDesk } from './messages.ts'
 import { Refusal } from './refusal.ts'

@@ -1,5 +1,5 @@
 import type { DeskConfig } from '../config/config.ts'
-import type { RemoteCommand } from '../live/control/remote-command.ts'
+import type { RemoteCommand } from '../live/control/command.ts'
 import type { Hashed } from '../live/control/secrets.ts'
 import type { PositionNews } from '../runtime/view/position-transfer.ts'
 import type { View } from '../runtime/view/view.ts'

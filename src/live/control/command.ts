@@ -26,6 +26,10 @@ export type ControlCommand =
   /** Creates a login link of the desk. `name`: name of the session in the journal; '' for a default name. */
   | { readonly command: 'desk-link'; readonly readOnly: boolean; readonly name: string }
 
+/** Commands that may come from the desk; Telegram accepts some of them. */
+export const REMOTE_COMMANDS = ['halt', 'resume', 'flatten', 'sell', 'cancel', 'buy'] as const
+export type RemoteCommand = Extract<ControlCommand, { command: (typeof REMOTE_COMMANDS)[number] }>
+
 export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
 
 const LONGEST_SIGNAL = 100

@@ -10,9 +10,9 @@ import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import { outlastsResume } from '../../runtime/view/entry-stops.ts'
 import type { PositionStatus, View } from '../../runtime/view/view.ts'
+import type { RemoteCommand } from './command.ts'
 import { requireNoHaltFile } from './halt-file.ts'
 import { accountNamed, botOf, botsOf, heldOf, type OneWallet, type OperatorParts, ofWallet } from './operator.ts'
-import type { RemoteCommand } from './remote-command.ts'
 
 /** What a command will do, in words. */
 export interface Preview {
