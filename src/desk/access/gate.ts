@@ -49,9 +49,9 @@ const LINKABLE = ['/', '/login']
 /** Paths that are answered without a session. Without a session, `/` redirects to the login. */
 const OPEN = ['/', '/login', '/login.css', '/health']
 /**
- * Paths whose requests are not counted, because a flood from this machine or from behind the proxy would otherwise lock
- * out the user's login and let `sluice watch` report a process that runs as down. Their answers cost no more than a
- * refusal. Wrong login links have a limit of their own.
+ * Paths whose requests are not counted. Otherwise, a flood from this machine or from behind the proxy would lock out
+ * the user's login, and `sluice watch` would report that the process is down although it runs. Their answers cost no
+ * more than a refusal. Wrong login links have a limit of their own.
  */
 const UNCOUNTED = ['/login', '/login.css', '/health']
 const MOST_HEADERS = 60

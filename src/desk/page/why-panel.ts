@@ -45,7 +45,7 @@ export function WhyPanel({
       : h(
           'p',
           { class: 'quiet' },
-          `${counted(answer.omitted, 'earlier line')} are not shown here; \`sluice why ${subject} --json\` prints all.`,
+          `Omitted: ${counted(answer.omitted, 'earlier line')}. \`sluice why ${subject}${bot === '' ? '' : ` --bot ${printable(bot)}`} --json\` prints all.`,
         ),
     answer === undefined
       ? null

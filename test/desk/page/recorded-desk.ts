@@ -153,23 +153,12 @@ function viewOf(size: DeskSize): View {
     openOrders: openOrders(size),
     lastFills: [],
     notices: [
-      ...[
-        {
-          time: NOW - 40_000,
-          level: 'alert',
-          kind: 'desk',
-          bot: '',
-          text: 'the certificate expires in 3 days',
-        } as const,
-        { time: NOW - 90_000, level: 'warn', kind: '', bot: '', text: 'desk: login refused from=127.0.0.1' } as const,
-        {
-          time: NOW - 95_000,
-          level: 'error',
-          kind: '',
-          bot: '',
-          text: size.isHostile ? HOSTILE : 'the heartbeat failed',
-        },
-      ],
+      { time: NOW - 40_000, level: 'alert', kind: 'desk', bot: '', text: 'the certificate expires in 3 days' },
+      { time: NOW - 90_000, level: 'warn', kind: '', bot: '', text: 'desk: login refused from=127.0.0.1' },
+      {
+        ...{ time: NOW - 95_000, level: 'error', kind: '', bot: '' },
+        text: size.isHostile ? HOSTILE : 'the heartbeat failed',
+      },
     ],
     process: { alerts: { desk: 1, 'loss-limit': 2 }, lostAlerts: 1 },
   } as unknown as View
