@@ -1,18 +1,18 @@
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
-import { conditionalStory } from '../../runtime/why/conditional.ts'
-import { decisionStory } from '../../runtime/why/decision.ts'
+import { conditionalStory } from '../../runtime/why/conditional-story.ts'
 import { decisionPlace } from '../../runtime/why/decision-id.ts'
-import { mintStory } from '../../runtime/why/mint.ts'
-import { orderStory } from '../../runtime/why/order.ts'
+import { decisionStory } from '../../runtime/why/decision-story.ts'
+import { mintStory } from '../../runtime/why/mint-story.ts'
+import { orderStory } from '../../runtime/why/order-story.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { defineCommand, JOURNAL, JSON_LINE, text, type Values } from '../options.ts'
-import { conditionalJson, conditionalLines } from './conditional.ts'
-import { decisionJson, decisionLines } from './decision.ts'
-import { mintJson, mintLines } from './mint.ts'
+import { conditionalJson, conditionalLines } from './conditional-lines.ts'
+import { decisionJson, decisionLines } from './decision-lines.ts'
+import { mintJson, mintLines } from './mint-lines.ts'
 import { momentJson, momentLines, momentOf } from './moment.ts'
-import { orderJson, orderLines } from './order.ts'
+import { orderJson, orderLines } from './order-lines.ts'
 import { pageColumns } from './step-lines.ts'
 
 /** An answer in two forms: as lines of a given width, and as JSON. */
@@ -48,7 +48,10 @@ export const command = defineCommand({
 async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
   const target = targetOf(reader, about)
   if ((at ?? bot) !== undefined && target.kind !== 'mint')
-    throw new SluiceError('--at and --bot apply to a token; an order has its own time and bot', ExitCode.usage)
+    throw new SluiceError(
+      '--at and --bot apply to a token; an order or a refusal has its own time and bot',
+      ExitCode.usage,
+    )
   if (at !== undefined && target.kind === 'mint') {
     const moment = await momentOf(reader, target.mint, at, bot)
     return { lines: (columns) => momentLines(moment, columns), data: () => momentJson(moment) }
@@ -118,6 +121,7 @@ function mintOf(reader: JournalReader, about: string): string {
 }
 
 function notFound({ path }: JournalReader, what: string): SluiceError {
-  const advice = 'expected an order such as o12, a mint or its prefix, or a symbol; `sluice orders` lists the orders'
+  const advice =
+    'expected an order such as o12, a refusal such as d1204.2, a mint or its prefix, or a symbol; `sluice orders` lists the orders'
   return new SluiceError(printable(`${what} in ${path}; ${advice}`), ExitCode.usage)
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { openReader } from '../../../src/journal/reader/reader.ts'
-import { conditionalStory } from '../../../src/runtime/why/conditional.ts'
-import { decisionStory } from '../../../src/runtime/why/decision.ts'
-import { hasSameReason, mintStory, wordGroups } from '../../../src/runtime/why/mint.ts'
-import { orderStory } from '../../../src/runtime/why/order.ts'
+import { conditionalStory } from '../../../src/runtime/why/conditional-story.ts'
+import { decisionStory } from '../../../src/runtime/why/decision-story.ts'
+import { hasSameReason, mintStory, wordGroups } from '../../../src/runtime/why/mint-story.ts'
+import { orderStory } from '../../../src/runtime/why/order-story.ts'
 import { ApiRig } from '../../support/desk-api.ts'
 import { HOSTILE, tradedJournal } from '../../support/traded-journal.ts'
 
@@ -75,9 +75,13 @@ test('refusals with the same code and different reasons stay apart on the chart;
     { first: word, last: word, count: 1 },
     { first: later, last: again, count: 2 },
   ])
-  const mint = orders.find(({ id }) => id.startsWith('o'))?.mint ?? ''
-  for (const { text } of mintStory(plain, mint, undefined).steps)
-    if (text.includes(' times until ')) expect(text).toMatch(/ times until [\d:.]+(; the last time: .+)?\)$/)
+  const mints = new Set(orders.map(({ mint }) => mint))
+  const joined = [...mints]
+    .flatMap((mint) => mintStory(plain, mint, undefined).steps.map(({ text }) => text))
+    .filter((text) => text.includes(' times until '))
+  expect(joined).not.toEqual([])
+  for (const text of joined) expect(text).toMatch(/ times until [\d:.]+(; the last time: .+)?\)$/)
+  expect(joined.filter((text) => text.includes('; the last time: '))).not.toEqual([])
 })
 
 test('an explanation marks a refused request as important, and its title is the unchanged name with markup', () => {

@@ -1,6 +1,6 @@
 import { counted } from '../../base/text.ts'
 import { stampOf } from '../../runtime/time-text.ts'
-import type { MintStory } from '../../runtime/why/mint.ts'
+import type { MintStory } from '../../runtime/why/mint-story.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 /** Number of steps that the text shows; older steps are only in --json. */

@@ -1,11 +1,10 @@
-import type { Millis } from '../../base/units.ts'
-import type { History, PlacedWord } from '../../journal/reader/history.ts'
+import type { History, PlacedWord, RecordedOrder } from '../../journal/reader/history.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { stampOf } from '../time-text.ts'
 import { decisionPlace } from './decision-id.ts'
-import { codeText, orderText, type Step } from './format.ts'
-import { causeStep } from './order.ts'
+import { codeText, inOrder, orderText, type Step } from './format.ts'
+import { causeStep } from './order-story.ts'
 
 /** The story of a decision without an order: a refused request of a bot, or a note of a bot. */
 export interface DecisionStory {
@@ -39,13 +38,10 @@ function wordText({ kind, code, reason }: PlacedWord): string {
 }
 
 /** Returns the bot's last order for the token, and its last other decision about it, before this decision. */
-function earlierSteps({ mint, bot, seq, n }: PlacedWord, history: History): Step[] {
+function earlierSteps(word: PlacedWord, history: History): Step[] {
+  const { mint, bot, seq } = word
   const order = history.ordersOf(mint).findLast(({ order }) => order.bot === bot && order.seq < seq)
-  const before = history.wordBeside(mint, bot, { seq, n }, 'before')
-  const steps: Step[] = []
-  if (before !== undefined) steps.push({ at: before.time, what: 'before', text: `${before.kind}: ${wordText(before)}` })
-  if (order !== undefined) steps.push({ at: order.order.time, what: 'before', text: orderText(order) })
-  return steps.sort((one, other) => (one.at as Millis) - (other.at as Millis))
+  return besideSteps('before', history.wordBeside(mint, bot, word, 'before'), order)
 }
 
 /** Says that the bot held the token when it made the decision. */
@@ -59,11 +55,16 @@ function heldSteps({ mint, bot, seq, time }: PlacedWord, history: History): Step
     })
 }
 
-function laterSteps({ mint, bot, seq, n }: PlacedWord, history: History): Step[] {
-  const next = history.wordBeside(mint, bot, { seq, n }, 'after')
+/** Returns the bot's first order for the token, and its first other decision about it, after this decision. */
+function laterSteps(word: PlacedWord, history: History): Step[] {
+  const { mint, bot, seq } = word
   const order = history.ordersOf(mint).find(({ order }) => order.bot === bot && order.seq >= seq)
+  return besideSteps('then', history.wordBeside(mint, bot, word, 'after'), order)
+}
+
+function besideSteps(what: string, word: PlacedWord | undefined, order: RecordedOrder | undefined): Step[] {
   const steps: Step[] = []
-  if (next !== undefined) steps.push({ at: next.time, what: 'then', text: `${next.kind}: ${wordText(next)}` })
-  if (order !== undefined) steps.push({ at: order.order.time, what: 'then', text: orderText(order) })
-  return steps.sort((one, other) => (one.at as Millis) - (other.at as Millis))
+  if (word !== undefined) steps.push({ at: word.time, what, text: `${word.kind}: ${wordText(word)}` })
+  if (order !== undefined) steps.push({ at: order.order.time, what, text: orderText(order) })
+  return inOrder(steps)
 }

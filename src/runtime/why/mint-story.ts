@@ -4,9 +4,9 @@ import type { History, RecordedFill, RecordedOrder, Warning, Word } from '../../
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { FoundToken } from '../../journal/tape/tape-search.ts'
 import { clockOf } from '../time-text.ts'
-import { conditionalSteps } from './conditional.ts'
+import { conditionalSteps } from './conditional-story.ts'
 import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './format.ts'
-import { positionStep, reportedAt, waitingText } from './order.ts'
+import { positionStep, reportedAt, waitingText } from './order-story.ts'
 
 /** The decisions of the bots about a token, and the results of these decisions. */
 export interface MintStory {

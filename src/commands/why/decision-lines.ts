@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { stampOf } from '../../runtime/time-text.ts'
-import type { DecisionStory } from '../../runtime/why/decision.ts'
+import type { DecisionStory } from '../../runtime/why/decision-story.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 export function decisionLines({ id, word, token, steps }: DecisionStory, columns: number): string[] {

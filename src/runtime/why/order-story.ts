@@ -15,7 +15,7 @@ import type { FoundToken, TapeSearch } from '../../journal/tape/tape-search.ts'
 import { eventOf } from '../../market/block.ts'
 import { type Attempt, type AttemptState, isUndecided } from '../../orders/attempt.ts'
 import { durationOf } from '../time-text.ts'
-import { conditionalBehind } from './conditional.ts'
+import { conditionalBehind } from './conditional-story.ts'
 import {
   codeText,
   eventText,
@@ -82,8 +82,7 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   const { time, seq, price, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })
   const steps: Step[] = [causeStep(order, history, tape)]
-  const input = tape.rowAt(seq) === undefined ? history.inputAt(seq) : undefined
-  const priced = input?.input.kind === 'pool' ? 'median of three readings of the pool' : 'robust price'
+  const priced = history.inputAt(seq)?.input.kind === 'pool' ? 'median of three readings of the pool' : 'robust price'
   steps.push(step('price', price === null ? 'no robust price' : `${priced} ${priceText(price)}`))
   const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { stampOf } from '../../runtime/time-text.ts'
 import { codeText, decisionText } from '../../runtime/why/format.ts'
-import type { OrderStory } from '../../runtime/why/order.ts'
+import type { OrderStory } from '../../runtime/why/order-story.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
 export function orderLines({ recorded, token, steps }: OrderStory, columns: number): string[] {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { printable } from '../../base/text.ts'
 import { stampOf } from '../../runtime/time-text.ts'
-import type { ConditionalStory } from '../../runtime/why/conditional.ts'
+import type { ConditionalStory } from '../../runtime/why/conditional-story.ts'
 import { codeText } from '../../runtime/why/format.ts'
 import { headLines, pageOf, paragraph, stepsJson } from './step-lines.ts'
 
