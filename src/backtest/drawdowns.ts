@@ -22,8 +22,8 @@ export function shareOf({ high, low }: Drawdown): number {
   return high.lamports > 0 ? (high.lamports - low.lamports) / high.lamports : 1
 }
 
-/** Computes the falls of an equity below its earlier high. Levels are added in the order of time. */
-export class Falls {
+/** Computes the drawdowns of an equity. Levels are added in the order of time. */
+export class Drawdowns {
   #high: Level | undefined
   #deepest: Drawdown | undefined
   #largestShare = 0

@@ -3,7 +3,7 @@ import { DAY, type Millis } from '../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
 import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
-import { type Drawdown, Falls, type Level } from './drawdowns.ts'
+import { type Drawdown, Drawdowns, type Level } from './drawdowns.ts'
 
 /** The tape's time is divided into this many steps. The curve keeps the lowest and the highest level of each step. */
 const STEPS = 1_000
@@ -11,7 +11,7 @@ const STEPS = 1_000
 /** Equity of a bot over time: the balance plus the value of the positions. Highs, lows and drawdowns are computed from
  *  all samples. The curve keeps only the extreme samples of each step, so the memory does not grow with the tape. */
 export class Equity {
-  readonly #falls = new Falls()
+  readonly #drawdowns = new Drawdowns()
   readonly #from: Millis
   readonly #stepMs: number
   readonly #steps: ({ low: Level; high: Level } | undefined)[] = []
@@ -37,7 +37,7 @@ export class Equity {
     this.#last = level
     this.#low = Math.min(this.#low, lamports)
     this.#high = Math.max(this.#high, lamports)
-    this.#falls.take(level)
+    this.#drawdowns.take(level)
     const at = Math.floor((time - this.#from) / this.#stepMs)
     const step = this.#steps[at]
     if (step === undefined) this.#steps[at] = { low: level, high: level }
@@ -45,8 +45,8 @@ export class Equity {
     else if (lamports > step.high.lamports) step.high = level
   }
 
-  get falls(): Falls {
-    return this.#falls
+  get drawdowns(): Drawdowns {
+    return this.#drawdowns
   }
 
   /** Last equity, lamports; undefined if there is no sample. */
@@ -72,7 +72,7 @@ export class Equity {
   /** Points of the curve: the first and the last sample, the lowest and the highest of each step, and both ends of the
    *  deepest drawdown. */
   get curve(): readonly Level[] {
-    const deepest: Drawdown | undefined = this.#falls.deepest
+    const deepest: Drawdown | undefined = this.#drawdowns.deepest
     const kept = new Set<Level | undefined>([this.#first, this.#last, deepest?.high, deepest?.low])
     for (const step of this.#steps) kept.add(step?.low).add(step?.high)
     kept.delete(undefined)

@@ -28,7 +28,7 @@ const LEVELS = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLeng
 test('the deepest and the longest fall of an equity curve equal those that a search over all pairs of values finds', () => {
   fc.assert(
     fc.property(LEVELS, (values) => {
-      const { falls, low, high } = equityOf(values)
+      const { drawdowns, low, high } = equityOf(values)
       let longest = 0
       let share = 0
       for (const [from, before] of values.entries())
@@ -36,9 +36,9 @@ test('the deepest and the longest fall of an equity curve equal those that a sea
           if (before > 0) share = Math.max(share, (before - (values[to] as number)) / before)
           if (values.slice(from + 1, to + 1).every((value) => value < before)) longest = Math.max(longest, to - from)
         }
-      expect(lossOf(falls.deepest)).toBe(deepestOf(values))
-      expect(falls.longestMs).toBe(longest * 1_000)
-      expect(falls.largestShare).toBeCloseTo(share, 12)
+      expect(lossOf(drawdowns.deepest)).toBe(deepestOf(values))
+      expect(drawdowns.longestMs).toBe(longest * 1_000)
+      expect(drawdowns.largestShare).toBeCloseTo(share, 12)
       expect([low, high]).toEqual([Math.min(...values), Math.max(...values)])
     }),
   )
@@ -58,7 +58,7 @@ test('an equity curve of any number of samples has at most 2,005 points in order
         expect(curve.every(({ index }, at) => at === 0 || index > (curve[at - 1]?.index ?? 0))).toBe(true)
         expect([levels[0], levels.at(-1)]).toEqual([values[0], values.at(-1)])
         expect([Math.min(...levels), Math.max(...levels)]).toEqual([equity.low, equity.high])
-        expect(lossOf(equity.falls.deepest)).toBe(lossOf(equityOf(levels).falls.deepest))
+        expect(lossOf(equity.drawdowns.deepest)).toBe(lossOf(equityOf(levels).drawdowns.deepest))
       },
     ),
     { numRuns: 15 },
@@ -70,7 +70,7 @@ test('the memory of an equity curve does not grow with its samples', () => {
   for (let at = 0; at <= 31 * 8_640; at++) equity.sample(at * 10_000, (at * 7_919) % 1_000)
   expect(equity.curve.length).toBeLessThan(2_005)
   expect(equity.dailyCloses).toHaveLength(32)
-  expect(lossOf(equity.falls.deepest)).toBe(999)
+  expect(lossOf(equity.drawdowns.deepest)).toBe(999)
 })
 
 const TRADE = fc.record({

@@ -1,6 +1,6 @@
 import { DAY, type Millis } from '../../base/units.ts'
 import { excursionOf, netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
-import { type Drawdown, Falls, fallOf } from '../drawdowns.ts'
+import { type Drawdown, Drawdowns, fallOf } from '../drawdowns.ts'
 import type { Equity } from '../equity.ts'
 import { longestRun, sum } from './statistics.ts'
 
@@ -67,7 +67,7 @@ export class Facts {
     this.wins = tradesOf(trips.filter((trip) => netOf(trip) > 0))
     this.losses = tradesOf(trips.filter((trip) => netOf(trip) < 0))
     this.open = tradesOf(trips.filter(({ closedAt }) => closedAt === null))
-    const curves = [equity.falls, closedFalls(trips, from, startLamports)]
+    const curves = [equity.drawdowns, closedDrawdowns(trips, from, startLamports)]
     const deepest = curves.flatMap(({ deepest }) => deepest ?? []).sort((one, other) => fallOf(other) - fallOf(one))
     this.drawdown = deepest[0]
     this.underwaterShare = Math.max(...curves.map(({ largestShare }) => largestShare))
@@ -146,17 +146,17 @@ export interface Move {
   readonly trip: RoundTrip
 }
 
-/** Returns the falls of a balance that only closed trades change. */
-function closedFalls(trips: readonly RoundTrip[], from: Millis, startLamports: number): Falls {
-  const falls = new Falls()
+/** Returns the drawdowns of a balance that only closed trades change. */
+function closedDrawdowns(trips: readonly RoundTrip[], from: Millis, startLamports: number): Drawdowns {
+  const drawdowns = new Drawdowns()
   let lamports = startLamports
-  falls.take({ index: 0, time: from, lamports })
+  drawdowns.take({ index: 0, time: from, lamports })
   const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ at: trip.closedAt, net: netOf(trip) }]))
   for (const [index, { at, net }] of closed.sort((one, other) => one.at - other.at).entries()) {
     lamports += net
-    falls.take({ index: index + 1, time: at, lamports })
+    drawdowns.take({ index: index + 1, time: at, lamports })
   }
-  return falls
+  return drawdowns
 }
 
 function dailyReturns({ dailyCloses }: Equity, startLamports: number) {
