@@ -1,7 +1,7 @@
 // Most of a record's JSON is the same in every record of its kind, and much of the rest is in other columns of its row.
 // The thread that writes a journal therefore compresses the JSON. The dictionary for the compression is a sample of the
-// kind, followed by these other columns. A compressed record takes about a sixth of its JSON. Records whose JSON the
-// views for users read are never compressed, because plain SQL cannot decompress them.
+// kind, followed by these other columns. Records whose JSON the views for users read are never compressed, because
+// plain SQL cannot decompress them. docs/decisions/0021-compressed-records.md has the reasons and the sizes.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Database } from 'better-sqlite3'

@@ -2,7 +2,7 @@
 
 import type { Database } from 'better-sqlite3'
 import { LEDGER_FROM_COLUMNS } from './ledger.ts'
-import { checksumOf, checksumSql, SEALED } from './seals.ts'
+import { checksumSql, checksumSqlOf, SEALED } from './seals.ts'
 
 const dateOf = (time: string): string => `strftime('%Y-%m-%d %H:%M:%f', ${time} / 1000.0, 'unixepoch') AS at`
 
@@ -27,7 +27,7 @@ ALTER TABLE attempt ADD COLUMN priority_fee_lamports INTEGER;
 UPDATE attempt SET slippage_percent = json_extract(json, '$.slippagePercent'),
   priority_fee_lamports = json_extract(json, '$.priorityFeeLamports') WHERE json_valid(json);
 UPDATE attempt SET checksum = ${checksumSql('attempt')}
-  WHERE checksum = ${checksumOf(SEALED.attempt.filter((name) => !['slippage_percent', 'priority_fee_lamports'].includes(name)))};
+  WHERE checksum = ${checksumSqlOf(SEALED.attempt.filter((name) => !['slippage_percent', 'priority_fee_lamports'].includes(name)))};
 DROP VIEW attempts;
 CREATE VIEW attempts AS
 SELECT id, substr(id, 1, instr(id, '.') - 1) AS order_id, account, executor, state, signature, code, armed_at, ${dateOf('armed_at')},

@@ -47,10 +47,11 @@ export function rowChecksum(values: readonly unknown[]): number {
 /** Returns the SQL of the checksum of a row. `made`: for columns whose values the statement itself computes, the SQL of
  *  these values. Works only on connections with `row_checksum`, see `addRowChecksum`. */
 export function checksumSql(table: SealedTable, made: Readonly<Record<string, string>> = {}): string {
-  return checksumOf(SEALED[table].map((column) => made[column] ?? column))
+  return checksumSqlOf(SEALED[table].map((column) => made[column] ?? column))
 }
 
-export function checksumOf(columns: readonly string[]): string {
+/** The same for columns of any table, or for SQL in their place. */
+export function checksumSqlOf(columns: readonly string[]): string {
   return `row_checksum(${columns.join(', ')})`
 }
 
@@ -104,7 +105,9 @@ export function sealAll(db: Database, report: SealReport = () => {}): void {
   for (const table of tables) {
     const names = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()
     const columns = SEALED[table].filter((name) => names.includes(name)) // later versions add the others
-    db.exec(`ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumOf(columns)}`)
+    db.exec(
+      `ALTER TABLE ${table} ADD COLUMN checksum INTEGER; UPDATE ${table} SET checksum = ${checksumSqlOf(columns)}`,
+    )
   }
   addRowChecksum(db)
   db.exec(DROPPED_BEFORE)

@@ -65,9 +65,8 @@ function within(json: string, head: string, field: unknown): string {
 
 function effectsOf(seq: Seq, output: Output, json: string): Write[] {
   switch (output.kind) {
-    case 'order': {
+    case 'order':
       return [orderWrite(output.order, within(json, '{"kind":"order","order":', output.order))]
-    }
     case 'orderState': {
       const { orderId, state, code, reason } = output
       return [['orderState', isOpen(state) ? 1 : 0, state, code, reason, orderNumber(orderId)]]
