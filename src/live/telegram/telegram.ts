@@ -38,7 +38,7 @@ interface Served extends Pick<Shown, 'view' | 'own'> {
 }
 
 /** Argument of /why. */
-const ABOUT = /^([oc]\d{1,15}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
+const ABOUT = /^([oc]\d{1,15}|d\d{1,15}\.\d{1,6}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 /** Time for which an event waits, so that events shortly after it are sent in the same message. */
 const GATHER_MS = 2_000
 const MOST_GATHERED = 100
@@ -236,7 +236,7 @@ export class Telegram {
     } else if (isSteering && refusal !== undefined) answer(`${name}: ${refusal}`)
     else if (isSteering) confirmations.ask(user, [name, ...more])
     else if (name === '/why' && !ABOUT.test(more[0] ?? ''))
-      answer('/why: send the id of an order (o12), of a conditional order (c3), or a mint')
+      answer('/why: send the id of an order (o12), of a conditional order (c3), of a refusal (d1204.2), or a mint')
     else if (name === '/why' || name === '/report')
       own
         .run([name.slice(1), ...(name === '/why' ? [more[0] as string] : [])])

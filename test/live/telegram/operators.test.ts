@@ -235,10 +235,19 @@ describe('no command is taken', () => {
 
 test('for a viewer, /why and /report read the journal, and only valid ids reach the command', async () => {
   const rig = served()
-  for (const text of ['/why o12', '/why c3', `/why ${'1'.repeat(32)}`, '/report', '/why', '/why --json', '/why o1;x'])
+  for (const text of [
+    '/why o12',
+    '/why c3',
+    '/why d1204.2',
+    `/why ${'1'.repeat(32)}`,
+    '/report',
+    '/why',
+    '/why --json',
+    '/why o1;x',
+  ])
     rig.api.write(VIEWER, text)
   await rig.pass(10_000)
-  expect(rig.asked).toEqual(['why o12', 'why c3', `why ${'1'.repeat(32)}`, 'report'])
+  expect(rig.asked).toEqual(['why o12', 'why c3', 'why d1204.2', `why ${'1'.repeat(32)}`, 'report'])
   expect(rig.shownTo(VIEWER).filter((text) => text.includes('send the id of an order'))).toHaveLength(3)
 })
 
