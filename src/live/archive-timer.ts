@@ -16,7 +16,7 @@ const LONGEST_MS = 6 * HOUR
  *  archive by one of these signals is not reported as a failure. */
 const OF_A_STOP: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-export interface DailyArchiveParts {
+export interface ArchiveTimerParts {
   /** Path of the journal. */
   readonly journal: string
   readonly clock: Clock
@@ -29,14 +29,14 @@ export interface DailyArchiveParts {
  *  midnight (UTC). `sluice tape archive` writes and checks the files in a process of its own; the journal's thread then
  *  removes the archived blocks from the journal. A failure loses nothing, because the blocks stay in the journal until
  *  then, and the next attempt follows after an hour. */
-export class DailyArchive {
-  readonly #parts: DailyArchiveParts
+export class ArchiveTimer {
+  readonly #parts: ArchiveTimerParts
   #running: OwnCommand | undefined
   #cancel: Cancel
   #isFailing = false
   #isClosed = false
 
-  constructor(parts: DailyArchiveParts) {
+  constructor(parts: ArchiveTimerParts) {
     this.#parts = parts
     this.#cancel = parts.clock.after(AFTER_START_MS, () => void this.#archive())
   }

@@ -25,7 +25,7 @@ import type { LogLine, ProcessStatus, View } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { type LiveView, ViewUpdates } from '../runtime/view/view-updates.ts'
 import { raiseAlarms } from './alerts.ts'
-import { DailyArchive } from './archive-timer.ts'
+import { ArchiveTimer } from './archive-timer.ts'
 import { type ControlCommand, haltPath, type RemoteCommand } from './control/command.ts'
 import { type DeskLink, Operator, type OperatorParts } from './control/operator.ts'
 import { type Preview, previewOf } from './control/preview.ts'
@@ -349,7 +349,7 @@ class Start {
     const { path, archive } = this.#config.journal
     if (!archive) return
     const alert = (text: string): void => world.alert({ kind: 'disk', bot: '', text, time: clock.now() })
-    const daily = new DailyArchive({ journal: path, clock, log: this.#log, alert })
+    const daily = new ArchiveTimer({ journal: path, clock, log: this.#log, alert })
     this.closers.add(() => daily.close())
   }
 

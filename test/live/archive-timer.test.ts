@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HOUR } from '../../src/base/units.ts'
-import { DailyArchive } from '../../src/live/archive-timer.ts'
+import { ArchiveTimer } from '../../src/live/archive-timer.ts'
 import type { Ended } from '../../src/live/own-command.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
@@ -15,7 +15,7 @@ const ONE: Ended = {
 const FULL: Ended = { error: { code: 1 }, stdout: '', stderr: 'sluice: no space\n' }
 
 /**
- * Starts a daily archive at noon. The processes of its archive command end with the given results, one after the other.
+ * Starts the timer at noon. The processes of its archive command end with the given results, one after the other.
  * Further processes end with the last result.
  */
 function archiving(results: readonly (Ended | 'never')[]) {
@@ -24,7 +24,7 @@ function archiving(results: readonly (Ended | 'never')[]) {
   const lines: string[] = []
   const alerts: string[] = []
   let kills = 0
-  const archive = new DailyArchive({
+  const archive = new ArchiveTimer({
     ...{ journal: '/data/sluice.db', clock, alert: (text: string) => void alerts.push(text) },
     log: {
       info: (fields: unknown, text: string) => void lines.push(`info ${text} ${JSON.stringify(fields)}`),

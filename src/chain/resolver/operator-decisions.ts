@@ -15,7 +15,7 @@ export interface Undecided {
 }
 
 /** Actions of the operator on orders whose outcome the chain does not show, and on tokens that no order bought. */
-export class UndecidedOrders {
+export class OperatorDecisions {
   readonly #resolver: Resolver
   readonly #rpc: Rpc
   readonly #wallet: string

@@ -6,7 +6,7 @@ import type { JournalRecord } from '../../orders/ports.ts'
 import type { LandedTransaction } from '../landed/landed-transaction.ts'
 import { changeOf, classOf } from '../landed/wallet-change.ts'
 import type { Reading } from '../resolver/absence.ts'
-import { UndecidedOrders } from '../resolver/operator-decisions.ts'
+import { OperatorDecisions } from '../resolver/operator-decisions.ts'
 import { Resolver, type ResolverParts } from '../resolver/resolver.ts'
 import { Follower } from '../resolver/signature-follower.ts'
 import { Finder, RECENT_MS } from '../resolver/wallet-search.ts'
@@ -91,7 +91,7 @@ const UNSEEN_FIRST_MS = 10_000
 /** The wallet on the chain. Determines the outcomes of attempts, and detects all other changes of the wallet. */
 export class LiveWallet {
   readonly resolver: Resolver
-  readonly byHand: UndecidedOrders
+  readonly byHand: OperatorDecisions
   readonly #parts: LiveWalletParts
   readonly #book: WalletBook
   readonly #audit: Audit
@@ -170,7 +170,7 @@ export class LiveWallet {
     this.#deficits = new Deficits({
       ...{ wallet, booked: parts.booked, isQuiet: (mint) => watches.isQuiet(mint), found: on.deficit },
     })
-    this.byHand = new UndecidedOrders(this.resolver, rpcs.any, wallet)
+    this.byHand = new OperatorDecisions(this.resolver, rpcs.any, wallet)
     this.resolver.restore(past.watches)
   }
 
