@@ -5,7 +5,8 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { mostAmount, mostFee } from '../../solana/rounding.ts'
 import { TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import type { ChainFacts } from './chain-facts.ts'
-import { FINE, HUNDRED, judgeTrade, mostCost, share } from './order-match.ts'
+import { judgeTrade, mostCost } from './order-match.ts'
+import { share, wholeOf } from './percentages.ts'
 import { computeUnits, priorityFee } from './read-compute-budget.ts'
 import type { Reading, Trade } from './reading.ts'
 
@@ -89,8 +90,7 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
  *  output, which may have been rounded down. The result is at most twice the minimum output: the builder chooses the
  *  minimum output, and with a high slippage limit, a larger factor would allow a much higher fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
-  const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
-  return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
+  return wholeOf(mostAmount(least), Math.max(50, 100 - slippagePercent))
 }
 
 /** Returns the largest fee that the policy allows, in lamports. If the traded amount is unknown, only the cap in SOL

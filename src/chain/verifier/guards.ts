@@ -8,7 +8,7 @@ import { encodeTransaction, type TransactionBytes } from '../../solana/transacti
 import { type NewInstruction, withInstructions } from '../web3.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import type { GuardRoom } from './guard-room.ts'
-import { share } from './order-match.ts'
+import { share } from './percentages.ts'
 import type { Simulation } from './simulate.ts'
 import { type Verdict, verifyTransaction } from './verify-transaction.ts'
 

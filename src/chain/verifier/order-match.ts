@@ -3,13 +3,10 @@ import { formatSol } from '../../base/units.ts'
 import type { AskedBuy } from '../../orders/trade-request.ts'
 import { mostAmount } from '../../solana/rounding.ts'
 import type { ChainFacts } from './chain-facts.ts'
+import { share } from './percentages.ts'
 import type { Reading, Trade } from './reading.ts'
 
 // These functions compare the trade of a transaction with the order. `cost-limits.ts` judges its other costs.
-
-export const HUNDRED = 100n
-/** Factor that turns a percentage into an integer; percentages have at most six decimals. */
-export const FINE = 1_000_000
 
 /** Returns the maximum cost of a buy in lamports, with its slippage and rounding. */
 export function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
@@ -81,9 +78,4 @@ function whyUnbounded({ asked, policy }: Terms): string {
   if (isNumber && policy.sellNumber === null)
     return 'the policy must set sellNumber, the unit in which the order gives the amount of a sale'
   return 'the order is a share of the balance, which was not read: add the option --rpc'
-}
-
-/** Returns a percentage of an amount, rounded down. `percent` has at most six decimals. */
-export function share(amount: bigint, percent: number): bigint {
-  return (amount * BigInt(Math.round(percent * FINE))) / (HUNDRED * BigInt(FINE))
 }

@@ -10,7 +10,7 @@ import { accountOf, readAccounts } from '../rpc/accounts.ts'
 import { call, record, Unread, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { exposedBy } from './exposure.ts'
-import { share } from './order-match.ts'
+import { share } from './percentages.ts'
 import type { Trade } from './reading.ts'
 import type { Verdict } from './verify-transaction.ts'
 
