@@ -10,7 +10,7 @@ import { paramsOf, runSets, type SweepGround, setsAnEngine, VariedBots } from '.
 import type { Point } from './space.ts'
 import type { SweepStore } from './store.ts'
 import { ranked, type SetResult, type SweepSet } from './sweep.ts'
-import { SweepThreads } from './threads.ts'
+import { SweepThreads, type SweptTape } from './threads.ts'
 
 /** Returns the param sets that the strategy's schema and the checks of the configuration accept, and the number of
  *  points (combinations of values) that they refuse. Throws SluiceError if no set is accepted. */
@@ -61,7 +61,7 @@ export interface RunOptions {
 export async function runSweep(
   ground: SweepGround,
   sets: readonly SweepSet[],
-  tape: { readonly paths: readonly string[]; readonly market: Market },
+  tape: SweptTape,
   { jobs, varied, store, showProgress, watchInterrupt }: RunOptions,
 ): Promise<SetResult[]> {
   const results = store?.results() ?? []

@@ -6,7 +6,8 @@ import { DecodedTape } from '../../journal/tape/shared-tape.ts'
 import type { SweepGround } from './run-sets.ts'
 import type { SetResult, SweepSet } from './sweep.ts'
 
-interface SweptTape {
+/** The tape of a sweep. `paths`: the journals that contain it. */
+export interface SweptTape {
   readonly paths: readonly string[]
   readonly market: Market
   /** See `DecodedTape`. */
