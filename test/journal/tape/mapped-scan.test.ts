@@ -1,28 +1,14 @@
 import { expect, test } from 'vitest'
-import { openForReading, openForWriting } from '../../../src/journal/database.ts'
+import { openForReading } from '../../../src/journal/database.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import { MappedScan } from '../../../src/journal/tape/block-row.ts'
 import { TapeReader } from '../../../src/journal/tape/tape-reader.ts'
 import { openTape } from '../../../src/journal/tape-files.ts'
-import { Writer } from '../../../src/journal/writer/writer.ts'
 import { Mints } from '../../../src/market/mints.ts'
-import { contentOf, journalPath, NO_LIMITS, timeOf, trades } from '../../support/journal-samples.ts'
+import { contentOf, timeOf, trades } from '../../support/journal-samples.ts'
+import { BLOCKS, inSmallBlocks, SIZE } from '../../support/small-blocks.ts'
 
-const SIZE = 60
-const BLOCKS = 40
 const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER }
-
-function recorded(): { path: string; writer: Writer } {
-  const path = journalPath()
-  const writer = new Writer(openForWriting(path), { space: NO_LIMITS }, {}, () => 1e12)
-  const mints = new Mints()
-  for (let n = 0; n < BLOCKS; n++) {
-    const slices = [{ block: trades(SIZE, n * SIZE, mints), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
-    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
-    writer.flush()
-  }
-  return { path, writer }
-}
 
 /** Opens a scan that releases mapped pages after every few blocks. */
 function mapped(path: string, windowBytes = 10_000) {
@@ -33,7 +19,7 @@ function mapped(path: string, windowBytes = 10_000) {
 }
 
 test('a memory-mapped scan returns the same blocks as an SQL query, also of a part of the tape, and during another scan', () => {
-  const { path } = recorded()
+  const { path } = inSmallBlocks()
   const reader = openReader(path)
   const { db, tape } = mapped(path)
   expect(contentOf(tape.rows(new Mints(), ALL))).toEqual(contentOf(reader.blocks(new Mints())))
@@ -51,7 +37,7 @@ test('a memory-mapped scan returns the same blocks as an SQL query, also of a pa
 })
 
 test('a memory-mapped scan returns the tape at one moment, even if a writer merges blocks during the scan', () => {
-  const { path, writer } = recorded()
+  const { path, writer } = inSmallBlocks()
   const { tape, db } = mapped(path)
   const mints = new Mints()
   const sizes: number[] = []
@@ -65,7 +51,7 @@ test('a memory-mapped scan returns the tape at one moment, even if a writer merg
 })
 
 test('a memory-mapped scan that stops early leaves no transaction open', () => {
-  const { path } = recorded()
+  const { path } = inSmallBlocks()
   const { tape, db } = mapped(path)
   const [first] = tape.rows(new Mints(), ALL)
   expect(first?.length).toBe(SIZE)
@@ -77,7 +63,7 @@ test('a memory-mapped scan that stops early leaves no transaction open', () => {
 })
 
 test('a tape that was opened ends where it ended at that time, even if records are added or blocks are merged later', () => {
-  const { path, writer } = recorded()
+  const { path, writer } = inSmallBlocks()
   const tape = openTape([path])
   for (let n = BLOCKS; n < BLOCKS + 20; n++) {
     const slices = [{ block: trades(SIZE, n * SIZE), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]

@@ -1,28 +1,11 @@
 import { expect, test } from 'vitest'
-import { openForWriting } from '../../../src/journal/database.ts'
 import type { Market } from '../../../src/journal/tape/market-tape.ts'
 import { chunksOf, SharedMarket } from '../../../src/journal/tape/shared-tape.ts'
 import { openTape } from '../../../src/journal/tape-files.ts'
-import { Writer } from '../../../src/journal/writer/writer.ts'
 import { Mints } from '../../../src/market/mints.ts'
-import { journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../../support/journal-samples.ts'
+import { journalPath, keyOf, timeOf } from '../../support/journal-samples.ts'
 import { type Recording, writeTape } from '../../support/recorded-tape.ts'
-
-const SIZE = 60
-const BLOCKS = 40
-
-/** Returns a journal with many small blocks, and its writer. */
-function inSmallBlocks(): { path: string; writer: Writer } {
-  const path = journalPath()
-  const writer = new Writer(openForWriting(path), { space: NO_LIMITS }, {}, () => 1e12)
-  const mints = new Mints()
-  for (let n = 0; n < BLOCKS; n++) {
-    const slices = [{ block: trades(SIZE, n * SIZE, mints), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
-    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
-    writer.flush()
-  }
-  return { path, writer }
-}
+import { BLOCKS, inSmallBlocks, SIZE } from '../../support/small-blocks.ts'
 
 /** Returns the columns and texts of all rows, those that threads do not share included. */
 function rowsOf(market: Market): unknown[] {
