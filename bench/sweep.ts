@@ -25,20 +25,15 @@ const SMOKE_ROWS = 32_768
 const PAIRS = 3
 const THREADS = 2
 
-/** A swept strategy, its ranges, and the bare loop that does the same work. `goal`: the smallest accepted ratio of the
- *  strategy's rate to the loop's rate; `gain`: that of the speed-ups by a second thread. */
+/** A swept strategy, its ranges, and the bare loop that does the same work. */
 interface Case {
   readonly name: string
   readonly loop: 'sweep-sma' | 'sweep-dip'
   readonly ranges: readonly string[]
-  readonly goals?: { readonly rate: number; readonly gain: number }
 }
 
 const CASES: readonly Case[] = [
-  {
-    ...{ name: 'sma-sets', loop: 'sweep-sma', goals: { rate: 0.35, gain: 0.9 } },
-    ranges: [rangeOf('fast', FASTS), rangeOf('slow', SLOWS)],
-  },
+  { name: 'sma-sets', loop: 'sweep-sma', ranges: [rangeOf('fast', FASTS), rangeOf('slow', SLOWS)] },
   { name: 'dip-buyer', loop: 'sweep-dip', ranges: [`dropPercent=${DROP}:${DROP + SETS - 1}:1`] },
 ]
 
@@ -54,7 +49,7 @@ export async function commandFigures(folder: string, rows: number, runs: number)
   return figures
 }
 
-async function caseFigures({ name, loop, ranges, goals }: Case, folder: string, rows: number, runs: number) {
+async function caseFigures({ name, loop, ranges }: Case, folder: string, rows: number, runs: number) {
   const [few, many] = [await tapeOf(folder, FEW, TOKENS), await tapeOf(folder, rows, TOKENS)]
   const config = writeConfig(folder, `sweep-${name}`, { strategy: join(folder, `${name}.ts`) })
   const ranged = ranges.flatMap((range) => ['--range', range])
@@ -77,12 +72,7 @@ async function caseFigures({ name, loop, ranges, goals }: Case, folder: string, 
   return [
     { name: `${what}, bare loop without its fixed cost`, unit: 'rows x sets/s', ...found.rate.bare },
     { name: `${what}, without the fixed cost`, unit: 'rows x sets/s', ...found.rate.ours },
-    {
-      name: `${what}, without the fixed cost`,
-      unit: 'x bare',
-      ...(goals && { goal: goals.rate }),
-      ...found.rate.ratio,
-    },
+    { name: `${what}, without the fixed cost`, unit: 'x bare', goal: 0.35, ...found.rate.ratio },
     { name: `${what}, processor time of one thread`, unit: 'ms', ...found.processor.ours },
     { name: `${what}, duration with one thread`, unit: 'ms', ...found.wall.ours },
     { name: `${what}, processor time of ${THREADS} threads`, unit: 'x one', ...found.more.ours },
@@ -92,7 +82,7 @@ async function caseFigures({ name, loop, ranges, goals }: Case, folder: string, 
     {
       name: `${what}, speedup by ${THREADS} threads`,
       unit: 'x bare',
-      ...(goals && { goal: goals.gain }),
+      goal: 0.9,
       ...found.gain.ratio,
     },
   ]
