@@ -33,7 +33,7 @@ export interface ExtraOptions {
   readonly progress: (rows: number) => void
   /** The fill model of the backtest, which the runs of `extrasOf` vary. */
   readonly model: (assumed: FillModel) => FillModel
-  /** Number of bots with random entries for each bot, at least 1. */
+  /** Number of bots with random entries that each configured bot is compared with; at least 1. */
   readonly seeds: number
 }
 

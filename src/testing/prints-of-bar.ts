@@ -69,7 +69,7 @@ export function wholeBar(width: BarWidth, bar: TestBar, price: number | undefine
     )
   if (isOfVolume && !(volumeSol >= width.volumeSol && volumeSol - sol < width.volumeSol))
     throw new RangeError(
-      `volumeSol: a bar of ${width.name} ends with the print that reaches this volume; ${volumeSol} in ${buys + sells} prints is a different volume`,
+      `volumeSol: a bar of ${width.name} ends with the print that reaches this volume, so a bar of ${buys + sells} prints cannot have ${volumeSol} SOL`,
     )
   return { open, high, low, close, volumeSol, buys, sells }
 }

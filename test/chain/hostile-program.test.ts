@@ -136,7 +136,7 @@ const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
 }
 const lootOf = (attack: Attack): bigint => LOOT[attack] ?? 1_000_000_000n
 
-test('an honest opaque program trades with guards', async () => {
+test('an honest program whose instructions cannot be read trades if the signer adds guards', async () => {
   const rig = await ambushed('required')
   for (const side of ['buy', 'sell'] as const) {
     const order = side === 'buy' ? rig.buy(0.1) : rig.sell()

@@ -162,7 +162,7 @@ describe('after an execution that contradicts the evidence', () => {
     expect(tried(world)).toEqual(ONCE)
   })
   test.each([false, true])(
-    'after a late execution, an order that waits for its retry after a 429 ends (after a restart: %s)',
+    'a late execution ends an order that waits for a retry because of a 429 (after a restart: %s)',
     (isRestarted) => {
       const world = new GatewayWorld()
       world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))

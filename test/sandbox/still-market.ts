@@ -45,7 +45,7 @@ export class StillMarket implements Market {
     this.#emit(tradeEvent(this.#token, trade))
   }
 
-  /** Executes a trade of another trader on the curve, and prints it. */
+  /** Executes a trade of another trader on the curve, and sends it to the feed. */
   trade(side: 'buy' | 'sell', amount: bigint): TradeEvent {
     const { curve } = this.#token
     const swap = side === 'buy' ? curve.quoteBuy(amount) : curve.quoteSell(amount)

@@ -282,7 +282,7 @@ test.each([
   },
 )
 
-test('a single sale does not prove that a token can be sold, but after fewer than eight buys no proof is needed', () => {
+test('after eight buys, a token counts as sellable only if it had more than one sale; after fewer buys, it always does', () => {
   const token = (buys: number, sales: number) => {
     const paper = new Paper()
     paper.rows([
@@ -477,7 +477,7 @@ test('a paper fill that was not reported before the end of the process stays in 
   expect(after.land(sellAttempt('mint', { id: 'o2.1' }))?.tokens).toBe(fill.tokens)
 })
 
-test('the random outcome of a paper attempt depends on the seed and its content, not on other attempts', () => {
+test('the random outcome of a paper attempt depends on the seed and on the content of this attempt, not on other attempts', () => {
   const landing = (seed: number, others: string[], id: string) => {
     const paper = new Paper(DEFAULT_FILL_MODEL, seed)
     for (const other of others) paper.run(buyAttempt('mint', 0.1, { id: other }))

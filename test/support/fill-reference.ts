@@ -128,8 +128,8 @@ class Token {
     return this.#isRead || this.prints.length >= 3
   }
 
-  /** Returns the last price that was read from the pool, and the prints since that reading. Each gets the time minus
-   *  infinity, so that it precedes every order. */
+  /** Returns the last price that was read from the pool, and the prints since that reading. The price and the prints
+   *  all get the time -Infinity, so that they precede every order. */
   changes(): Change[] {
     const time = Number.NEGATIVE_INFINITY
     const reading = this.#reading === undefined ? [] : [{ read: this.#reading, time }]

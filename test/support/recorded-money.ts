@@ -84,7 +84,8 @@ export class RecordedMoney {
   }
 
   /**
-   * Returns whether an order that has ended may still get a fill. A full exit cannot if all of its attempts are proved.
+   * Returns whether an order that has ended may still get a fill. A full exit cannot get one if the outcome of each of
+   * its attempts is proved.
    */
   mayExecute(order: Order): boolean {
     return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0

@@ -164,7 +164,7 @@ describe('invalid input is refused with the reason', () => {
     expect(trades({ sells: 10 })).toThrow('buys: expected a whole number from 0 to 1,000,000, got -1')
     const sol = (bar: TestBar) => () => started({ '20 SOL': 2 }).bar('20 SOL', { close: PRICE, ...bar })
     expect(sol({ volumeSol: 30 })).toThrow('a bar of 20 SOL ends with the print that reaches this volume')
-    expect(sol({ volumeSol: 10 })).toThrow('10 in 20 prints is a different volume')
+    expect(sol({ volumeSol: 10 })).toThrow('a bar of 20 prints cannot have 10 SOL')
   })
 
   test('`rig.bar` refuses a bar whose open the price cannot reach in one print, and a bar that already has prints', () => {

@@ -33,7 +33,7 @@ export interface Report {
     readonly limits: readonly string[]
     /** Comparison with real fills; null without --calibrate. */
     readonly calibration: CalibrationReport | null
-    /** Error of the model, in one line; absent in reports of earlier versions. */
+    /** One line that states how far the fill model may be wrong; absent in reports of earlier versions. */
     readonly error?: string
   }
   readonly bots: readonly BotReport[]

@@ -274,8 +274,8 @@ export class LiveWallet {
       .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
-  /** Returns the wait before the next audit, ms. The audit runs as soon as it can decide an attempt, but after at most
-   *  30 s. */
+  /** Returns the wait before the next audit, ms. The audit runs as soon as it can decide the outcome of an attempt, and
+   *  at the latest after 30 s. */
   #everyMs(): number {
     const { watches } = this.resolver
     const bound = watches.nextBound()

@@ -9,7 +9,7 @@ export interface CursorOptions {
   readonly gaps: FeedGaps
   /** Whether an interval without a print becomes a (silent) bar. */
   readonly isFilled: boolean
-  /** The taker gets at most this many silent bars (bars of intervals without a print) in a row. */
+  /** Largest number of consecutive silent bars (bars of intervals without a print) that the receiver gets. */
   readonly mostSilent: number
 }
 
@@ -85,9 +85,9 @@ export class BarPasser {
     if (isFilled) this.#fill(token, cursors, at, until, notBefore, taker)
   }
 
-  /** Must be called before the caller passes a bar that is about to close. Moves the cursor behind this bar. Does nothing
-   *  and returns false if an earlier bar with prints was not passed, or if the bar is the first of its token and
-   *  `isEager` is false. If silent bars are filled, `fillBefore` must be called next. */
+  /** Must be called before the caller passes a bar that is about to close. Moves the cursor behind this bar. Does
+   *  nothing and returns false if an earlier bar with prints was not passed, or if the bar is the first of its token
+   *  and `isEager` is false. If silent bars are filled, `fillBefore` must be called next. */
   skip(token: TokenId, cursors: Float64Array, at: number, isEager: boolean): boolean {
     const number = cursors[at + NUMBER] as number
     if ((number === 0 && !isEager) || number !== this.#options.bars.closed.countOf(token)) return false

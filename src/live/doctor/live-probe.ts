@@ -117,7 +117,7 @@ class Probe {
       problem = error.message
     }
     if (this.#held() > 0n) {
-      const seller = `the next probe sells them, or a live run on this journal within ${HOLD_SECONDS / 60} minutes`
+      const seller = `the next probe will sell them; so will a live run on this journal, at the latest ${HOLD_SECONDS / 60} minutes after the buy`
       problem += `${problem === '' ? '' : '; '}the wallet still holds tokens: ${seller}`
     }
     const steps = this.#hands.steps()

@@ -52,8 +52,8 @@ const POLL_EVERY_MS = 1_000
 /** A message that is older than this is not answered, because it waited while the process was down. */
 const OLDEST_MESSAGE_MS = 120_000
 const CONFLICT_WAIT_MS = 10_000
-/** A conflict with another program that polls for the same Telegram bot is over if no poll was refused because of it
- *  for this time, ms. */
+/** Time without a refused poll, ms, after which a conflict with another program that polls for the same Telegram bot is
+ *  over. */
 const CONFLICT_OVER_MS = 300_000
 const REFUSED_WAIT_MS = 60_000
 const STRANGER_EVERY_MS = 60_000

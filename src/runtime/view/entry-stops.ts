@@ -51,7 +51,7 @@ export class EntryStops {
     else if (output.kind === 'alarm' && isStrategyEnd(output.code)) this.#reasons.set(output.bot, alarmText(output))
   }
 
-  /** Present stops of these bots. Equal stops of several bots are merged into one. */
+  /** Returns the reasons why these bots may not buy at present. A reason that several bots share is listed once. */
   of(bots: readonly Pick<BotSettings, 'name' | 'account'>[], now: Millis): EntryStop[] {
     const found = new Map<string, EntryStop>()
     for (const { name, account } of bots)

@@ -819,7 +819,7 @@ describe('crashes', () => {
   })
 })
 
-/** Returns a fault with which a node always answers with the state of the chain at one Solana slot. */
+/** Returns a fault that makes a node answer every request with the state of the chain at the same Solana slot. */
 function standingStill(rig: WalletRig, slot: number) {
   const { height } = rig.ledger.head('finalized')
   const still = { slot: slot - 32, height: height - 10 }

@@ -125,7 +125,8 @@ test('a chart cell is as long as a time bar; if each bar is a number of trades, 
   expect(cellMsOf('500 trades', regular)).toBe(37_000)
   const grid = gridOf(0, 99 * 37_000, 37_000)
   expect(candles(regular.slice(1), grid)).toHaveLength(99)
-  // Within a day, there are bursts of many bars in a second. The cells must still be wide enough to be visible.
+  // Within a day, there are bursts of many bars in a second. The time cells into which the chart groups bars must still
+  // be wide enough to be visible.
   const bursts = bars(Array.from({ length: 2_000 }, (_none, index) => Math.floor(index / 20) * 864_000 + index))
   expect(cellMsOf('1 trade', bursts)).toBe(214_000)
   expect([null, [], bars([5])].map((few) => cellMsOf('20 SOL', few))).toEqual([0, 0, 0])
