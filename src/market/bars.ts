@@ -154,7 +154,7 @@ export class Bars {
     this.closesAt = (Math.floor(now / everyMs) + 1) * everyMs
     this.closedTo = this.closesAt - everyMs
     this.#printedCount = 0
-    if (count > 0) this.#closePrinted(dropping)
+    this.#closedCount = count === 0 ? 0 : this.#closePrinted(dropping)
     const bits = this.#printedBits
     let closed = 0
     for (let index = 0; index < count; index++) {
@@ -171,9 +171,10 @@ export class Bars {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the tokens with prints, in the order of their memory. The work consists of several steps. Each
-   *  step is a loop over all tokens, so that the processor loads the memory of several tokens at the same time. */
-  #closePrinted(dropping?: (token: TokenId) => void): void {
+  /** Closes the bars of the tokens with prints, in the order of their memory. Returns the number of these bars. The work
+   *  consists of several steps. Each step is a loop over all tokens, so that the processor loads the memory of several
+   *  tokens at the same time. */
+  #closePrinted(dropping?: (token: TokenId) => void): number {
     const closed = this.#listPriced(dropping)
     const open = this.#open
     const tokens = this.#inMemoryOrder
@@ -183,7 +184,7 @@ export class Bars {
       this.closed.add(token, open, token * BAR_DOUBLES, this.keep)
       clearOpen(open, token * BAR_DOUBLES)
     }
-    this.#closedCount = closed
+    return closed
   }
 
   /** Lists the tokens whose bar has a price, in the order of their memory, and marks their bars if a gap overlaps them.

@@ -58,6 +58,25 @@ test('a condition is neither true nor false while one of its values is missing o
   expect(heldAt([1, 2, 3], (of) => not(missing(of)))).toEqual([])
 })
 
+test('a condition over two widths is not tested again when the wider bar closes after a pause without prints', () => {
+  const held: string[] = []
+  const strategy = defineStrategy({
+    ...{ name: 'pauses', about: '', params: z.object({}), keys: ['trades'], bars: { '10s': 1, '1m': 1 } },
+    when: () => ({
+      isAbove: above(figure('10s'), figure('1m')),
+      crossed: crossesAbove(figure('10s'), figure('1m')),
+    }),
+    start: () => ({ onCondition: ({ close }, _token, name) => void held.push(`${name} ${Math.round(close / PRICE)}`) }),
+  })
+  const rig = testStrategy(strategy)
+  for (const close of [1, 2, 3]) {
+    rig.bar('10s', { close: close * PRICE })
+    rig.advance(60)
+  }
+  // A test at the end of the minute would find equal closes, and the next bar would then cross.
+  expect(held).toEqual(['isAbove 2', 'isAbove 3'])
+})
+
 test('onCondition is called after onBar, with the name of each true condition, and the indicators include this bar', () => {
   const calls: string[] = []
   const strategy = defineStrategy({
