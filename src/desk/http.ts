@@ -3,6 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Admitted, RequestHead } from './access/gate.ts'
+import { contentPolicy } from './content-policy.ts'
 import { Refusal } from './refusal.ts'
 
 // Node's HTTP server with limits on the data and the connections of clients. It passes each request to an app, which
@@ -57,10 +58,9 @@ export interface RefusedRequest {
   readonly from: string
 }
 
-/** Headers of every answer. The page of a report sends its own `content-security-policy` instead. */
+/** Headers of every answer. Pages with styles send their own `content-security-policy` instead. */
 const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'content-security-policy': contentPolicy(),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   // Not `no-referrer`: a browser would then send `Origin: null` with the login form, and the desk refuses such a

@@ -1,6 +1,6 @@
 // The only page that is served without a session. It has no script, and contains no data about the run.
 
-export const LOGIN_CSS = `:root { color-scheme: light dark; }
+const CSS = `:root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 12vh auto; padding: 0 1rem; }
 button { font: inherit; padding: 0.6rem 1.4rem; cursor: pointer; }
 code { font-family: ui-monospace, monospace; }
@@ -17,7 +17,7 @@ export function loginPage(link: string | undefined): string {
       : `<form method="post" action="/login"><input type="hidden" name="link" value="${link}"><p><button autofocus>Log in to this desk</button></p></form><p>The link works once.</p>`
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sluice: login</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/login.css"></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sluice: login</title><link rel="icon" href="data:,"><style>${CSS}</style></head>
 <body><main><h1>Sluice</h1>${main}</main></body>
 </html>
 `

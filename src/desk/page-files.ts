@@ -9,6 +9,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { contentPolicy, pagePolicy } from './content-policy.ts'
 
 export interface PageFile {
   readonly type: string
@@ -20,15 +21,15 @@ export interface PageFile {
    * forever.
    */
   readonly isFixed: boolean
+  readonly contentPolicy: string
 }
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 }
-const FIXED = /-[\w-]{20}\.(js|css)$/
+const FIXED = /-[\w-]{20}\.js$/
 const MOST_BYTES = 10_000_000
 
 const built = fileURLToPath(new URL('./page/', import.meta.url))
@@ -72,15 +73,12 @@ async function fromSources(): Promise<Map<string, string>> {
   const read = (name: string): string => readFileSync(join(built, name), 'utf8')
   const code = Object.entries(await bundled()).map(([name, text]): [string, string] => [`/app/${name}`, text])
   const main = code.find(([path]) => path.startsWith('/app/desk-'))?.[0] ?? ''
-  // All styles are in one style sheet, because the browser draws the page only after it has loaded every style sheet.
   const style = read('desk.css') + readFileSync(inPackage('uplot', 'dist/uPlot.min.css'), 'utf8')
-  const css = `/app/desk-${hashOf(style)}.css`
-  return new Map([
-    ['/', read('index.html').replace('main.js', main).replace('desk.css', css)],
-    ['/app/licences.txt', licences()],
-    [css, style],
-    ...code,
-  ])
+  // The styles are a part of the page, because the browser draws nothing before it has all styles.
+  const page = read('index.html')
+    .replace('main.js', main)
+    .replace('/* desk.css */', () => style)
+  return new Map([['/', page], ['/app/licences.txt', licences()], ...code])
 }
 
 /** Code of the page by file name. Rejects if a package is missing. */
@@ -113,7 +111,10 @@ function licences(): string {
 function pageFile(path: string, text: string): PageFile {
   const body = Buffer.from(text)
   const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream'
-  return { type, body, gzip: gzipSync(body, { level: 9 }), etag: `"${hashOf(text)}"`, isFixed: FIXED.test(path) }
+  return {
+    ...{ type, body, gzip: gzipSync(body, { level: 9 }), etag: `"${hashOf(text)}"`, isFixed: FIXED.test(path) },
+    contentPolicy: path === '/' ? pagePolicy(text) : contentPolicy(),
+  }
 }
 
 function hashOf(text: string): string {

@@ -92,6 +92,7 @@ function pageFile({ req }: Context<DeskEnv>, page: ReadonlyMap<string, PageFile>
   if (file === undefined) throw new Refusal(404, 'NOT_FOUND', 'there is nothing at this path')
   const headers = {
     'content-type': file.type,
+    'content-security-policy': file.contentPolicy,
     etag: file.etag,
     'cache-control': file.isFixed ? FOREVER : 'no-cache',
     vary: 'accept-encoding',

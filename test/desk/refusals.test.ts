@@ -353,6 +353,9 @@ test('every answer has the headers that limit what a page may do', async () => {
     const { headers } = await rig.ask({ path, headers: { cookie } })
     expect(headers['content-security-policy'], path).toMatch(/^default-src 'none'; script-src 'self'; /)
     expect(headers['content-security-policy']).not.toMatch(/unsafe|\*/)
+    // Styles are allowed only by the hash of the page's own style element.
+    const style = ['/login', '/'].includes(path) ? "'sha256-[\\w+/=]{44}'" : "'none'"
+    expect(headers['content-security-policy'], path).toMatch(new RegExp(`; style-src ${style}; `))
     expect(headers).toMatchObject({
       ...{
         'x-content-type-options': 'nosniff',

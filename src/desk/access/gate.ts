@@ -47,13 +47,13 @@ const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 /** Pages that another site may link to. */
 const LINKABLE = ['/', '/login']
 /** Paths that are answered without a session. Without a session, `/` redirects to the login. */
-const OPEN = ['/', '/login', '/login.css', '/health']
+const OPEN = ['/', '/login', '/health']
 /**
  * Paths whose requests are not counted. Otherwise, a flood from this machine or from behind the proxy would lock out
  * the user's login, and `sluice watch` would report that the process is down although it runs. Their answers cost no
  * more than a refusal. Wrong login links have a limit of their own.
  */
-const UNCOUNTED = ['/login', '/login.css', '/health']
+const UNCOUNTED = ['/login', '/health']
 const MOST_HEADERS = 60
 const LONGEST_TARGET = 2_000
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip']

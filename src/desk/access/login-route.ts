@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
+import { pagePolicy } from '../content-policy.ts'
 import { type DeskEnv, requireType, sessionOf } from '../env.ts'
-import { LOGIN_CSS, loginPage } from '../login-page.ts'
+import { loginPage } from '../login-page.ts'
 import type { PageFile } from '../page-files.ts'
 import { Refusal } from '../refusal.ts'
 import type { Logins } from './logins.ts'
@@ -22,7 +23,6 @@ const LINK = /^[\w-]{32}$/
 /** Answers requests for the login page, and begins a session for a valid login link. */
 export function login(app: Hono<DeskEnv>, { logins, now, told, page }: LoginParts): void {
   const wrong = new TokenBucket(WRONG_LOGINS, now)
-  app.get('/login.css', () => new Response(LOGIN_CSS, { headers: { 'content-type': 'text/css; charset=utf-8' } }))
   app.get('/login', ({ req }) => {
     const link = req.query('link')
     // The page is read in advance, so that it is ready when the user presses the login button.
@@ -89,7 +89,8 @@ export function sessions(app: Hono<DeskEnv>, { logins, told }: LoginParts): void
 }
 
 function html(text: string): Response {
-  return new Response(text, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy(text) }
+  return new Response(text, { headers })
 }
 
 export function redirect(location: '/' | '/login', cookie?: string): Response {

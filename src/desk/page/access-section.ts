@@ -49,7 +49,7 @@ export function Access({ shown, me }: { shown: Shown; me: Me | null }): Componen
 function Sessions({ shown, me }: { shown: Shown; me: Me | null }): ComponentChild {
   const [revoked, setRevoked] = useState(0)
   const [problem, setProblem] = useState('')
-  const asked = useAnswer<{ sessions: readonly Session[] }>(`/api/sessions?after=${revoked}`)
+  const asked = useAnswer<{ sessions: readonly Session[] }>('/api/sessions', 0, revoked)
   const fail = (error: unknown): void => setProblem(sentenceOf(error))
   const revoke = (id: string): void =>
     void remove(`/api/sessions/${encodeURIComponent(id)}`).then(() => setRevoked(revoked + 1), fail)

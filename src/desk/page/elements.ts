@@ -101,8 +101,8 @@ export interface Asked<Answer> {
   readonly error: string
 }
 
-/** Reads `path` now, again when it changes, and every `everyMs` while the page can be seen. */
-export function useAnswer<Answer>(path: string | null, everyMs = 0): Asked<Answer> {
+/** Reads `path` now, again when `path` or `version` changes, and every `everyMs` while the page can be seen. */
+export function useAnswer<Answer>(path: string | null, everyMs = 0, version = 0): Asked<Answer> {
   const [asked, setAsked] = useState<Asked<Answer> & { path: string | null }>({ path, answer: undefined, error: '' })
   useEffect(() => {
     if (path === null) return
@@ -111,7 +111,13 @@ export function useAnswer<Answer>(path: string | null, everyMs = 0): Asked<Answe
       if (document.hidden) return
       get<Answer>(path).then(
         (answer) => !isGone && setAsked({ path, answer, error: '' }),
-        (error) => !isGone && setAsked((last) => ({ ...last, path, error: sentenceOf(error) })),
+        (error) =>
+          !isGone &&
+          setAsked((last) => ({
+            path,
+            answer: last.path === path ? last.answer : undefined,
+            error: sentenceOf(error),
+          })),
       )
     }
     read()
@@ -120,7 +126,7 @@ export function useAnswer<Answer>(path: string | null, everyMs = 0): Asked<Answe
       isGone = true
       clearInterval(timer)
     }
-  }, [path, everyMs])
+  }, [path, everyMs, version])
   return asked.path === path ? asked : { answer: undefined, error: '' }
 }
 

@@ -4,9 +4,6 @@ import { pageFiles } from '../../../src/desk/page-files.ts'
 import type { Change, LogLine } from '../../../src/runtime/view/view.ts'
 import { type DeskSize, NOW, recordedAnswer, recordedView, SMALL } from './recorded-desk.ts'
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-
 /**
  * Serves the page with recorded data, as the desk of a running process would, and sends the changes that a test makes.
  */
@@ -75,10 +72,10 @@ export class FixtureDesk {
       return
     }
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://desk')
-    response.setHeader('content-security-policy', POLICY)
     response.setHeader('x-content-type-options', 'nosniff')
     const file = (await pageFiles()).get(pathname)
     if (file !== undefined) {
+      response.setHeader('content-security-policy', file.contentPolicy)
       response.writeHead(200, { 'content-type': file.type, 'content-encoding': 'gzip' }).end(file.gzip)
     } else if (this.isLoggedOut) send(response, 401, { error: 'log in first', code: 'LOGIN_REQUIRED' })
     else if (pathname === '/events') this.#stream(response)
