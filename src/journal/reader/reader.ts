@@ -18,7 +18,7 @@ import type { Finding } from '../proof/finding.ts'
 import { changedRows, findingsOf } from '../proof/findings.ts'
 import { lackOf } from '../proof/missing-rows.ts'
 import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
-import { SEEN_TO } from '../schema/stretches.ts'
+import { IS_FEED, SEEN_TO } from '../schema/stretches.ts'
 import { MappedScan } from '../tape/block-row.ts'
 import { LAST_SOURCES, type Market, type MarketItem, MarketTape, rowsOf, type SourceNews } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/recorded-segments.ts'
@@ -504,7 +504,7 @@ export class JournalReader {
   /** Counts how often the feed became live again after it was down in the same segment. */
   #reconnects(): number {
     const rows = this.#all<{ segment: number; status: string }>(
-      `SELECT segment, json_extract(json, '$.status') AS status FROM input WHERE kind = 'feed' ORDER BY seq`,
+      `SELECT segment, json_extract(json, '$.status') AS status FROM input WHERE ${IS_FEED} ORDER BY seq`,
     )
     let count = 0
     let wasLive = 0

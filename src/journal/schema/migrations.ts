@@ -275,6 +275,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   (db) => db.exec(ONE_REPORT),
   () => {}, // Since this version, records may be compressed, see packed-records.ts.
   addRecordColumns,
+  (db) => db.exec(STRETCHES_OF_ALL_BLOCKS), // Since this version, the view `gaps` uses an index.
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -29,12 +29,17 @@ SELECT segment, first_seq, last_seq, "from", max("from", coalesce(ended, 0),
 FROM part p WHERE NOT is_dropped;
 `
 
+/** SQL conditions that select the states of the feed, and its gaps, from the inputs. SQLite uses the index `input_feed`
+ *  only for a query with the same IN term as the index; otherwise it would read all inputs. */
+export const IS_FEED = `kind IN ('feed', 'gap') AND kind = 'feed'`
+const IS_GAP = `kind IN ('feed', 'gap') AND kind = 'gap'`
+
 /** View of the times without market data: the feed was not live, the disk had no space, or no process was recording. */
 const GAPS = `
 CREATE VIEW gaps AS
 SELECT seq, segment, json_extract(json, '$.from') AS "from", json_extract(json, '$.to') AS "to",
   (json_extract(json, '$.to') - json_extract(json, '$.from')) / 1000.0 AS seconds, json_extract(json, '$.keys') AS keys, 'feed' AS cause
-FROM input WHERE kind = 'gap'
+FROM input WHERE ${IS_GAP}
 UNION ALL
 SELECT first_seq, segment, first_time, last_time, (last_time - first_time) / 1000.0, '[]', 'disk' FROM missing
 UNION ALL
@@ -62,7 +67,7 @@ ${stretches('blocks', `${lastTimeIn('block')}, ${lastTimeIn('archived_block')}`)
  *  market row also ends an interruption. */
 export const SEEN_TO = `WITH last AS (SELECT first_seq, "from", "to" FROM stretches ORDER BY first_seq DESC LIMIT 1),
 seen (seq) AS (SELECT max(seq) FROM (SELECT max(last_seq) AS seq FROM block
-  UNION ALL SELECT max(seq) FROM input WHERE kind = 'feed' AND json_extract(json, '$.status') = 'live'))
+  UNION ALL SELECT max(seq) FROM input WHERE ${IS_FEED} AND json_extract(json, '$.status') = 'live'))
 SELECT iif(seen.seq < last.first_seq, last."from", coalesce((SELECT time FROM input
-  WHERE kind = 'feed' AND json_extract(json, '$.status') NOT IN ('live', 'stale') AND seq > seen.seq ORDER BY seq LIMIT 1), last."to"))
+  WHERE ${IS_FEED} AND json_extract(json, '$.status') NOT IN ('live', 'stale') AND seq > seen.seq ORDER BY seq LIMIT 1), last."to"))
 FROM last JOIN seen`

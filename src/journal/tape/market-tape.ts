@@ -3,6 +3,7 @@ import type { Millis, Seq } from '../../base/units.ts'
 import type { Input } from '../../engine/messages.ts'
 import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
+import { IS_FEED } from '../schema/stretches.ts'
 import { RowReader } from './key-rows.ts'
 import { partOf } from './tape-block.ts'
 import { rowAt, type SeqRange, type TapeReader } from './tape-reader.ts'
@@ -61,8 +62,8 @@ ORDER BY 1`
 /** SQL of the feed events from which the state of the feed before a seq is computed. They begin at the last event with
  *  the complete list of keys. */
 const STATE_BEFORE = `
-SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
-  SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
+SELECT seq, time, json FROM input WHERE ${IS_FEED} AND segment = @segment AND seq < @seq AND seq >= (
+  SELECT seq FROM input WHERE ${IS_FEED} AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
   ORDER BY seq DESC LIMIT 1)
 ORDER BY seq`
 
@@ -175,7 +176,7 @@ const FIRST_STOP = `SELECT min(seq) FROM input
 WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command.name') = 'stop'`
 
 const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
-WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
+WHERE ${IS_FEED} AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
 /** SQL of the time at which a process that was stopped closed its feed. The journal records the closing as state
  *  `down`, and as a gap since the feed was last live. */

@@ -206,3 +206,10 @@ test('a command is listed with its wallet, also in a journal whose view has no s
     ['sell', null, null],
   ])
 })
+
+test('the view `gaps` finds the gaps of the feed by an index, because a journal has millions of other inputs', () => {
+  const db = new Database(path, { readonly: true })
+  const steps = db.prepare('EXPLAIN QUERY PLAN SELECT * FROM gaps').all() as { detail: string }[]
+  db.close()
+  expect(steps.map(({ detail }) => detail)).toContain('SEARCH input USING INDEX input_feed (kind=?)')
+})
