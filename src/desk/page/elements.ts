@@ -3,7 +3,7 @@ import { type ComponentChild, type ComponentChildren, h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { printable, shortKey, signedPercent, signedSol, tokenText, toneOf } from './format.ts'
 import { addressOf } from './route.ts'
-import { get, sentenceOf } from './server.ts'
+import { earlyAnswer, get, sentenceOf } from './server.ts'
 
 export function Amount({ sol, places }: { sol: number | null | undefined; places?: number }): ComponentChild {
   return h('span', { class: `number ${toneOf(sol)}` }, signedSol(sol, places))
@@ -103,7 +103,10 @@ export interface Asked<Answer> {
 
 /** Reads `path` now, again when `path` or `version` changes, and every `everyMs` while the page can be seen. */
 export function useAnswer<Answer>(path: string | null, everyMs = 0, version = 0): Asked<Answer> {
-  const [asked, setAsked] = useState<Asked<Answer> & { path: string | null }>({ path, answer: undefined, error: '' })
+  const [asked, setAsked] = useState<Asked<Answer> & { path: string | null }>(() => {
+    const answer = path === null ? undefined : earlyAnswer<Answer>(path)
+    return { path, answer, error: '' }
+  })
   useEffect(() => {
     if (path === null) return
     let isGone = false

@@ -27,18 +27,34 @@ export async function get<Answer>(
   const asked = `${path}${search}`
   const early = EARLY.get(asked)
   EARLY.delete(asked)
-  return (early as Promise<Answer> | undefined) ?? request(asked, { method: 'GET' })
+  return (early?.promise as Promise<Answer> | undefined) ?? request(asked, { method: 'GET' })
 }
 
-const EARLY = new Map<string, Promise<unknown>>()
+interface Early {
+  readonly promise: Promise<unknown>
+  /** undefined until the answer has arrived. */
+  answer: unknown
+}
+
+const EARLY = new Map<string, Early>()
 const EARLY_MS = 5_000
 
 /** Requests data before a section needs it, so that the answer is on its way while the page draws its first state. */
 export function askEarly(path: string): void {
-  const answer = request(path, { method: 'GET' })
-  answer.catch(() => {})
-  EARLY.set(path, answer)
+  const early: Early = { promise: request(path, { method: 'GET' }), answer: undefined }
+  early.promise.then(
+    (answer) => {
+      early.answer = answer
+    },
+    () => {},
+  )
+  EARLY.set(path, early)
   setTimeout(() => EARLY.delete(path), EARLY_MS)
+}
+
+/** Returns the answer to an early request if it has arrived. A section can then draw it at once. */
+export function earlyAnswer<Answer>(path: string): Answer | undefined {
+  return EARLY.get(path)?.answer as Answer | undefined
 }
 
 export async function post<Answer>(path: string, body: object): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { type ComponentChild, h } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { View } from '../../runtime/view/view.ts'
 import type { TokenAnswer } from '../api/types.ts'
 import { type Mark, marksOf, markText, type OfferedWidth, offeredWidths } from './chart-data.ts'
@@ -145,7 +145,8 @@ function Chart({ token, bars, shown }: { token: TokenAnswer; bars: string; shown
   const open = useRef((_mark: Mark): void => {})
   latest.current = token
   open.current = (mark) => shown.explain(mark.subject)
-  useEffect(() => {
+  // This is a layout effect, so that the first frame that shows the place of the chart also shows the chart.
+  useLayoutEffect(() => {
     let isGone = false
     void import('./price-chart.ts').then(({ PriceChart }) => {
       const element = place.current
