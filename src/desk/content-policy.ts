@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The `content-security-policy` of an answer. Allows files of the desk only, and no inline code. `style`: the content of
- * the page's `<style>` element, which is allowed by its hash.
+ * The `content-security-policy` of an answer. It allows files of the desk only, and no inline code. `style`: the
+ * content of the page's `<style>` element, which is allowed by its hash.
  */
 export function contentPolicy(style?: string): string {
   const styles = style === undefined ? "'none'" : `'sha256-${createHash('sha256').update(style).digest('base64')}'`

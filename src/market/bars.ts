@@ -171,9 +171,9 @@ export class Bars {
     return this.#inMemoryOrder.subarray(0, this.#closedCount)
   }
 
-  /** Closes the bars of the tokens with prints, in the order of their memory. Returns the number of these bars. The work
-   *  consists of several steps. Each step is a loop over all tokens, so that the processor loads the memory of several
-   *  tokens at the same time. */
+  /** Closes the bars of the tokens with prints, in the order of their memory. Returns the number of these bars. The
+   *  work consists of several steps. Each step is a loop over all tokens, so that the processor loads the memory of
+   *  several tokens at the same time. */
   #closePrinted(dropping?: (token: TokenId) => void): number {
     const closed = this.#listPriced(dropping)
     const open = this.#open

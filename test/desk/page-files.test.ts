@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
@@ -39,12 +40,17 @@ test('the first view of the page loads one script, without the chart library', (
   ).toEqual(['/app/price-chart', '/app/uPlot.esm'])
 })
 
-test('a browser caches every script and style, because their names change with their content', () => {
+test('a browser caches every script, because the names of scripts change with their content', () => {
   expect([...files].filter(([, { isFixed }]) => !isFixed).map(([path]) => path)).toEqual(['/', '/app/licences.txt'])
 })
 
-test('the page has no inline code or style, which its content policy would refuse', () => {
-  expect(textOf('/')).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
+test('the page has no inline code, and its content policy allows its only style element by the hash of the content', () => {
+  const [style = '', ...more] = [...textOf('/').matchAll(/<style>(.*?)<\/style>/gs)].map(([, content = '']) => content)
+  expect(more).toEqual([])
+  expect(style).toMatch(/\.desk .*\.uplot/s)
+  const hash = createHash('sha256').update(style).digest('base64')
+  expect(files.get('/')?.contentPolicy).toContain(`; style-src 'sha256-${hash}'; `)
+  expect(textOf('/').replace(style, '')).not.toMatch(/<style[^>]|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
 test('the HTML contains the frame of the page with its tabs', () => {

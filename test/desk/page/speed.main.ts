@@ -50,8 +50,8 @@ function timeOf(page: Page, selector: string): Promise<number> {
 
 /**
  * Returns the milliseconds from the navigation to the end of the frame in which the chart has drawn its data. The
- * library draws axes and grid on one canvas, and prints, price and marks on another one above it. Both must have pixels.
- * Reading pixels takes as long as several frames, so the time is taken before.
+ * library draws axes and grid on one canvas, and prints, price and marks on another one above it. Both must have
+ * pixels. Reading pixels takes as long as several frames, so the time is taken before.
  */
 function timeOfChart(page: Page): Promise<number> {
   return page.evaluate(
@@ -91,8 +91,8 @@ async function measureApi(desk: ServedJournal): Promise<void> {
 
 /**
  * Opens a tab in a new browser profile, which has no files of the desk. `after`: the page that the tab shows before the
- * load. From the login page, a user comes to the desk. From an empty tab, the load also contains the start of a process,
- * because a browser shows a page with the header `cross-origin-opener-policy` in a process of its own.
+ * load. From the login page, a user comes to the desk. From an empty tab, the load also contains the start of a
+ * process, because a browser shows a page with the header `cross-origin-opener-policy` in a process of its own.
  */
 async function open(
   browser: Browser,
