@@ -38,6 +38,8 @@ test.each([
   [bytesText(412_300_000), '412 MB'],
   [bytesText(1_200), '1.2 kB'],
   [countText(1_203_882), '1 203 882'],
+  [countText(-120_388), '-120 388'],
+  [countText(999), '999'],
   [ageText(-5), '0 s'],
   [ageText(99_900), '99 s'],
   [ageText(185_000), '3m'],
