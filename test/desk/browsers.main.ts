@@ -65,7 +65,7 @@ const folder = mkdtempSync(join(tmpdir(), 'desk-browsers-'))
 const journal = join(folder, 'run.db')
 const demo = launch(['demo', '--desk', '--journal', journal])
 try {
-  await until('the start', () => /the desk is served/.test(demo.stderr))
+  await until('the start', () => /"desk":"http/.test(demo.stderr))
   const { url } = (await sendCommand(journal, { command: 'desk-link', readOnly: true, name: '' })) as { url: string }
   const seen: Reached[][] = Array.from({ length: reading }, () => [])
   const browsers = new Browsers({

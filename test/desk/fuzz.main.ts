@@ -104,7 +104,7 @@ const link = async (): Promise<string> =>
   ((await sendCommand(journal, { command: 'desk-link', readOnly: false, name: '' })) as { url: string }).url
 
 try {
-  await until('the start', () => /the desk is served/.test(demo.stderr))
+  await until('the start', () => /"desk":"http/.test(demo.stderr))
   const url = await link()
   const port = Number(new URL(url).port)
   const cookie = await loginOf(url)

@@ -43,7 +43,7 @@ test('the decisions of a run with 100 browsers and commands from the desk can be
     await demo.ended
     rmSync(journal, { force: true })
   })
-  await until('the desk', () => /the desk is served/.test(demo.stderr))
+  await until('the desk', () => /"desk":"http/.test(demo.stderr))
   expect(demo.stdout + demo.stderr).not.toContain('login?link=')
   const made = await called(['desk', 'link', '--name', 'phone', '--journal', journal])
   const link = new URL(made.stdout.trim())

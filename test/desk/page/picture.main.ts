@@ -26,7 +26,7 @@ async function draw(journal: string, seconds: number): Promise<void> {
   const demo = launchSluice(['demo', '--desk', '--journal', journal])
   const browser = await launch()
   try {
-    await until('the desk', () => demo.stderr.includes('the desk is served'))
+    await until('the desk', () => demo.stderr.includes('"desk":"http'))
     await sleep(seconds * 1_000)
     const { url } = (await sendCommand(journal, { command: 'desk-link', readOnly: false, name: '' })) as { url: string }
     const { origin } = new URL(url)
