@@ -51,8 +51,8 @@ export function priceText(price: number | null | undefined): string {
   return Number(text) === 0 ? text.replace('-', '') : text
 }
 
-/** An integer with a space between groups of three digits: `1 203 882`. The first call of `toLocaleString` would take 15
- *  ms of the page's first frame. */
+/** An integer with a space between groups of three digits: `1 203 882`. The first call of `toLocaleString` would take
+ *  15 ms of the page's first frame. */
 export function countText(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ' ')
 }
