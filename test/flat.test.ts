@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { StandingInputs } from '../src/live/isolation/threaded-runner.ts'
 import { LiveBlock } from '../src/market/live-block.ts'
 import { Limiter } from '../src/orders/plan-limiter.ts'
@@ -23,6 +23,8 @@ function mintOf(number: number): string {
  * least 40 bytes for a key and its entry.
  */
 const NOTHING = 25
+
+const WAIT = { timeout: 20_000 }
 
 interface Case {
   readonly what: string
@@ -114,5 +116,6 @@ test('blocks that no code reads are freed, even if their thread creates no other
     if (number % 10 === 9) await new Promise(setImmediate)
   }
   // Each block has 1.8 MB of shared memory, which no other memory figure of Node includes.
-  expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
+  // On a busy machine, V8 finishes a collection that it has begun some time later.
+  await vi.waitFor(() => expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200), WAIT)
 })

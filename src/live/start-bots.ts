@@ -43,8 +43,10 @@ import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
 const MARKS_EVERY_MS = 250
-/** Maximum time for which an orderly stop waits for the answers to requests that were sent. */
-const LAST_ANSWERS_MS = 2_000
+/** Longest times for which an orderly stop waits for the last decisions, and then for the answers to requests that were
+ *  sent. Docker kills a process 10 s after it has asked the process to stop. */
+const LAST_DECISIONS_MS = 2_000
+const LAST_ANSWERS_MS = 6_000
 
 export interface BotsOptions extends Isolation {
   /** Title of the run, which people read. */
@@ -357,7 +359,7 @@ class Start {
   async #stop({ journal, model }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
-    await until(() => segment.isIdle, LAST_ANSWERS_MS)
+    await until(() => segment.isIdle, LAST_DECISIONS_MS)
     let isDurable = false
     journal.commit(() => {
       isDurable = true
