@@ -169,9 +169,14 @@ export class ConditionTests<Owner> {
     for (let index = 0; index < lefts.length; index++) {
       const left = lefts[index] as number
       const right = rights[index] as number
-      const difference = (values[left] as number) - (values[right] as number)
+      const one = values[left] as number
+      const other = values[right] as number
+      const difference = one - other
       const error = (values[left + 1] as number) + (values[right + 1] as number)
-      const now = difference > error ? ABOVE : difference < -error ? BELOW : this.#compareExactly(token, index)
+      let now = UNKNOWN
+      if (difference > error) now = ABOVE
+      else if (difference < -error) now = BELOW
+      else if (!(Number.isNaN(one) || Number.isNaN(other))) now = this.#compareExactly(token, index)
       changes[index] = ((last[first + index] as number) << BITS_A_RESULT) | now
       last[first + index] = now
     }

@@ -92,39 +92,44 @@ class WindowFunction extends WindowIndicator<number> {
 
 /** Offsets of the numbers in the state of a mean. MEAN: the exact mean; NaN if it was not computed since the last bar.
  *  SUM: an approximate sum of the window; each bar adds its value and subtracts the oldest value. LARGEST: the largest
- *  value of SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values from the beginning of the ring
- *  to the value of the last bar. */
+ *  value of SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values since the number of bars was
+ *  last a multiple of the length. RING: the offset of the shared ring of values. */
 const MEAN = 0
 const SUM = 1
 const LARGEST = 2
 const HEAD = 3
-const MEAN_NUMBERS = 4
+const RING = 4
+const MEAN_NUMBERS = 5
 
 /** Largest relative error of one addition of doubles. */
 const ROUNDING = 2 ** -53
 
-/** The mean of the last values, which are never negative. `valueOf` returns the exact mean: it adds the values of the
- *  window in the order in which they are stored. `estimate` divides a running sum instead, which is exact enough for
- *  most comparisons.
+/** The mean of the last values, which are never negative. `valueOf` returns the exact mean. It adds the values in an
+ *  order in which the bars since the last multiple of the length come first, then the bars before them; each part begins
+ *  with its oldest bar. `estimate` divides a running sum instead, which is exact enough for most comparisons.
  *
  *  The rounding errors of the exact sum and of the running sum differ. The running sum is replaced by the exact sum
- *  whenever a bar fills the last place of the window. For each value of the window, at most 4 additions are rounded
+ *  whenever the number of bars is a multiple of the length. For each value of the window, at most 4 additions are rounded
  *  differently: 2 that keep the running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact mean.
  *  Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total of
  *  these errors, to be safe. */
-class Mean extends WindowIndicator<number> {
-  constructor(options: WindowOptions) {
-    super(options, MEAN_NUMBERS)
+class Mean extends NumberIndicator<number> {
+  readonly #bars: number
+  readonly #figure: number
+
+  constructor({ width, name, bars, figure }: WindowOptions) {
+    super(width, `${name} ${bars} ${figure}`, MEAN_NUMBERS, [], { figure, length: bars, offsetAt: RING })
+    this.#bars = bars
+    this.#figure = figure
   }
 
-  override add(memory: Float64Array, at: number, _room: number, count: number, bars: Float64Array, from: number): void {
-    const length = this.bars
+  add(memory: Float64Array, at: number, size: number, count: number, bars: Float64Array, from: number): void {
+    const length = this.#bars
     const index = count % length
-    const place = at + MEAN_NUMBERS + index
     const sum = memory[at + SUM] as number
-    const oldest = memory[place] as number
-    const newest = figureAt(bars, from, this.figure)
-    memory[place] = newest
+    const ring = memory[at + RING] as number
+    const oldest = count < length ? 0 : (memory[ring + ((count - length) & (size - 1))] as number)
+    const newest = figureAt(bars, from, this.#figure)
     memory[at + MEAN] = Number.NaN
     const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
     memory[at + HEAD] = head
@@ -136,19 +141,20 @@ class Mean extends WindowIndicator<number> {
     }
   }
 
-  override addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void {
+  addAll(memory: Float64Array, offset: number, size: number, added: AddedBars): void {
     const { states, counts, bars, froms } = added
     for (let bar = 0; bar < added.length; bar++)
-      this.add(memory, offset + (states[bar] as number), room, counts[bar] as number, bars, froms[bar] as number)
+      this.add(memory, offset + (states[bar] as number), size, counts[bar] as number, bars, froms[bar] as number)
   }
 
-  valueOf(memory: Float64Array, at: number, _room: number, count: number): number | undefined {
-    const { bars } = this
+  valueOf(memory: Float64Array, at: number, size: number, count: number): number | undefined {
+    const bars = this.#bars
     if (count < bars) return undefined
     if (Number.isNaN(memory[at + MEAN])) {
+      const ring = memory[at + RING] as number
+      const head = ((count - 1) % bars) + 1
       let sum = memory[at + HEAD] as number
-      for (let index = ((count - 1) % bars) + 1; index < bars; index++)
-        sum += memory[at + MEAN_NUMBERS + index] as number
+      for (let bar = count - bars; bar < count - head; bar++) sum += memory[ring + (bar & (size - 1))] as number
       memory[at + MEAN] = sum / bars
     }
     return memory[at + MEAN]
@@ -162,7 +168,7 @@ class Mean extends WindowIndicator<number> {
     to: Float64Array,
     place: number,
   ): void {
-    to[place] = count < this.bars ? Number.NaN : (memory[at + SUM] as number) / this.bars
+    to[place] = count < this.#bars ? Number.NaN : (memory[at + SUM] as number) / this.#bars
     to[place + 1] = 16 * ROUNDING * (memory[at + LARGEST] as number)
   }
 }

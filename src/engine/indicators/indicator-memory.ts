@@ -1,4 +1,5 @@
 import type { TokenId } from '../../market/block.ts'
+import { figureAt } from './indicator.ts'
 
 /** Bars of several tokens that are added in one step. Each bar is added to the states of its own token. */
 export interface AddedBars {
@@ -15,14 +16,26 @@ export interface AddedBars {
  *  processor's fastest cache while each indicator is updated. */
 const BARS_AT_ONCE = 64
 
+/** The last values of one figure, which all indicators of a token that read them share. They are stored in a ring whose
+ *  size is a power of two: the value of bar number n is at the index `n & (size - 1)`. The ring receives the value of a
+ *  bar after all indicators have added the bar. */
+export interface SharedWindow {
+  readonly figure: number
+  /** Number of values that the indicator reads. */
+  readonly length: number
+  /** Index of the number in the indicator's state that contains the offset of the ring in the memory. */
+  readonly offsetAt: number
+}
+
 /** An indicator whose state consists only of numbers. The state of a token has `numbers` numbers, initially 0, followed
  *  by its windows of last values. A window that is longer than `room` has space for `room` values only, because the
- *  token has no more bars yet. */
+ *  token has no more bars yet. For an indicator with a shared window, `room` is the size of its ring. */
 export interface StateInMemory {
   /** Number of numbers in a state, without the values in its windows. */
   readonly numbers: number
   /** Lengths of the windows of a state. */
   readonly windows: readonly number[]
+  readonly shared: SharedWindow | undefined
   /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. */
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
   /** Adds bars to the states of their tokens, as `add` does. `offset`: where the state of this indicator begins,
@@ -68,7 +81,7 @@ export class IndicatorMemory {
   readonly #pools: readonly (StatePool | undefined)[]
 
   constructor(indicators: readonly StateInMemory[]) {
-    const longest = Math.max(0, ...indicators.flatMap(({ windows }) => windows))
+    const longest = Math.max(0, ...indicators.flatMap(({ windows, shared }) => [...windows, shared?.length ?? 0]))
     const rooms = [LEAST_ROOM]
     while ((rooms.at(-1) as number) < longest) rooms.push((rooms.at(-1) as number) * ROOM_FACTOR)
     this.#pools = [undefined, ...rooms.map((room) => new StatePool(indicators, room, room >= longest))]
@@ -168,6 +181,13 @@ export class IndicatorMemory {
   }
 }
 
+/** A ring of the last values of a figure, at `place` within the states of a token. */
+interface Ring {
+  readonly figure: number
+  readonly size: number
+  readonly place: number
+}
+
 /** The states of all tokens whose windows have the same room. */
 class StatePool {
   readonly room: number
@@ -178,6 +198,10 @@ class StatePool {
    *  these states. */
   readonly #places: readonly number[]
   readonly #size: number
+  /** For each indicator, the room of its windows or the size of its ring. */
+  readonly #rooms: readonly number[]
+  /** The rings, which follow the states of the indicators. */
+  readonly #rings: readonly Ring[]
   #doubles = new Float64Array(0)
   #used = 0
   /** Freed places. */
@@ -199,13 +223,29 @@ class StatePool {
       size += sizeOf(indicator, room)
       return size - sizeOf(indicator, room)
     })
+    this.#rings = [...Map.groupBy(indicators, ({ shared }) => shared?.figure)].flatMap(([figure, sharing]) => {
+      if (figure === undefined) return []
+      const longest = Math.max(...sharing.map(({ shared }) => shared?.length ?? 0))
+      const ring = { figure, size: Math.min(room, 2 ** Math.ceil(Math.log2(longest))), place: size }
+      size += ring.size
+      return [ring]
+    })
+    this.#rooms = indicators.map(({ shared }) => this.#ringOf(shared)?.size ?? room)
     this.#size = size
+  }
+
+  #ringOf(shared: SharedWindow | undefined): Ring | undefined {
+    return this.#rings.find(({ figure }) => figure === shared?.figure)
   }
 
   /** Reserves space for the states of a token, filled with zeros. Returns its offset. */
   take(): number {
-    const freed = this.#free.pop()
-    if (freed !== undefined) return freed
+    const at = this.#free.pop() ?? this.#grow()
+    this.#connect(at)
+    return at
+  }
+
+  #grow(): number {
     const at = this.#used
     this.#used += this.#size
     if (this.#used > this.#doubles.length) {
@@ -216,20 +256,30 @@ class StatePool {
     return at
   }
 
+  /** Writes the offsets of the rings of a token to the states of its indicators. */
+  #connect(at: number): void {
+    for (const [index, { shared }] of this.#indicators.entries())
+      if (shared !== undefined)
+        this.#doubles[at + (this.#places[index] as number) + shared.offsetAt] =
+          at + (this.#ringOf(shared) as Ring).place
+  }
+
   /** Copies the states of a token from the pool `from`, whose windows are smaller, to this pool. The states begin at
    *  `fromAt` in `from`, and at `at` in this pool. */
   fill(at: number, from: StatePool, fromAt: number): void {
-    for (const [index, { numbers, windows }] of this.#indicators.entries()) {
-      let to = at + (this.#places[index] as number)
-      let source = fromAt + (from.#places[index] as number)
-      const copy = (size: number, next: number): void => {
-        for (let place = 0; place < size; place++) this.#doubles[to + place] = from.#doubles[source + place] as number
-        source += size
-        to += next
-      }
+    let to = at
+    let source = fromAt
+    const copy = (size: number, next: number): void => {
+      for (let place = 0; place < size; place++) this.#doubles[to + place] = from.#doubles[source + place] as number
+      source += size
+      to += next
+    }
+    for (const { numbers, windows } of this.#indicators) {
       copy(numbers, numbers)
       for (const length of windows) copy(Math.min(length, from.room), Math.min(length, this.room))
     }
+    for (const [index, { size }] of this.#rings.entries()) copy((from.#rings[index] as Ring).size, size)
+    this.#connect(at)
     from.free(fromAt)
   }
 
@@ -241,9 +291,16 @@ class StatePool {
   add(at: number, count: number, bars: Float64Array, from: number): void {
     const indicators = this.#indicators
     const places = this.#places
-    const { room } = this
-    for (let index = 0; index < indicators.length; index++)
-      (indicators[index] as StateInMemory).add(this.#doubles, at + (places[index] as number), room, count, bars, from)
+    const rooms = this.#rooms
+    const doubles = this.#doubles
+    for (let index = 0; index < indicators.length; index++) {
+      const state = at + (places[index] as number)
+      ;(indicators[index] as StateInMemory).add(doubles, state, rooms[index] as number, count, bars, from)
+    }
+    for (let index = 0; index < this.#rings.length; index++) {
+      const { figure, size, place } = this.#rings[index] as Ring
+      doubles[at + place + (count & (size - 1))] = figureAt(bars, from, figure)
+    }
   }
 
   /** Stores a bar, which `addStaged` adds later. */
@@ -262,27 +319,41 @@ class StatePool {
     if (staged.length === 0) return
     for (let index = 0; index < this.#indicators.length; index++) {
       const indicator = this.#indicators[index] as StateInMemory
-      indicator.addAll(this.#doubles, this.#places[index] as number, this.room, staged)
+      indicator.addAll(this.#doubles, this.#places[index] as number, this.#rooms[index] as number, staged)
     }
+    for (let index = 0; index < this.#rings.length; index++) this.#addToRing(this.#rings[index] as Ring)
     staged.length = 0
+  }
+
+  #addToRing({ figure, size, place }: Ring): void {
+    const { length, states, counts, bars, froms } = this.#staged
+    const doubles = this.#doubles
+    for (let bar = 0; bar < length; bar++)
+      doubles[(states[bar] as number) + place + ((counts[bar] as number) & (size - 1))] = figureAt(
+        bars,
+        froms[bar] as number,
+        figure,
+      )
   }
 
   valueOf(index: number, at: number, count: number): unknown {
     const indicator = this.#indicators[index] as StateInMemory
-    return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.room, count)
+    return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.#rooms[index] as number, count)
   }
 
   estimateAll(at: number, count: number, indexes: readonly number[], to: Float64Array, place: number): void {
     for (let next = 0; next < indexes.length; next++) {
       const index = indexes[next] as number
       const indicator = this.#indicators[index] as StateInMemory
-      indicator.estimate(this.#doubles, at + (this.#places[index] as number), this.room, count, to, place + 2 * next)
+      const state = at + (this.#places[index] as number)
+      indicator.estimate(this.#doubles, state, this.#rooms[index] as number, count, to, place + 2 * next)
     }
   }
 
   numberOf(index: number, at: number, count: number, field: number): number {
     const indicator = this.#indicators[index] as StateInMemory
-    return indicator.numberOf(this.#doubles, at + (this.#places[index] as number), this.room, count, field)
+    const state = at + (this.#places[index] as number)
+    return indicator.numberOf(this.#doubles, state, this.#rooms[index] as number, count, field)
   }
 }
 

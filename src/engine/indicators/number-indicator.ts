@@ -1,7 +1,7 @@
 import { A_SELL, BAR_DOUBLES, type Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import type { Indicator, IndicatorState } from './indicator.ts'
-import { type AddedBars, IndicatorMemory, type StateInMemory } from './indicator-memory.ts'
+import { type AddedBars, IndicatorMemory, type SharedWindow, type StateInMemory } from './indicator-memory.ts'
 
 /** An indicator whose state consists only of numbers, so that one array can store the states of many tokens. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
@@ -11,17 +11,25 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   readonly name: string
   readonly numbers: number
   readonly windows: readonly number[]
+  readonly shared: SharedWindow | undefined
 
-  constructor(width: Width, name: string, numbers: number, windows: readonly number[]) {
+  constructor(
+    width: Width,
+    name: string,
+    numbers: number,
+    windows: readonly number[],
+    shared?: SharedWindow | undefined,
+  ) {
     this.width = width
     this.name = name
     this.numbers = numbers
     this.windows = windows
+    this.shared = shared
   }
 
-  /** Number of doubles of a token's state. */
+  /** Number of doubles of a token's state, including the values that it may share with other indicators. */
   get doubles(): number {
-    return this.windows.reduce((size, length) => size + length, this.numbers)
+    return this.windows.reduce((size, length) => size + length, this.numbers + (this.shared?.length ?? 0))
   }
 
   abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { IndicatorMemory, type StateInMemory } from '../../../src/engine/indicators/indicator-memory.ts'
 import { ema, macd, sma, stochastic, vwap } from '../../../src/index.ts'
 
-const indicators = [ema('1m', 3), sma('1m', 70), vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
+/** The averages with the same figure share a ring, which is larger than the ring of a single average. */
+const averages = [sma('1m', 3), sma('1m', 70), sma('1m', 16), sma('1m', 20, 'volumeSol'), sma('1m', 1, 'volumeSol')]
+const indicators = [ema('1m', 3), ...averages, vwap('1m', 20), stochastic('1m', 18, 5), macd('1m', 2, 4, 3)]
 /** Number of tokens. It is larger than the number of tokens that the indicator memory updates in one step. */
 const tokens = 70
 
