@@ -104,15 +104,15 @@ const MEAN_NUMBERS = 5
 /** Largest relative error of one addition of doubles. */
 const ROUNDING = 2 ** -53
 
-/** The mean of the last values, which are never negative. `valueOf` returns the exact mean. It adds the values in an
- *  order in which the bars since the last multiple of the length come first, then the bars before them; each part begins
- *  with its oldest bar. `estimate` divides a running sum instead, which is exact enough for most comparisons.
+/** The mean of the last values, which are never negative. `valueOf` returns the exact mean. It first adds the values of
+ *  the bars since the last multiple of the length, and then those of the bars before; each part begins with its oldest
+ *  bar. `estimate` divides a running sum instead, which is exact enough for most comparisons.
  *
  *  The rounding errors of the exact sum and of the running sum differ. The running sum is replaced by the exact sum
- *  whenever the number of bars is a multiple of the length. For each value of the window, at most 4 additions are rounded
- *  differently: 2 that keep the running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact mean.
- *  Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total of
- *  these errors, to be safe. */
+ *  whenever the number of bars is a multiple of the length. For each value of the window, at most 4 additions are
+ *  rounded differently: 2 that keep the running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact
+ *  mean. Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total
+ *  of these errors, to be safe. */
 class Mean extends NumberIndicator<number> {
   readonly #bars: number
   readonly #figure: number
