@@ -10,7 +10,7 @@ const PER_SECOND = 110_000
 const SECONDS = 30
 const RUNS = 3
 const BOTS = 4
-/** Seconds that a run lasts in addition to `SECONDS`: the process starts, and at the end the last rows arrive. */
+/** Seconds that are added to `SECONDS`, so that the process can start, and the last rows can arrive. */
 const AROUND = 6
 /** SOL for the balance and the limits of each bot: so much that no bot stops during a run. */
 const PLENTY = 10_000

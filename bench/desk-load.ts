@@ -27,9 +27,10 @@ setFlagsFromString('--semi-space-growth-factor=1')
 const PAIRS = 20
 const READING = 10
 const STALLED = 90
-/** Number of blocks of exits in one pair of measurements. `EXITS_A_BLOCK`: number of exits in a block. In half of the
- *  blocks there are browsers, so the 99th percentile of each half is its tenth highest time. Each exit sells one
- *  position, so 1,000 are open on average. */
+/** Number of blocks of exits in one pair of measurements. `EXITS_A_BLOCK`: number of exits in a block. Browsers are
+ *  connected in 8 of the 16 blocks. The 8 blocks with browsers have 1,000 exits, and so have the 8 blocks without. The
+ *  99th percentile of 1,000 exits is the tenth highest time. Each exit sells one of 2,000 open positions, so 1,000
+ *  positions are open on average. */
 const BLOCKS = 16
 const EXITS_A_BLOCK = 125
 /** Number of blocks of exits that are not measured, at the beginning of each pair. Each pair starts new threads for the

@@ -128,7 +128,7 @@ export interface CompiledMessage {
 /** `reason` is undefined if the message does not fit into a packet. */
 export type NotCompiled = { readonly ok: false; readonly reason: string | undefined }
 
-/** Address in those entries of a lookup table that a message does not use. No account has this address. */
+/** Placeholder for the entries of a lookup table that a message does not use. No account has this address. */
 const UNUSED_ENTRY = new PublicKey(new Uint8Array(32).fill(255))
 
 /** Compiles the message again, with more instructions at its end. Each account remains where it was, in the message or

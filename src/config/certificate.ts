@@ -30,7 +30,7 @@ type DeskTls = NonNullable<DeskConfig['tls']>
 /** A certificate or a key that cannot be used. The message names the key of the configuration, the file, the cause and
  *  the remedy. */
 export class CertificateError extends SluiceError {
-  /** Key of `desk.tls` in the configuration that names the file. */
+  /** `certificate` or `key`: the key of the section `desk.tls` that contains the path of the file. */
   readonly at: keyof DeskTls
   /** The message without the key of the configuration. */
   readonly problem: string

@@ -290,7 +290,7 @@ describe('the signer', () => {
     },
   )
 
-  test('the request to the signer contains the most SOL that the order may cost, and says that guards are appended', async () => {
+  test('the request to the signer states the maximum cost of the order, and that guards are appended', async () => {
     const rig = await LocalRig.open()
     const { sign } = rig
     const told: object[] = []

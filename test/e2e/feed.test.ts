@@ -118,7 +118,7 @@ describe.concurrent('a refused key', () => {
     expect(await running.ended).toEqual({ exitCode: 3, message: expect.stringContaining('refuses the API key') })
   })
 
-  test('if the key is refused later, entries stop, exits wait and the process continues, and the new key lets the waiting orders be sent', {
+  test('if the service refuses the API key of a running process, entries are refused, and exits wait for a new key', {
     timeout: 90_000,
   }, async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)

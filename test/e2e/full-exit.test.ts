@@ -99,7 +99,7 @@ test.concurrent('after a kill with two open attempts of an exit, neither is sent
   )
 })
 
-/** Starts a process on the stage, and waits until its bot may buy. */
+/** Starts a process that trades on the venue of `stage`, and waits until its bot may buy. */
 async function process(stage: Stage): Promise<[Sluice, Send]> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()

@@ -16,7 +16,7 @@ const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
 
 type Status = Readonly<{ feed: string; rows: number }>
 
-/** Starts a process on the stage, and waits until it may buy. */
+/** Starts a process that trades on the venue of `stage`, and waits until its bot may buy. */
 async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()

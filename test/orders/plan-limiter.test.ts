@@ -210,7 +210,7 @@ describe('a 429', () => {
     expect(send(clock, limiter, 200, () => false)).toBe(200)
   })
 
-  test('one 429 every 10 s for an hour stops no entry either', () => {
+  test('one 429 every 10 s for an hour stops no entry', () => {
     const clock = new SimulatedClock()
     const limiter = limiterOf(clock, 1_000)
     expect(send(clock, limiter, 12_000, (index) => index % 33 === 0)).toBe(12_000)

@@ -18,8 +18,9 @@ const still = defineStrategy({
   ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
-/** Starts a process whose journal has an order that was refused because of its slippage, and that may be sent with a
- *  higher one. Returns the sent attempts and the reports. */
+/** Starts a process from a journal with one open order. The order's only attempt was refused because of its slippage,
+ *  but the order allows a higher slippage. `breached`: whether a refused order has executed before. Returns the ids of
+ *  the attempts that the process sends, its reports, and its mints. */
 function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []

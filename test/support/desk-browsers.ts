@@ -4,8 +4,9 @@ export interface BrowsersParts {
   readonly origin: string
   /** The cookie of a session. */
   readonly cookie: string
-  /** The number of browsers that read each event, and of browsers that read nothing after the headers. */
+  /** The number of browsers that read every event. */
   readonly reading: number
+  /** The number of browsers that read nothing after the headers. */
   readonly stalled: number
   /** Called with the sequence number of each view and change that a browser reads. */
   readonly saw?: (browser: number, seq: number) => void

@@ -4,8 +4,8 @@ import { stepTokensDue } from '../../src/engine/exits/take-profit-steps.ts'
 import { isFullExit, type Order } from '../../src/engine/order.ts'
 
 /**
- * Returns texts about timers and orders that the exits of a position need and that are missing. `open` has the open
- * orders. `hasTimer` returns whether a timer of this name is set for a bot.
+ * Returns a text for each missing timer or order: the exits of the position need it, but it does not exist. `open`: all
+ * open orders. `hasTimer` returns whether a bot has set a timer with the given name.
  */
 export function exitComplaints(
   position: Position,

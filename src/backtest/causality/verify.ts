@@ -136,8 +136,8 @@ class Proof {
     return null
   }
 
-  /** Each check run uses a tape that is cut off after a certain row. Draws these rows: first rows that caused a
-   *  decision, and if there are too few, also other rows. */
+  /** Draws the rows after which the tape is cut, one row for each check run with a cut tape. Draws rows that caused a
+   *  decision; if there are too few of them, draws other rows as well. */
   #drawCuts(): number[] {
     const random = seededRandom(this.#seed)
     const { rows } = this.#market

@@ -44,14 +44,15 @@ interface Ghost {
 
 const NONE: Ghost[] = []
 
-/** Computes the results that missed entries would have had. A missed entry is bought at the robust price at the time at
- *  which it would have landed, and sold at the robust price at which its exit rules fire, without delay and without a
- *  slippage limit. Real fills are less favourable, so the real result would have been lower. */
+/** Simulates missed entries, and computes the results that they would have had. The tokens of a missed entry are bought
+ *  at the token's first robust price after the entry would have landed. They are sold at the robust price at which the
+ *  exit rules fire, without delay and without a slippage limit. Real fills are less favourable, so the real result
+ *  would have been lower. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>
   readonly #waiting = new Map<string, Ghost[]>()
-  /** The missed entries of each token that are not sold yet, by token number; undefined before the token's first
+  /** The missed entries of each token that are still simulated, by token number; undefined before the token's first
    *  price. */
   readonly #byToken: (Ghost[] | undefined)[] = []
   readonly #net = new Map<string, number>()
@@ -81,8 +82,8 @@ export class Ghosts {
     }
   }
 
-  /** Whether a missed entry of this token has not been sold yet. If there is no such entry, the caller need not add
-   *  prices of the token. */
+  /** Whether a missed entry of this token is still simulated: its tokens are not bought yet, or not all of them are
+   *  sold. Otherwise the caller need not add prices of the token. */
   follows(token: TokenId): boolean {
     return this.#waiting.size > 0 && this.#ghostsOf(token).length > 0
   }

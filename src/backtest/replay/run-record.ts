@@ -42,7 +42,7 @@ export interface RecordedOrder {
   readonly reports: { readonly place: Place; readonly report: ExecutionReport }[]
 }
 
-/** Record of one start of a process in the run, up to the end of this process. */
+/** The record of one process of the run, from its start to its end. */
 export interface RecordedStart {
   readonly start: StartInput
   /** Last request plan that the process received. */

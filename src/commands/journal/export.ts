@@ -18,7 +18,7 @@ const OPTIONS = {
 }
 type Options = Values<typeof OPTIONS>
 
-/** Exports the tape with arrival times and gaps, or with --tax all sales. */
+/** Exports the tape with arrival times and gaps. With --tax, exports all sales instead of the tape. */
 export const command = defineCommand({
   options: OPTIONS,
   async run(_args, options) {

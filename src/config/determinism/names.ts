@@ -4,8 +4,9 @@ import type { AnyNode, Identifier, Pattern } from 'acorn'
 
 /** A use of a name that the module does not define, for example `Date.now` or `import node:fs.readFileSync`. */
 export interface Use {
-  /** Name of a global, or `import` and the name of a module, followed by the properties that are read, as in
-   *  `Math.random`; `new Date` for an object of the class Date. */
+  /** Begins with the name of a global, with `import` and the name of a module, or with `new Date`, which stands for an
+   *  object of the class Date. The properties that are read follow, each after a dot: `Math.random`,
+   *  `new Date.getHours`. */
   readonly path: string
   /** The expression in the source code that has this path. */
   readonly node: AnyNode

@@ -93,8 +93,8 @@ function startsWith(path: string, known: string): boolean {
   return path === known || path.startsWith(`${known}.`)
 }
 
-/** Returns the breach of a use of `Date`; undefined if there is none. A date that is created from a given time is
- *  deterministic, unless it depends on the machine's time zone. */
+/** Returns a breach if a strategy must not use `Date` in this way; otherwise undefined. A date that is created from a
+ *  given time is deterministic, unless it depends on the machine's time zone. */
 function breachOfDate(node: AnyNode, parent: AnyNode | undefined): Breach | undefined {
   if (!isCalled(node, parent)) return undefined
   if (parent.type === 'CallExpression') return { name: 'Date()', why: CLOCK }
@@ -119,7 +119,7 @@ export function breachOfImport(specifier: string): Breach | undefined {
   return { name: specifier, why: MODULES[name] ?? OUTSIDE }
 }
 
-/** Returns the breach of a node whose syntax alone is forbidden, for example an `await`; otherwise undefined. */
+/** Returns a breach if a strategy must not use the syntax of this node, for example `await`; otherwise undefined. */
 export function breachOfForm(node: AnyNode): Breach | undefined {
   switch (node.type) {
     case 'FunctionDeclaration':

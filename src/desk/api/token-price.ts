@@ -10,8 +10,8 @@ import type { TokenBar } from './types.ts'
 /** Index of the token in `Bars`. `Bars` can compute the bars of many tokens, but here there is only one token. */
 const TOKEN = 0
 
-/** Robust price after each print, as the engine computes it. The robust price is 0 if there is none yet, and after a
- *  print that is too small to count. After a gap of the feed, earlier prints no longer count. */
+/** Returns the robust price after each print, as the engine computes it. The value is 0 if the print is too small to
+ *  count, or if there are too few prints for a robust price. After a gap of the feed, earlier prints do not count. */
 export function robustPrices({ times, prices, sol }: PrintColumns, gaps: readonly MarketGap[]): Float64Array {
   const priced = new Float64Array(times.length)
   const ring = new Float64Array(ROBUST_WINDOW)

@@ -64,7 +64,7 @@ export class BotSeries {
     return this.shared.source.bars
   }
 
-  /** Whether the strategy defines an indicator of this width itself. */
+  /** Whether the strategy itself defines an indicator over these bars. */
   get hasOwnCode(): boolean {
     return this.#own.length > 0
   }

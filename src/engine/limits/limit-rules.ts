@@ -18,9 +18,9 @@ export interface Limits {
    *  `streakPauseMs`. */
   readonly maxLosingStreak: number | null
   readonly streakPauseMs: Millis
-  /** Most SOL that the buys of any 60 minutes may ask for. Open buys and buys with an unknown outcome count too. */
+  /** Largest sum of SOL requested by buys in any 60 minutes. Open buys and buys with an unknown outcome count too. */
   readonly maxLamportsPerHour: Lamports | null
-  /** Most SOL that buys may ask for since 00:00 UTC. */
+  /** Largest sum of SOL requested by buys since 00:00 UTC. */
   readonly maxLamportsPerDay: Lamports | null
   readonly maxOpenPositions: number | null
   /** Most SOL at risk in one mint. At risk is the cost of the position, or its value if that is higher. */
@@ -68,14 +68,14 @@ export interface LimitUse extends Losses {
   /** SOL at risk in this mint. There is no other open buy of the mint, because this buy would then have been refused
    *  before (LANE_BUSY). */
   readonly mintLamports: number
-  /** SOL at risk in tokens of the same creator as the token to buy, plus the SOL that open buys and buys with an
-   *  unknown outcome ask for in these tokens. */
+  /** SOL at risk in tokens of the same creator as the token to buy, plus the SOL requested by buys of these tokens that
+   *  are open or have an unknown outcome. */
   readonly creatorLamports: number
-  /** SOL at risk in all tokens, plus the SOL that open buys and buys with an unknown outcome ask for. */
+  /** SOL at risk in all tokens, plus the SOL requested by buys that are open or have an unknown outcome. */
   readonly exposureLamports: number
-  /** SOL that the buys of the last 60 minutes asked for. */
+  /** SOL requested by the buys of the last 60 minutes. */
   readonly hourLamports: number
-  /** SOL that the buys since 00:00 UTC asked for. */
+  /** SOL requested by the buys since 00:00 UTC. */
   readonly todayLamports: number
   /** Returns the time at which the hourly limit has room for the buy; undefined if it never will. */
   readonly hourFreesAt: () => Millis | undefined
@@ -175,7 +175,7 @@ export const LIMITS = {
       .max(30 * 86_400),
   },
   maxLamportsPerHour: {
-    about: 'Most SOL that buys may request in any 60 minutes.',
+    about: 'Largest sum of SOL requested by buys in any 60 minutes.',
     absent: 'no limit',
     ...{ key: 'maxSolPerHour', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per hour`,
@@ -189,7 +189,7 @@ export const LIMITS = {
     problem: oneBuyFits,
   },
   maxLamportsPerDay: {
-    about: 'Most SOL that buys may request since 00:00 UTC.',
+    about: 'Largest sum of SOL requested by buys since 00:00 UTC.',
     absent: 'no limit',
     ...{ key: 'maxSolPerDay', unit: 'sol', schema: buySol, default: null },
     text: (shown) => `${shown} SOL per day`,

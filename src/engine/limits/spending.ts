@@ -5,7 +5,7 @@ import { isOpen, type Order, type OrderState } from '../order.ts'
  *  this many such buys, and they are at least half of the list. */
 const PLACES_KEPT = 1_024
 
-/** SOL that one buy of the last hour asked for. It counts from the acceptance of the order until an hour has passed, or
+/** SOL requested by one buy of the last hour. It counts from the acceptance of the order until an hour has passed, or
  *  until it is proved that the order did not execute. */
 export interface Spend {
   readonly orderId: string
@@ -16,7 +16,7 @@ export interface Spend {
   counts: boolean
 }
 
-/** SOL that a bot's buys asked for on one UTC day, without buys that did not execute. `day`: days since 1970-01-01. */
+/** SOL requested by a bot's buys on one UTC day, without buys that did not execute. `day`: days since 1970-01-01. */
 export interface DaySpend {
   readonly account: string
   readonly bot: string
@@ -24,7 +24,7 @@ export interface DaySpend {
   readonly lamports: Lamports
 }
 
-/** The SOL that the buys of one bot asked for. */
+/** The SOL requested by the buys of one bot. */
 export class BotSpending {
   /** The buys, oldest first. Those before `#first` were older than an hour at the last call of `hour`. */
   readonly #spends: Spend[] = []
@@ -35,7 +35,7 @@ export class BotSpending {
   #day = -1
   #ofDay = 0
 
-  /** Returns the lamports that buys of the last 60 minutes asked for. */
+  /** Returns the lamports requested by the buys of the last 60 minutes, without buys that did not execute. */
   hour(now: Millis): number {
     const spends = this.#spends
     for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
@@ -50,7 +50,7 @@ export class BotSpending {
     return this.#hour
   }
 
-  /** Returns the lamports that buys since 00:00 UTC asked for. */
+  /** Returns the lamports requested by the buys since 00:00 UTC, without buys that did not execute. */
   today(now: Millis): number {
     return this.#day === dayOf(now) ? this.#ofDay : 0
   }
@@ -97,8 +97,7 @@ export class BotSpending {
   }
 }
 
-/** The SOL that the buys of each bot asked for. A restart restores the sums from the recorded orders and their
- *  states. */
+/** The SOL requested by the buys of each bot. A restart restores the sums from the recorded orders and their states. */
 export class Spending {
   /** Spending by account, then by bot. There are two levels of maps, because a joined text key would have to be built
    *  and hashed for every order. */

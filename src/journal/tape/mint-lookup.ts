@@ -84,8 +84,9 @@ class MintLookup {
     return count
   }
 
-  /** Adds the numbers of the mints of the batch. Returns the offset after the last mint that was added. Stops at a mint
-   *  whose length was guessed wrong: its bytes then include a quote, which no entry contains. */
+  /** Adds the numbers of the mints of the batch. Returns the offset of the mint after the last one that was added.
+   *  Stops after a mint whose guessed length is wrong, because the offsets of the later mints are then wrong too. A
+   *  text of the wrong length contains a quotation mark, so no entry of the table equals it. */
   #take(count: number, list: Uint8Array, view: DataView): number {
     let at = 0
     for (let index = 0; index < count; index++) {

@@ -141,8 +141,8 @@ function mintIn({ fields }: LogLine): string {
   return typeof mint === 'string' ? mint.slice(0, LONGEST_MINT) : ''
 }
 
-/** Returns the writes to the tables for a record about the execution of orders. `time`: time of the last record that
- *  was written. */
+/** Returns the writes to the tables for a record of the order path. `time`: time of the last row, input or output that
+ *  was written before the record. */
 export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':

@@ -46,8 +46,8 @@ let marksAt = 0
 /** The prices and values of positions that this thread sent last. */
 let sent: readonly OwnedReading[] = []
 let memory: MemoryGuard
-/** Finds the strategy's code in a stack. It is created before the globals are frozen, because it raises
- *  `Error.stackTraceLimit`. */
+/** Finds the strategy's code in a stack. `stackReader` raises `Error.stackTraceLimit`, so it is called before the
+ *  globals are frozen. */
 const thrownAt = stackReader()
 cells[Cell.thread] = threadId()
 takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))

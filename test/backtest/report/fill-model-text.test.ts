@@ -13,7 +13,7 @@ test('the sentences about a fill model without costs mention no cost, no delay, 
   expect(textOf({ ...DEFAULT_FILL_MODEL, impact: 'none' })).not.toMatch(/DEPTH_UNKNOWN|price impact/)
 })
 
-test('the variants of a fill model for the further runs (`--runs`) add no delay and no cost to a model without costs', () => {
+test('the fill models that `--runs` derives from a model without costs have no delay and no costs', () => {
   expect(withoutDelay(FREE_FILL_MODEL)).toEqual(FREE_FILL_MODEL)
   expect(stressed(FREE_FILL_MODEL, 4)).toEqual({ ...FREE_FILL_MODEL, networkFeeFactor: 4 })
   expect(withoutDelay(DEFAULT_FILL_MODEL).latencyMs).toEqual({ p50: 1, p95: 1 })

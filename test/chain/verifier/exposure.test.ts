@@ -77,7 +77,7 @@ describe('an opaque program may receive accounts that give it no rights over the
   }
   const fees = address('fees of the venue')
 
-  test('an opaque program may receive tokens, mints and records of other owners', () =>
+  test('an opaque program may receive a token account of another owner, and a data account of another program', () =>
     accepted(({ drawn: { mint } }) => [
       given(address('vault'), tokenAccount({ mint, owner: fees, tokens: 5n })),
       given(address('record'), {
@@ -86,7 +86,7 @@ describe('an opaque program may receive accounts that give it no rights over the
       }),
     ]))
 
-  test("records of pump.fun and PumpSwap of the wallet's volume", () =>
+  test("an opaque program may receive the records of pump.fun and PumpSwap about the wallet's volume", () =>
     accepted(({ drawn: { user } }) =>
       [PROGRAMS.bondingCurve, PROGRAMS.pumpSwap].map((venue) => {
         const data = Buffer.concat([Buffer.alloc(8, 3), user.toBytes(), Buffer.alloc(40)])

@@ -13,7 +13,7 @@ const state = {
 }
 
 test.each([60, 80, 140])(
-  'at %i columns, `dev` wraps the message about a failed version and does not cut it',
+  'at %i columns, `dev` wraps the error message of a strategy that failed, and shows the whole message',
   (columns) => {
     const lines = devPicture(state, file, columns, 40).map((line) => stripVTControlCharacters(line))
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns)

@@ -69,7 +69,7 @@ test('the tax export uses first in, first out, has one line per lot with exact a
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
 })
 
-test('in the tax export, adopted tokens are one lot, even if their input has several outputs about positions', () => {
+test('the tax export counts adopted tokens once, even if the adoption changes positions several times', () => {
   const reader = openReader(path)
   const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
   reader.close()
