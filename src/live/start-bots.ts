@@ -43,10 +43,10 @@ import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
 const MARKS_EVERY_MS = 250
-/** Longest times for which an orderly stop waits for the last decisions, and then for the answers to requests that were
- *  sent. Docker kills a process 10 s after it has asked the process to stop. */
+/** Longest times for which an orderly stop waits for the last decisions, and in all: it then waits for the answers to
+ *  requests that were sent. Docker kills a process 10 s after it has asked the process to stop. */
 const LAST_DECISIONS_MS = 2_000
-const LAST_ANSWERS_MS = 6_000
+const LAST_ANSWERS_MS = 8_000
 
 export interface BotsOptions extends Isolation {
   /** Title of the run, which people read. */
@@ -359,12 +359,13 @@ class Start {
   async #stop({ journal, model }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
-    await until(() => segment.isIdle, LAST_DECISIONS_MS)
+    const start = performance.now()
+    await until(() => segment.isIdle, start + LAST_DECISIONS_MS)
     let isDurable = false
     journal.commit(() => {
       isDurable = true
     })
-    await until(() => isDurable && segment.gateway.outgoing.isAnswered, LAST_ANSWERS_MS)
+    await until(() => isDurable && segment.gateway.outgoing.isAnswered, start + LAST_ANSWERS_MS)
     model.mute()
     await this.closers.closeAll()
   }
@@ -404,9 +405,9 @@ function postTo({ runner }: AnySegment): (command: Command) => void {
   return (command) => runner.post({ kind: 'command', command })
 }
 
-/** Waits until the condition holds, at most `ms`. */
-async function until(is: () => boolean, ms: number): Promise<void> {
-  for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+/** Waits until the condition holds, or until the deadline (time of `performance.now()`). */
+async function until(is: () => boolean, deadline: number): Promise<void> {
+  while (!is() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** Closes resources in reverse order of opening. */
