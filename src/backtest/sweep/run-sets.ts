@@ -3,6 +3,7 @@ import type { BotConfig, Config } from '../../config/config.ts'
 import { parseParams } from '../../config/strategies.ts'
 import { type Settings, variedBot } from '../../config/varied-bot.ts'
 import { readPlan } from '../../engine/bars/bar-plan.ts'
+import { statesDoubles } from '../../engine/indicators/indicator-memory.ts'
 import { NumberIndicator } from '../../engine/indicators/number-indicator.ts'
 import type { Strategy } from '../../engine/strategy.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
@@ -27,11 +28,12 @@ export function setsAnEngine(
   sets: readonly SweepSet[],
 ): number {
   if (strategy.when === undefined || strategy.token !== undefined) return SETS_WITH_STATE
-  const sizes = new Map<string, number>()
+  const all = new Map<string, NumberIndicator<unknown>>()
   for (const { params } of sets)
     for (const indicator of indicatorsOf(strategy, partsOf(params as object).params))
-      if (indicator instanceof NumberIndicator) sizes.set(`${indicator.width} ${indicator.name}`, indicator.doubles)
-  const doubles = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+      if (indicator instanceof NumberIndicator) all.set(`${indicator.width} ${indicator.name}`, indicator)
+  const byWidth = Map.groupBy(all.values(), ({ width }) => width)
+  const doubles = [...byWidth.values()].reduce((sum, indicators) => sum + statesDoubles(indicators), 0)
   return doubles <= MOST_SHARED_DOUBLES ? SETS_OF_CONDITIONS : SETS_WITH_STATE
 }
 

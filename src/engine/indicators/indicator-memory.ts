@@ -33,7 +33,7 @@ export interface SharedWindow {
 export interface StateInMemory {
   /** Number of numbers in a state, without the values in its windows. */
   readonly numbers: number
-  /** Lengths of the windows of a state. */
+  /** Lengths of the windows of a state; none if the indicator has a shared window. */
   readonly windows: readonly number[]
   readonly shared: SharedWindow | undefined
   /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. */
@@ -106,7 +106,8 @@ export class IndicatorMemory {
     pool.add(this.#words[word + AT] as number, (this.#words[word + COUNT] as number) - 1, bars, from)
   }
 
-  /** Like `add`, but may delay adding the bar until `addStaged` is called. The bar begins at `bars[from]`. */
+  /** Like `add`, but may delay adding the bar until `addStaged` is called. Between two calls of `addStaged`, a token
+   *  has at most one bar. The bar begins at `bars[from]`, where it must stay until then. */
   stage(token: TokenId, bars: Float64Array, from: number): void {
     const pool = this.#poolFor(token)
     const word = token * LINE_WORDS
@@ -194,10 +195,10 @@ class StatePool {
   /** Whether this pool has space for windows of every length. */
   readonly isLast: boolean
   readonly #indicators: readonly StateInMemory[]
-  /** For each indicator, the offset of its state within the states of a token. `#size` is the number of doubles of all
-   *  these states. */
+  /** Number of doubles of the states of one token. */
+  readonly size: number
+  /** For each indicator, the offset of its state within the states of a token. */
   readonly #places: readonly number[]
-  readonly #size: number
   /** For each indicator, the room of its windows or the size of its ring. */
   readonly #rooms: readonly number[]
   /** The rings, which follow the states of the indicators. */
@@ -231,7 +232,7 @@ class StatePool {
       return [ring]
     })
     this.#rooms = indicators.map(({ shared }) => this.#ringOf(shared)?.size ?? room)
-    this.#size = size
+    this.size = size
   }
 
   #ringOf(shared: SharedWindow | undefined): Ring | undefined {
@@ -247,7 +248,7 @@ class StatePool {
 
   #grow(): number {
     const at = this.#used
-    this.#used += this.#size
+    this.#used += this.size
     if (this.#used > this.#doubles.length) {
       const grown = new Float64Array(Math.max(this.#used, 2 * this.#doubles.length))
       grown.set(this.#doubles)
@@ -284,7 +285,7 @@ class StatePool {
   }
 
   free(at: number): void {
-    this.#doubles.fill(0, at, at + this.#size)
+    this.#doubles.fill(0, at, at + this.size)
     this.#free.push(at)
   }
 
@@ -355,6 +356,11 @@ class StatePool {
     const state = at + (this.#places[index] as number)
     return indicator.numberOf(this.#doubles, state, this.#rooms[index] as number, count, field)
   }
+}
+
+/** Returns the number of doubles that the states of a token take when its windows are full. */
+export function statesDoubles(indicators: readonly StateInMemory[]): number {
+  return new StatePool(indicators, Number.POSITIVE_INFINITY, true).size
 }
 
 /** Returns the number of doubles of one indicator's state. */

@@ -27,11 +27,6 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
     this.shared = shared
   }
 
-  /** Number of doubles of a token's state, including the values that it may share with other indicators. */
-  get doubles(): number {
-    return this.windows.reduce((size, length) => size + length, this.numbers + (this.shared?.length ?? 0))
-  }
-
   abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
 
   abstract addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void

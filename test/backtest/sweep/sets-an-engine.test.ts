@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { setsAnEngine } from '../../../src/backtest/sweep/run-sets.ts'
-import { above, defineStrategy, figure, sma, z } from '../../../src/index.ts'
+import { above, defineStrategy, figure, highest, sma, z } from '../../../src/index.ts'
 
 const base = { name: 'averages', about: '', params: z.object({ bars: z.number() }), keys: ['trades'] } as const
 const averages = {
@@ -9,12 +9,20 @@ const averages = {
   start: () => ({ onCondition() {} }),
 } as const
 
+const highs = ({ bars }: { bars: number }) => ({ high: highest('1m', bars) })
+
 const setsOf = (...lengths: number[]) => lengths.map((bars, index) => ({ set: index + 1, params: { bars } }))
 
 test.each([
   [64, 'whose conditions share small indicators', averages, setsOf(20, 50, 20, 50)],
-  [8, 'whose indicators would together take more than 16 kB per token', averages, setsOf(1_000, 1_100)],
-  [64, 'with one long indicator that all sets share', averages, setsOf(2_000, 2_000, 2_000)],
+  [
+    8,
+    'whose indicators would together take more than 16 kB per token',
+    { ...averages, indicators: highs },
+    setsOf(1_000, 1_100),
+  ],
+  [8, 'with an average of more than 2,048 bars', averages, setsOf(2_100)],
+  [64, 'whose averages share one ring of values', averages, setsOf(900, 950, 1_000)],
   [64, 'of which one set declares an invalid indicator', averages, setsOf(20, -1)],
   [8, 'with state for each token', { ...averages, token: () => ({}) }, setsOf(20)],
   [8, 'without conditions', { ...base, start: () => ({ onTrade() {} }) }, setsOf(20)],

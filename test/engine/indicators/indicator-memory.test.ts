@@ -52,3 +52,24 @@ test('indicators of many tokens in one memory have the same values as indicators
     { numRuns: 60 },
   )
 })
+
+test.each([1, 2, 15, 16, 17, 63, 64, 65, 1_000])(
+  'an average of %i bars is the mean of the last values, while averages of up to 5,000 bars read the same ring',
+  (length) => {
+    const memory = new IndicatorMemory([sma('1m', length), sma('1m', 5_000)] as unknown as StateInMemory[])
+    const closes: number[] = []
+    for (let bar = 0; bar < 9_000; bar++) {
+      const close = 1 + ((bar * 7_919) % 1_009)
+      closes.push(close)
+      memory.add(3, Float64Array.of(close, close, close, close, 1, 1, 0, 60_000), 0)
+      // The sums of these whole numbers are exact, so the order of the additions has no effect.
+      if (bar % 97 < 2) expect(memory.valueOf(3, 0)).toBe(naiveMean(closes, length))
+      if (bar % 997 < 2) expect(memory.valueOf(3, 1)).toBe(naiveMean(closes, 5_000))
+    }
+  },
+)
+
+function naiveMean(values: readonly number[], length: number): number | undefined {
+  if (values.length < length) return undefined
+  return values.slice(-length).reduce((sum, value) => sum + value, 0) / length
+}
