@@ -61,7 +61,7 @@ ORDER BY 1`
 
 /** SQL of the feed events from which the state of the feed before a seq is computed. They begin at the last event with
  *  the complete list of keys. */
-const STATE_BEFORE = `
+export const STATE_BEFORE = `
 SELECT seq, time, json FROM input WHERE ${IS_FEED} AND segment = @segment AND seq < @seq AND seq >= (
   SELECT seq FROM input WHERE ${IS_FEED} AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
   ORDER BY seq DESC LIMIT 1)
@@ -175,7 +175,8 @@ export class MarketTape {
 const FIRST_STOP = `SELECT min(seq) FROM input
 WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command.name') = 'stop'`
 
-const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
+/** SQL of the last state of the feed between two seqs. */
+export const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
 WHERE ${IS_FEED} AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
 
 /** SQL of the time at which a process that was stopped closed its feed. The journal records the closing as state

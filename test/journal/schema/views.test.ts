@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lamports } from '../../../src/base/units.ts'
 import type { Command } from '../../../src/engine/messages.ts'
+import { SEEN_TO } from '../../../src/journal/schema/stretches.ts'
+import { STATE_BEFORE, STATUS_BEFORE } from '../../../src/journal/tape/market-tape.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { RowKind } from '../../../src/market/block.ts'
 import { LiveBlock } from '../../../src/market/live-block.ts'
@@ -207,9 +209,19 @@ test('a command is listed with its wallet, also in a journal whose view has no s
   ])
 })
 
-test('the view `gaps` finds the gaps of the feed by an index, because a journal has millions of other inputs', () => {
-  const db = new Database(path, { readonly: true })
-  const steps = db.prepare('EXPLAIN QUERY PLAN SELECT * FROM gaps').all() as { detail: string }[]
-  db.close()
-  expect(steps.map(({ detail }) => detail)).toContain('SEARCH input USING INDEX input_feed (kind=?)')
-})
+test.each([
+  [1, 'the view `gaps`', 'SELECT * FROM gaps', []],
+  [2, 'the query for the state of the feed before a row', STATE_BEFORE, [{ segment: 1, seq: 9 }]],
+  [1, 'the query for the last status of the feed', STATUS_BEFORE, [1, 9]],
+  [2, 'the query for the end of the recorded market', SEEN_TO, []],
+])(
+  'all %i searches for states or gaps of the feed in %s use an index, because a journal has millions of other inputs',
+  (searches, _what, sql, values) => {
+    const db = new Database(path, { readonly: true })
+    const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
+    db.close()
+    expect(steps.filter(({ detail }) => detail.startsWith('SEARCH input USING INDEX input_feed'))).toHaveLength(
+      searches,
+    )
+  },
+)
