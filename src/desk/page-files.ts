@@ -111,10 +111,10 @@ function licences(): string {
 function pageFile(path: string, text: string): PageFile {
   const body = Buffer.from(text)
   const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream'
-  return {
-    ...{ type, body, gzip: gzipSync(body, { level: 9 }), etag: `"${hashOf(text)}"`, isFixed: FIXED.test(path) },
-    contentPolicy: path === '/' ? pagePolicy(text) : contentPolicy(),
-  }
+  const policy = path === '/' ? pagePolicy(text) : contentPolicy()
+  // A browser that has the file replaces only its policy, so a change of the policy must change the tag too.
+  const etag = `"${hashOf(policy + text)}"`
+  return { type, body, gzip: gzipSync(body, { level: 9 }), etag, isFixed: FIXED.test(path), contentPolicy: policy }
 }
 
 function hashOf(text: string): string {

@@ -348,6 +348,13 @@ describe('bounds', () => {
   })
 })
 
+test('a browser that has the page receives no copy of it, but the policy again', async () => {
+  const { headers } = await rig.ask({ path: '/', headers: { cookie } })
+  const again = await rig.ask({ path: '/', headers: { cookie, 'if-none-match': String(headers.etag) } })
+  expect(again).toMatchObject({ status: 304, body: '' })
+  expect(again.headers['content-security-policy']).toBe(headers['content-security-policy'])
+})
+
 test('every answer has the headers that limit what a page may do', async () => {
   for (const path of ['/login', '/', '/api/me', '/nothing']) {
     const { headers } = await rig.ask({ path, headers: { cookie } })

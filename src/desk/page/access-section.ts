@@ -52,7 +52,7 @@ function Sessions({ shown, me }: { shown: Shown; me: Me | null }): ComponentChil
   const asked = useAnswer<{ sessions: readonly Session[] }>('/api/sessions', 0, revoked)
   const fail = (error: unknown): void => setProblem(sentenceOf(error))
   const revoke = (id: string): void =>
-    void remove(`/api/sessions/${encodeURIComponent(id)}`).then(() => setRevoked(revoked + 1), fail)
+    void remove(`/api/sessions/${encodeURIComponent(id)}`).then(() => setRevoked((count) => count + 1), fail)
   const rows = asked.answer?.sessions ?? []
   return h(
     Section,

@@ -142,16 +142,18 @@ function Chart({ token, bars, shown }: { token: TokenAnswer; bars: string; shown
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<PriceChart | null>(null)
   const latest = useRef(token)
+  const drawn = useRef<TokenAnswer | null>(null)
   const open = useRef((_mark: Mark): void => {})
   latest.current = token
   open.current = (mark) => shown.explain(mark.subject)
-  // This is a layout effect, so that the first frame that shows the place of the chart also shows the chart.
+  // This is a layout effect, so that the chart is drawn before the next frame if its module is loaded.
   useLayoutEffect(() => {
     let isGone = false
     void import('./price-chart.ts').then(({ PriceChart }) => {
       const element = place.current
       if (isGone || element === null) return
       chart.current = new PriceChart(element, latest.current, bars, colorsOf(element), (mark) => open.current(mark))
+      drawn.current = latest.current
       element.dataset.drawn = 'yes'
     })
     return () => {
@@ -160,7 +162,10 @@ function Chart({ token, bars, shown }: { token: TokenAnswer; bars: string; shown
       chart.current = null
     }
   }, [bars])
-  useEffect(() => chart.current?.show(token), [token])
+  useEffect(() => {
+    if (drawn.current !== token) chart.current?.show(token)
+    drawn.current = chart.current === null ? null : token
+  }, [token])
   return h('div', { class: 'chart price', ref: place, role: 'img', 'aria-label': summary(token, shown.now) })
 }
 
