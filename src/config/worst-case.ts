@@ -9,7 +9,7 @@ import type { BotConfig, ServiceConfig } from './config.ts'
 /** Worst case that the limits allow, including slippage, fees and rent, but not the fees of sales. null: the amount is
  *  not limited, or the limit exceeds any wallet (`BOUNDLESS`). */
 export interface WorstCase {
-  /** Largest buy that a strategy may ask for, before slippage and fees. */
+  /** Largest buy that a strategy may request, before slippage and fees. */
   readonly largestBuy: Lamports
   /** Largest number of lamports that one buy takes out of the wallet. */
   readonly perOrder: Lamports

@@ -24,9 +24,9 @@ export interface RecoveredMoney {
   /** The last fills that the engine has processed, oldest first; at most 500. They identify fills that are reported
    *  again. */
   readonly fills: readonly Fill[]
-  /** SOL that each buy of the last hour asked for, oldest first. */
+  /** SOL that each buy of the last hour requested, oldest first. */
   readonly spends: readonly Spend[]
-  /** For each bot, the SOL that its buys asked for on the last UTC day on which it bought. */
+  /** For each bot, the SOL that its buys requested on the last UTC day on which it bought. */
   readonly daySpends: readonly DaySpend[]
   /** Values of `token.durable` of tokens that are not freed. Absent in older journals. */
   readonly tokenStates?: readonly TokenState[]

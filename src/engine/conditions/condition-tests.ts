@@ -82,7 +82,7 @@ type Combined = () => number
  *  arrays for each condition.
  *
  *  A missing number is NaN, which is neither above nor below nor equal to any number. A comparison for which none of
- *  the three is true is therefore unknown, and the numbers need no check of their own. */
+ *  the three is true is therefore unknown. */
 export class ConditionTests<Owner> {
   readonly #owners: Owner[] = []
   readonly #names: string[] = []
