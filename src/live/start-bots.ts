@@ -20,7 +20,8 @@ import type { AnySegment } from '../runtime/segment.ts'
 import { recoveredStart, unattended } from '../runtime/start-input.ts'
 import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
 import type { WorthOf } from '../runtime/view/bot-results.ts'
-import { readParts, readView } from '../runtime/view/read-view.ts'
+import { readNetResults, readParts, readView } from '../runtime/view/read-view.ts'
+import { ResultRecord } from '../runtime/view/result-record.ts'
 import type { LogLine, ProcessStatus, View } from '../runtime/view/view.ts'
 import { type PastOfModel, ViewModel } from '../runtime/view/view-model.ts'
 import { type LiveView, ViewUpdates } from '../runtime/view/view-updates.ts'
@@ -181,6 +182,11 @@ class Start {
       return operator.carryOut(command, by, update)
     }
     const preview = (command: RemoteCommand): Preview => previewOf(command, operated)
+    const record = new ResultRecord({
+      ...{ clock, read: (time: number) => readNetResults(parts, time) },
+      write: (result) => context.journal.write({ kind: 'netResult', result }),
+    })
+    this.closers.add(() => record.close())
     await this.#serve(segment, context, handle)
     this.#archiveDaily(context, world)
     const own = new OwnJournal(this.#config.journal.path)

@@ -70,7 +70,17 @@ export type JournalRecord =
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'learned'; learned: Learned }
   | { kind: 'mark'; mark: Mark }
+  | { kind: 'netResult'; result: NetResult }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that could not be decoded, kept for inspection; only a limited number is kept
+
+/** Result of a bot in an account at a time. */
+export interface NetResult {
+  readonly time: Millis
+  readonly account: string
+  readonly bot: string
+  /** Net result since the first start of the journal, as if the open positions were sold now, lamports. */
+  readonly netLamports: number
+}
 
 /** A request slot: one request of the plan's request limit. It is in use until 60 s after the request completed.
  *  `takenAt` and `doneAt` are hrtime nanoseconds since the boot `boot`. */

@@ -76,7 +76,8 @@ test('the decisions of a run with 100 browsers and commands from the desk can be
   expect(await act({ action: 'buy', mint: held.mint, bot: held.bot, sol: 0.01 })).toMatch(/^refused: .*HALTED/)
   expect(await act({ action: 'resume' })).toMatch(/entries/)
   expect(await act({ action: 'cancel', order: 'o999999' })).toMatch(/^refused: o999999 is not open/)
-  const { seq } = await view()
+  const { seq, bots } = await view()
+  const known = bots.map(({ name }) => name)
   await until('the reading browsers', () => seqs.length === 10 && seqs.every((seen) => seen >= seq))
   expect(browsers.open).toBe(100)
   browsers.close()
@@ -84,6 +85,8 @@ test('the decisions of a run with 100 browsers and commands from the desk can be
   await demo.ended
 
   const db = new Database(journal, { readonly: true })
+  const results = db.prepare('SELECT DISTINCT bot FROM net_results ORDER BY bot').pluck().all()
+  expect(results).toEqual(known.toSorted())
   const given = db.prepare("SELECT json FROM input WHERE kind = 'command' ORDER BY seq").all() as { json: string }[]
   db.close()
   const commands = given.map(({ json }) => JSON.parse(json)).map(({ command, by }) => [command.name, by])

@@ -32,6 +32,7 @@ export function forgetLedger(db: Database): void {
     DROP VIEW ledger; DROP VIEW audits;
     DROP TRIGGER wallet_opened; DROP TRIGGER paper_opened;
     DROP VIEW warnings; DROP VIEW sources; DROP INDEX input_source; DROP VIEW commands; DROP INDEX input_command; DROP VIEW token_states; DROP TABLE token_state; DROP TABLE trip_mark;
+    DROP VIEW net_results; DROP TABLE net_result;
     DROP TABLE posting; DROP TABLE audit; DROP TABLE audited; DROP INDEX wallet_transaction_signature`)
   db.pragma('user_version = 4')
 }

@@ -3,6 +3,7 @@ import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { TapeIndex, TokenName } from '../../journal/tape/tape-index.ts'
 import { MoneyBooks } from './money-books.ts'
+import { ResultCurves } from './result-curves.ts'
 import { TokenPrints } from './token-prints.ts'
 import type { Named } from './types.ts'
 
@@ -17,6 +18,7 @@ export class DeskJournal {
   readonly #tape: TapeIndex
   readonly #money: MoneyBooks
   readonly #prints: TokenPrints
+  readonly #results: ResultCurves
   readonly #worth: () => Worth
   /**
    * Names of tokens by mint, from the report of a backtest. They are needed because the journal of a backtest has no
@@ -33,6 +35,7 @@ export class DeskJournal {
     this.#tape = reader.tapeIndex()
     this.#money = new MoneyBooks(reader)
     this.#prints = new TokenPrints(reader, this.#tape)
+    this.#results = new ResultCurves(reader)
   }
 
   /** Index of the tape's tokens, including the rows that were written since the last request. */
@@ -58,6 +61,12 @@ export class DeskJournal {
     return this.#money
   }
 
+  /** Recorded results of the bots over time, including those that were written since the last request. */
+  get results(): ResultCurves {
+    this.#results.refresh()
+    return this.#results
+  }
+
   /** Prints of the tape's tokens, including those that were written since the last request. */
   get prints(): TokenPrints {
     this.#tape.refresh()
@@ -74,6 +83,8 @@ export class DeskJournal {
     while (!this.#money.refresh(postings)) yield
     yield
     this.#money.closedTrips()
+    yield
+    this.#results.refresh()
   }
 
   /** Adds the symbol of its token to each row. */

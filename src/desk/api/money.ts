@@ -6,6 +6,7 @@ import { utcDateOf } from '../../runtime/time-text.ts'
 import type { DeskJournal } from './desk-journal.ts'
 import { type BotBook, markOpenTrips, netOfBot } from './money-books.ts'
 import type { Parameters } from './parameters.ts'
+import type { Curve } from './result-curves.ts'
 import { sampled } from './samples.ts'
 import type { Answers, LedgerRow, MoneyAnswer, MoneyMode, MoneyRow } from './types.ts'
 
@@ -104,62 +105,81 @@ function ledgerOf({ reader }: DeskJournal, mode: MoneyMode): LedgerRow[] {
 }
 
 /**
- * Profit of each bot over time; it changes when a round trip closes. `times` has the times of all bots, and each bot
- * has a value for each of these times.
+ * Profit of each bot over time. `times` has the times of all bots, and each bot has a value for each of these times.
  */
 export function equityAnswer(journal: DeskJournal, parameters: Parameters): Answers['equity'] {
   const points = parameters.points(MOST_POINTS)
   const { mode, modes, books } = selected(journal, parameters)
   const bots = [...Map.groupBy(books, ({ bot }) => bot)]
   const now = lastTimeOf(journal)
-  const curves = bots.map(([name, own]) => [name, curveOf(own, now)] as const)
+  const { results } = journal
+  const curves = bots.map(
+    ([name, own]) => [name, sumOf(own.map((book) => curveOf(book, results.of(book), now)))] as const,
+  )
   const most = Math.max(2, Math.floor(points / Math.max(1, curves.length)))
   const kept = curves.flatMap(([, { times, profits }]) =>
     sampled(times, profits, most).map((at) => times[at] as Millis),
   )
   const times = [...new Set(kept)].sort((one, other) => one - other)
+  const begins = books.map((book) => results.of(book)?.times[0] ?? lastCloseOf(book))
   return {
     ...{ mode, modes, times },
-    bots: Object.fromEntries(curves.map(([name, curve]) => [name, valuesAt(curve, times)])),
+    recordedFrom: begins.some((time) => time === null) ? null : Math.max(0, ...(begins as Millis[])),
+    bots: Object.fromEntries(curves.map(([name, curve]) => [name, valuesAt(curve, times).map(lamportsToSol)])),
   }
-}
-
-interface Curve {
-  readonly times: readonly Millis[]
-  readonly profits: readonly number[]
 }
 
 /**
- * The profit of a bot over time, lamports, from its first round trip on. The last value also includes the open round
- * trips.
+ * The profit of a bot in an account over time, from its first round trip on. Until the first recorded result, it
+ * changes when a round trip closes. Later it consists of the recorded results, which include the open round trips. The
+ * last value is the present result.
  */
-function curveOf(books: readonly BotBook[], now: Millis): Curve {
-  const trips = books.flatMap((book) => book.trips)
-  const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ time: trip.closedAt, net: netOf(trip) }]))
-  closed.sort((one, other) => one.time - other.time)
+function curveOf(book: BotBook, recorded: Curve | undefined, now: Millis): Curve {
+  const { trips } = book
   const begin = trips.reduce((first, { openedAt }) => Math.min(first, openedAt), now)
-  const times = [begin]
-  const profits = [0]
-  let profit = 0
-  for (const { time, net } of closed) {
-    profit += net
+  const recordedFrom = recorded?.times[0] ?? Number.POSITIVE_INFINITY
+  const curve: Curve = { times: [Math.min(begin, recordedFrom)], profits: [0] }
+  const add = (time: Millis, profit: number): void => {
+    const last = curve.times.at(-1) as Millis
     // The curve has one value for all round trips that close at the same time.
-    if (time === times.at(-1) && times.length > 1) profits[profits.length - 1] = profit
+    if (time <= last && curve.times.length > 1) curve.profits[curve.profits.length - 1] = profit
     else {
-      times.push(Math.max(time, begin))
-      profits.push(profit)
+      curve.times.push(Math.max(time, last))
+      curve.profits.push(profit)
     }
   }
-  times.push(Math.max(now, times.at(-1) as Millis) + 1)
-  profits.push(books.reduce((all, book) => all + netOfBot(book), 0))
-  return { times, profits }
+  let profit = 0
+  const closed = trips.flatMap((trip) => (trip.closedAt === null ? [] : [{ time: trip.closedAt, net: netOf(trip) }]))
+  for (const { time, net } of closed.sort((one, other) => one.time - other.time)) {
+    profit += net
+    if (time < recordedFrom) add(time, profit)
+  }
+  for (const [at, time] of (recorded?.times ?? []).entries()) add(time, recorded?.profits[at] as number)
+  add(Math.max(now, curve.times.at(-1) as Millis) + 1, netOfBot(book))
+  return curve
 }
 
+/** Time at which the last round trip of a bot closed; null if one is open. */
+function lastCloseOf({ trips }: BotBook): Millis | null {
+  if (trips.some(({ closedAt }) => closedAt === null)) return null
+  return trips.reduce((last, { closedAt }) => Math.max(last, closedAt ?? 0), 0)
+}
+
+/** The sum of curves: that of a bot which used several accounts. */
+function sumOf(curves: readonly Curve[]): Curve {
+  const [first] = curves
+  if (first !== undefined && curves.length === 1) return first
+  const times = [...new Set(curves.flatMap((curve) => curve.times))].sort((one, other) => one - other)
+  const values = curves.map((curve) => valuesAt(curve, times))
+  return { times, profits: times.map((_time, at) => values.reduce((sum, own) => sum + (own[at] as number), 0)) }
+}
+
+/** The values of a curve at ascending times, lamports; 0 before its beginning. */
 function valuesAt({ times, profits }: Curve, wanted: readonly Millis[]): number[] {
   let at = 0
   return wanted.map((time) => {
     while (at + 1 < times.length && (times[at + 1] as Millis) <= time) at++
-    return lamportsToSol(time < (times[0] as Millis) ? 0 : (profits[at] as number))
+    return time < (times[0] as Millis) ? 0 : (profits[at] as number)
   })
 }
 

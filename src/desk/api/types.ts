@@ -179,13 +179,15 @@ export interface WhyLine {
   readonly level: 'info' | 'warn'
 }
 
-/** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode: each round trip counts when it closes. The last
- *  point also contains the open positions as if they were sold now, and equals the result of the bot in `sluice
- *  report`. */
+/** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode. From `recordedFrom` on, it contains the open
+ *  positions, as if they were sold at that time; before, each round trip counts when it closes. The last point is the
+ *  result of the bot in `sluice report`. */
 export interface EquityAnswer {
   readonly mode: MoneyMode
   readonly modes: readonly MoneyMode[]
   readonly times: readonly Millis[]
+  /** Time from which the curves contain the open positions; null if only their last point does. */
+  readonly recordedFrom: Millis | null
   readonly bots: Readonly<Record<string, readonly number[]>>
 }
 

@@ -114,7 +114,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
         ],
       }),
     ),
-    h(Section, { title: 'Equity', about: 'since the first start' }, h(EquityChart, { bot: name })),
+    h(Section, { title: 'Equity', about: 'since the first start' }, h(EquityChart, { bot: name, now: shown.now })),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),
     h(LastRefusals, { shown, name }),
     h(RoundTrips, { shown, name }),

@@ -5,21 +5,28 @@ import { clockOf, localDateOf } from '../../runtime/time-text.ts'
 import type { EquityAnswer, MoneyAnswer } from '../api/types.ts'
 import { type Colors, colorsOf } from './colors.ts'
 import { Empty, useAnswer, Waiting } from './elements.ts'
-import { printable, signedSol } from './format.ts'
+import { printable, signedSol, timeText } from './format.ts'
 
 const EVERY_MS = 30_000
+const RECORDED_EVERY_MS = 60_000
 const POINTS = 600
 const HEIGHT = 220
 const AXIS_WIDTH = 64
 const DAY_S = 86_400
 
-/** What the chart of the equity shows. The journal records no values of open positions, so the curve cannot contain
- *  them before its end. */
-const EQUITY_TEXT =
-  'Profit of the closed positions in SOL. Only the last point also contains the open positions, as if they were sold now; an earlier loss of a position counts when the position closes.'
+/** Explains what the curve contains. A running process records the result of each bot once a minute. */
+function explanation({ recordedFrom, times }: EquityAnswer, now: number): string {
+  const first = times[0] as number
+  if (recordedFrom === null)
+    return 'Profit of the closed positions in SOL. Only the last point also contains the open positions, as if they were sold now; an earlier loss of a position counts when the position closes.'
+  const all = 'Profit in SOL, with the open positions as if they were sold at each time, recorded once a minute.'
+  return recordedFrom <= first + RECORDED_EVERY_MS
+    ? all
+    : `${all} Before ${timeText(recordedFrom, now)}, a position counts when it closes, because its earlier values were not recorded.`
+}
 
 /** Equity of all bots, or of one. */
-export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }): ComponentChild {
+export function EquityChart({ bot, mode = '', now }: { bot: string; mode?: string; now: number }): ComponentChild {
   const given = Object.entries({ points: String(POINTS), bot, mode }).filter(([, value]) => value !== '')
   const query = new URLSearchParams(given)
   const asked = useAnswer<EquityAnswer>(`/api/equity?${query}`, EVERY_MS)
@@ -31,7 +38,7 @@ export function EquityChart({ bot, mode = '' }: { bot: string; mode?: string }):
   return h(
     'div',
     {},
-    h('p', { class: 'quiet' }, EQUITY_TEXT),
+    h('p', { class: 'quiet' }, explanation(answer, now)),
     h(
       'ul',
       { class: 'legend' },

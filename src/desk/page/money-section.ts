@@ -24,7 +24,7 @@ export function Money({ shown, theme }: { shown: Shown; theme: string }): Compon
     h(
       Section,
       { title: 'Equity', about: h(BotFilter, { shown, bot, choose: setBot }) },
-      h(EquityChart, { key: `${bot} ${mode} ${theme}`, bot, mode }),
+      h(EquityChart, { key: `${bot} ${mode} ${theme}`, bot, mode, now: shown.now }),
     ),
     modes.length < 2
       ? null

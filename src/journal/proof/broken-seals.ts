@@ -15,6 +15,7 @@ const KEYS: Readonly<Record<SealedTable, readonly string[]>> = {
   learned: ['about', 'name'],
   mark: ['account', 'mint'],
   trip_mark: ['account', 'mint'],
+  net_result: ['time', 'account', 'bot'],
   slot: ['key', 'id'],
   frame: ['time', 'why'],
   missing: ['first_seq'],

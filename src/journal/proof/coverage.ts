@@ -2,8 +2,8 @@ import type { SealedTable } from '../schema/seals.ts'
 
 /** How `sluice replay --verify` proves the rows of a table:
  *  - repeated: the rows are computed again from the recorded inputs and decisions, and compared column by column.
- *  - sealed: the rows come from outside of the engine. Each row has a checksum. A missing row is noticed because other
- *  rows refer to it, or because the numbers of the rows have a gap.
+ *  - sealed: the rows come from outside of the engine. Each row has a checksum. A missing row is noticed if other rows
+ *  refer to it, or if the rows are numbered.
  *  - tape: each block has checksums and continues the block before it.
  *  - fixed: the rows are the same in every journal.
  *  - room: the rows hold no data; they only reserve disk space. */
@@ -14,6 +14,7 @@ export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
   ...{ segment: 'sealed', input: 'sealed', output: 'sealed', attempt: 'sealed', report: 'sealed' },
   ...{ wallet: 'sealed', wallet_transaction: 'sealed', audit: 'sealed', watch: 'sealed', learned: 'sealed' },
   ...{ mark: 'sealed', trip_mark: 'sealed', slot: 'sealed', frame: 'sealed', missing: 'sealed', tape_day: 'sealed' },
+  net_result: 'sealed',
   ...{ order: 'repeated', fill: 'repeated', position: 'repeated', past_position: 'repeated', account: 'repeated' },
   ...{
     bot: 'repeated',
@@ -32,5 +33,13 @@ export const COVERAGE: Readonly<Record<SealedTable | (string & {}), Proof>> = {
  *  them. */
 export const WALL_CLOCK: readonly string[] = [
   ...['segment.time', 'segment.ended', 'input.time', 'attempt.armed_at', 'wallet_transaction.time', 'audit.time'],
-  ...['learned.time', 'frame.time', 'missing.first_time', 'missing.last_time', 'slot.taken_at', 'slot.done_at'],
+  ...[
+    'learned.time',
+    'net_result.time',
+    'frame.time',
+    'missing.first_time',
+    'missing.last_time',
+    'slot.taken_at',
+    'slot.done_at',
+  ],
 ]

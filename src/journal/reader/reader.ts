@@ -12,6 +12,7 @@ import type { SourceValue } from '../../engine/sources.ts'
 import type { Block } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
+import type { NetResult } from '../../orders/ports.ts'
 import type { Learned } from '../../orders/service-facts.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
 import type { Finding } from '../proof/finding.ts'
@@ -393,6 +394,12 @@ export class JournalReader {
        FROM past_position WHERE rowid > ? AND json_type(json, '$.best') IS NOT NULL
          AND json_type(json, '$.worst') IS NOT NULL ORDER BY rowid`
     return this.#read(() => this.#db.prepare<[number], ClosedMarks & { readonly row: number }>(sql).all(after))
+  }
+
+  /** Returns the recorded results of the bots from after a time, oldest first. */
+  netResultsAfter(time: Millis): NetResult[] {
+    const sql = `SELECT time, account, bot, net_lamports AS netLamports FROM net_result WHERE time > ? ORDER BY time`
+    return this.#read(() => this.#db.prepare<[Millis], NetResult>(sql).all(time))
   }
 
   /** Returns the results of all bots so far, and separately the fees and rent of the UTC day of `now`. */

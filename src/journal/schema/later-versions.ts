@@ -169,6 +169,21 @@ CREATE TABLE trip_mark (
 ) WITHOUT ROWID;
 `
 
+/** Adds the results of the bots over time. */
+export const NET_RESULTS = `
+CREATE TABLE net_result (
+  time INTEGER NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  net_lamports INTEGER NOT NULL, -- since the first start of the journal, as if the open positions were sold now
+  checksum INTEGER,
+  PRIMARY KEY (time, account, bot)
+) WITHOUT ROWID;
+CREATE VIEW net_results AS
+SELECT time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, account, bot, net_lamports / 1e9 AS net_sol
+FROM net_result;
+`
+
 /** Columns of a block that stay in the journal when the block moves to the file of its day. */
 const HEAD = `segment INTEGER NOT NULL,
   format INTEGER NOT NULL,

@@ -9,6 +9,7 @@ import {
   CUSTODY,
   FILL_COSTS,
   LEARNED,
+  NET_RESULTS,
   ONE_REPORT,
   SOURCES,
   TAGS,
@@ -276,6 +277,7 @@ const MIGRATIONS: readonly ((db: Database, sealed?: SealReport) => void)[] = [
   () => {}, // Since this version, records may be compressed, see packed-records.ts.
   addRecordColumns,
   (db) => db.exec(STRETCHES_OF_ALL_BLOCKS), // Since this version, the view `gaps` uses an index.
+  (db) => db.exec(NET_RESULTS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -23,6 +23,7 @@ export const SEALED = {
   learned: ['about', 'name', 'time', 'json'],
   mark: ['account', 'mint', 'high_price'],
   trip_mark: ['account', 'mint', 'best_lamports', 'best_percent', 'worst_lamports', 'worst_percent'],
+  net_result: ['time', 'account', 'bot', 'net_lamports'],
   slot: ['key', 'id', 'boot', 'taken_at', 'done_at'],
   frame: ['time', 'why', 'text'],
   missing: ['first_seq', 'last_seq', 'segment', 'first_time', 'last_time', 'rows'],
@@ -35,7 +36,7 @@ export const SEALED = {
 export type SealedTable = keyof typeof SEALED
 
 /** Tables that were added after the checksums, so that all their rows have one. */
-const NEWER: ReadonlySet<string> = new Set<SealedTable>(['trip_mark', 'tape_day'])
+const NEWER: ReadonlySet<string> = new Set<SealedTable>(['trip_mark', 'tape_day', 'net_result'])
 
 /** Computes the checksum of a row. An integer gives the same checksum as number and as bigint. */
 export function rowChecksum(values: readonly unknown[]): number {

@@ -167,6 +167,10 @@ export function recordWrites(record: JournalRecord, time: Millis): Write[] {
     }
     case 'mark':
       return markWrites(record.mark)
+    case 'netResult': {
+      const { time, account, bot, netLamports } = record.result
+      return [['netResult', time, account, bot, netLamports]]
+    }
     case 'frame':
       return [
         ['frame', record.time, record.why, record.text.slice(0, FRAME_CHARACTERS)],

@@ -1,8 +1,9 @@
-import { lamportsToSol, type Millis, ZERO } from '../../base/units.ts'
+import { lamportsToSol, type Millis, solToLamports, ZERO } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { PositionReading } from '../../engine/exits/exit-levels.ts'
 import type { BotSettings, Plan } from '../../engine/settings.ts'
 import type { Budget } from '../../orders/budget-status.ts'
+import type { NetResult } from '../../orders/ports.ts'
 import { inOrderOfOpening } from './apply-change.ts'
 import type { Unrealized, WorthOf } from './bot-results.ts'
 import { heldPosition, type ReadPosition, rowOf } from './position-rows.ts'
@@ -79,6 +80,20 @@ export function readParts(parts: ViewParts, time: Millis, n = 0): Reading {
     notices: parts.notices?.list ?? [],
   }
   return { view, positions }
+}
+
+/** Reads the results of running bots. Leaves out a bot that holds a position without a price, because its result is not
+ *  known before the first price. */
+export function readNetResults(parts: ViewParts, time: Millis): NetResult[] {
+  const positions = readPositions(parts)
+  const unrealized = parts.model.results.unrealized(worthsOf(positions, 'running'))
+  const unpriced = positions.filter(({ reading }) => reading.lamports === undefined).map(({ held }) => held.position)
+  return parts.bots
+    .filter(({ name, account }) => !unpriced.some((one) => one.bot === name && one.account === account.id))
+    .map(({ name, account }) => {
+      const { netSol } = parts.model.results.sinceBeginning(account.id, name, unrealized)
+      return { time, account: account.id, bot: name, netLamports: solToLamports(netSol) }
+    })
 }
 
 function readPositions({ bots, model, readingOf }: ViewParts): ReadPosition[] {

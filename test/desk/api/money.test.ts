@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { tradesOf } from '../../../src/backtest/report/bot-trades.ts'
+import type { Answers } from '../../../src/desk/api/types.ts'
+import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { ApiRig } from '../../support/desk-api.ts'
+import { NO_LIMITS } from '../../support/journal-values.ts'
 import { tradedJournal } from '../../support/traded-journal.ts'
 
 const api = new ApiRig(tradedJournal())
@@ -68,3 +71,49 @@ test('a mode without money and an unknown bot have no result', () => {
     expect(api.get('equity', query).times).toEqual([])
   }
 })
+
+describe('an equity curve with recorded results', () => {
+  const recorded = tradedJournal()
+  const whole = new ApiRig(recorded).get('equity', { points: '5000' })
+  const { account } = new ApiRig(recorded).reader.ledger()[0] as { readonly account: string }
+  const ends = whole.times.at(-1) as number
+
+  /** Returns the equity of the journal after it has recorded these results of its bot, SOL by time. */
+  async function equityWith(nets: readonly (readonly [time: number, sol: number])[]): Promise<Answers['equity']> {
+    const path = tradedJournal()
+    const journal = openJournal(path, { space: NO_LIMITS, onFailure: fail })
+    for (const [time, sol] of nets)
+      journal.write({ kind: 'netResult', result: { time, account, bot: 'bot', netLamports: lamports(sol) } })
+    await journal.close()
+    return new ApiRig(path).get('equity', { points: '5000' })
+  }
+
+  test('contains the closed trades before the first record, then the records, then the present result', async () => {
+    const middle = whole.times[Math.floor(whole.times.length / 2)] as number
+    const { times, bots, recordedFrom } = await equityWith([
+      [middle, -0.5],
+      [middle + 10, 0.25],
+    ])
+    const before = whole.times.filter((time) => time < middle)
+    expect(recordedFrom).toBe(middle)
+    expect(times).toEqual([...before, middle, middle + 10, ends])
+    expect(bots.bot).toEqual([...(whole.bots.bot ?? []).slice(0, before.length), -0.5, 0.25, whole.bots.bot?.at(-1)])
+  })
+
+  test('keeps the extremes of many records', async () => {
+    const nets = Array.from({ length: 25_000 }, (_none, at) => [ends - 25_000 + at, Math.sin(at)] as const)
+    nets[777] = [nets[777]?.[0] as number, 99]
+    nets[12_345] = [nets[12_345]?.[0] as number, -99]
+    const { times, bots } = await equityWith(nets)
+    expect(times.length).toBeLessThanOrEqual(5_000)
+    expect([Math.min(...(bots.bot ?? [])), Math.max(...(bots.bot ?? []))]).toEqual([-99, 99])
+  })
+
+  test('without a record, it contains open positions only at its end', () => {
+    expect(whole.recordedFrom).toBeNull()
+  })
+})
+
+function fail(error: Error): never {
+  throw error
+}

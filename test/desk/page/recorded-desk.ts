@@ -326,7 +326,13 @@ function equity(points: number): EquityAnswer {
       return sum
     })
   }
-  return { mode: 'paper', modes: ['paper'], times, bots: { momentum: line(1.3), dips: line(-0.4) } }
+  return {
+    mode: 'paper',
+    modes: ['paper'],
+    times,
+    recordedFrom: times[0] as number,
+    bots: { momentum: line(1.3), dips: line(-0.4) },
+  }
 }
 
 const money: MoneyAnswer = {

@@ -96,6 +96,7 @@ async function addWallet(): Promise<void> {
   journal.write({ kind: 'wallet', cursor: cursor(150, 1_350), transactions: [transaction(140, 50)] } as never)
   journal.write({ kind: 'learned', learned: { about: 's.example', name: 'shape', time: T0, value: 'list' } } as never)
   journal.write({ kind: 'frame', time: T0, why: 'no JSON', text: '{' })
+  journal.write({ kind: 'netResult', result: { time: T0, account: ACCOUNT, bot: 'dips', netLamports: -5 } })
   journal.write({
     kind: 'watch',
     watch: {
@@ -418,6 +419,7 @@ const KINDS: readonly Kind[] = [
   ['a counter', sql(`UPDATE counter SET value = value + 1 WHERE name = 'nextOrder'`), 'counter', /nextOrder/],
   ['the progress of a proof is changed', sql(`UPDATE watch SET progress = '19 of 20 blocks'`), 'watch'],
   ['a finding about a service is changed', sql(`UPDATE learned SET json = json_set(json, '$.value', 'x')`), 'learned'],
+  ['a recorded result of a bot', sql('UPDATE net_result SET net_lamports = 5'), 'net_result', /bot dips/],
   ['a kept frame', sql(`UPDATE frame SET text = '[' `), 'frame'],
   [
     'the record of an input is not JSON',

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/base/machine.ts'
 import { dayOf } from '../../../src/base/units.ts'
 import { openReader } from '../../../src/journal/reader/reader.ts'
 import type { Journal } from '../../../src/orders/ports.ts'
-import { readParts, readView, type ViewParts } from '../../../src/runtime/view/read-view.ts'
+import { readNetResults, readParts, readView, type ViewParts } from '../../../src/runtime/view/read-view.ts'
 import { recordedView } from '../../../src/runtime/view/recorded-view.ts'
 import type { Result, View } from '../../../src/runtime/view/view.ts'
 import { ViewMirror } from '../../../src/runtime/view/view-mirror.ts'
@@ -99,6 +99,9 @@ class Observer {
   /** The view in the desk's thread: the first view, and all changes applied to it. */
   #mirror!: ViewMirror
   changes = 0
+  /** Number of results that were compared while the bot held positions, and of those that were left out. */
+  compared = 0
+  unpriced = 0
   #clock!: WatchedRun['clock']
   readonly #until: number
   /** The sequence number and time of each write that no announced view contains yet. */
@@ -159,10 +162,24 @@ class Observer {
         expect(this.page).toEqual(this.last)
         this.changes++
         this.#unseen = this.#unseen.filter(({ seq }) => seq > this.page.seq)
-        if (this.changes % 8 === 0) isConsistent(this.page)
+        if (this.changes % 8 !== 0) return
+        isConsistent(this.page)
+        this.#comparesNets()
       },
     })
     updates.watched(true)
+  }
+
+  /** Compares the results that would be recorded with those of the view. */
+  #comparesNets(): void {
+    const { bots, positions } = readView(this.parts, this.#clock.now())
+    const priced = bots.filter(({ name }) => !positions.some(({ bot, valueSol }) => bot === name && valueSol === null))
+    const nets = readNetResults(this.parts, this.#clock.now())
+    expect(nets.map(({ bot, netLamports }) => [bot, netLamports])).toEqual(
+      priced.map(({ name, sinceBeginning }) => [name, lamportsOf(sinceBeginning.netSol)]),
+    )
+    this.unpriced += bots.length - priced.length
+    this.compared += priced.filter(({ name }) => positions.some(({ bot }) => bot === name)).length
   }
 
   get page(): View {
@@ -239,7 +256,7 @@ function durable({ bots, positions, openOrders, wallets, undecided }: View): obj
 }
 
 test('changes lead to the present view within 110 ms, and a restart and the recorded journal give the same view', async () => {
-  let [positions, trades, orders, fills] = [0, 0, 0, 0]
+  let [positions, trades, orders, fills, nets] = [0, 0, 0, 0, 0]
   const runs = fc.tuple(market, fc.constantFrom('cut', 'drain'), fc.nat(100))
   await fc.assert(
     fc.asyncProperty(runs, async ([rows, ending, share]) => {
@@ -304,10 +321,11 @@ test('changes lead to the present view within 110 ms, and a restart and the reco
         trades += view.bots.reduce((sum, bot) => sum + bot.trades, 0)
         orders += view.openOrders.length
         fills += view.fills
+        nets += run.compared
       }
     }),
     { numRuns: 4, seed: 17, endOnFailure: true },
   )
   // Checks that the runs contained positions, trades, orders and fills, so that the test compared something.
-  expect(Math.min(positions, trades, orders, fills)).toBeGreaterThan(0)
+  expect(Math.min(positions, trades, orders, fills, nets)).toBeGreaterThan(0)
 }, 60_000)
