@@ -29,7 +29,7 @@ export function logAnswer(journal: DeskJournal, parameters: Parameters): Answers
 
 /** Refused requests of the bots, newest first. */
 export function refusalsAnswer(journal: DeskJournal, parameters: Parameters): Answers['refusals'] {
-  const { rows, next } = outputs(journal, parameters, ['refused'])
+  const { rows, next } = outputs(journal, parameters, ['refused'], parameters.text('code'))
   const refusals = rows.flatMap(({ seq, time, n, output }): RefusedRequest[] => {
     if (output.kind !== 'refused') return []
     const { bot, mint, code, reason } = output
@@ -43,9 +43,10 @@ function outputs(
   { reader }: DeskJournal,
   parameters: Parameters,
   kinds: readonly LogKind[],
+  code?: string,
 ): { readonly rows: readonly LogRow[]; readonly next: string | null } {
   const [seq = 0, n = 0] = parameters.before(2) ?? [Number.MAX_SAFE_INTEGER, 0]
-  const filter = { kinds, bot: parameters.bot(), mint: parameters.mint() }
+  const filter = { kinds, code, bot: parameters.bot(), mint: parameters.mint() }
   const { rows, end } = reader.pages((pages) => pages.log(filter, [seq, n], parameters.limit()))
   return { rows, next: end?.join('.') ?? null }
 }

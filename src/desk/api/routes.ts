@@ -47,7 +47,10 @@ const ROUTES: { readonly [Path in keyof Answers]: Route<Answers[Path]> } = {
   },
   money: { parameters: ['bot', 'mode'], answer: ({ journal }, parameters) => moneyAnswer(journal, parameters) },
   log: { parameters: ['level', ...LIST], answer: ({ journal }, parameters) => logAnswer(journal, parameters) },
-  refusals: { parameters: LIST, answer: ({ journal }, parameters) => refusalsAnswer(journal, parameters) },
+  refusals: {
+    parameters: [...LIST, 'code'],
+    answer: ({ journal }, parameters) => refusalsAnswer(journal, parameters),
+  },
   results: { parameters: [], answer: ({ results }) => results.answer() },
   compare: { parameters: ['run'], answer: ({ journal, results }, parameters) => results.compare(journal, parameters) },
 }

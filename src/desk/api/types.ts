@@ -248,7 +248,7 @@ export interface LogAnswer extends ListPage {
 export type { LogLine }
 export type LogLevel = LogLine['level']
 
-/** GET /api/refusals?bot=&mint=&before=&limit= Refused requests of the bots, newest first. */
+/** GET /api/refusals?bot=&mint=&code=&before=&limit= Refused requests of the bots, newest first. */
 export interface RefusalsAnswer extends ListPage {
   readonly refusals: readonly Named<RefusedRequest>[]
 }

@@ -1,4 +1,5 @@
 import { type ComponentChild, h } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import type { BotStatus } from '../../runtime/view/view.ts'
 import type { OrdersAnswer, RefusalsAnswer, RoundTripsAnswer } from '../api/types.ts'
 import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
@@ -116,7 +117,7 @@ export function OneBot({ shown, name }: { shown: Shown; name: string }): Compone
     ),
     h(Section, { title: 'Equity', about: 'since the first start' }, h(EquityChart, { bot: name, now: shown.now })),
     h('div', { class: 'columns' }, h(Refusals, { bot }), h(Parameters, { bot })),
-    h(LastRefusals, { shown, name }),
+    h(LastRefusals, { key: name, shown, bot }),
     h(RoundTrips, { shown, name }),
     h(LastOrders, { shown, name }),
   )
@@ -141,22 +142,57 @@ function Refusals({ bot }: { bot: BotStatus }): ComponentChild {
   )
 }
 
+function CodeFilter({
+  codes,
+  code,
+  choose,
+}: {
+  codes: readonly string[]
+  code: string
+  choose: (code: string) => void
+}): ComponentChild {
+  return h(
+    'label',
+    {},
+    'Code ',
+    h(
+      'select',
+      { value: code, onChange: (event: Event) => choose((event.currentTarget as HTMLSelectElement).value) },
+      h('option', { value: '' }, 'all'),
+      codes.map((one) => h('option', { key: one, value: one }, printable(one))),
+    ),
+  )
+}
+
 /** Refused requests of the bot, with a button that explains each. */
-function LastRefusals({ shown, name }: { shown: Shown; name: string }): ComponentChild {
+function LastRefusals({ shown, bot }: { shown: Shown; bot: BotStatus }): ComponentChild {
   type Refused = RefusalsAnswer['refusals'][number]
+  const [code, setCode] = useState('')
   const { rows, asked, more } = useList<RefusalsAnswer, Refused>(
     '/api/refusals',
-    { bot: name },
+    { bot: bot.name, code },
     ({ refusals }) => refusals,
   )
+  const codes = useRef(new Set<string>())
+  for (const one of [...Object.keys(bot.refusals), ...rows.map((row) => row.code)]) codes.current.add(one)
   return h(
     Section,
-    { title: 'Refusals', about: 'newest first; since the journal began' },
+    {
+      title: 'Refusals',
+      about: [
+        'newest first; since the journal began ',
+        h(CodeFilter, { key: 'code', codes: [...codes.current].sort(), code, choose: setCode }),
+      ],
+    },
     h(Waiting, { asked }),
     asked.answer === undefined
       ? null
       : rows.length === 0 && more === null
-        ? h(Empty, {}, 'The journal has no refusal of this bot.')
+        ? h(
+            Empty,
+            {},
+            code === '' ? 'The journal has no refusal of this bot.' : 'No refusal of this bot has this code.',
+          )
         : h(Table<Refused>, {
             label: 'Refusals',
             rows,

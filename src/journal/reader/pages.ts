@@ -43,6 +43,7 @@ export interface LogRow {
 /** Filter for the lines of the log; an undefined field selects all. */
 export interface LogFilter extends ListFilter {
   readonly kinds: readonly LogKind[]
+  readonly code?: string | undefined
 }
 
 /** Filter for the rows of a list; an undefined field selects all. */
@@ -98,18 +99,19 @@ export class Pages {
   /** Returns the lines of the log from before a given output. `end`: the oldest output that was examined, from which
    *  the next page continues; undefined if there are no older lines. */
   log(
-    { kinds, bot, mint }: LogFilter,
+    { kinds, bot, mint, code }: LogFilter,
     before: readonly [Seq, number],
     limit: number,
   ): { readonly rows: LogRow[]; readonly end: readonly [Seq, number] | undefined } {
     const wanted = [`kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`]
     if (bot !== undefined) wanted.push('bot = @bot')
     if (mint !== undefined) wanted.push('mint = @mint')
+    if (code !== undefined) wanted.push('code = @code')
     const read = `FROM output WHERE (seq, n) < (@seq, @n) ORDER BY seq DESC, n DESC LIMIT ${MOST_READ}`
-    const given = { seq: before[0], n: before[1], bot, mint, limit }
+    const given = { seq: before[0], n: before[1], bot, mint, code, limit }
     const rows = this.#db
       .prepare<[object], Omit<LogRow, 'output'> & { readonly json: string }>(
-        `SELECT seq, n, time, mint, json FROM (SELECT seq, n, time, kind, bot, mint, json ${read})
+        `SELECT seq, n, time, mint, json FROM (SELECT seq, n, time, kind, bot, mint, code, json ${read})
          WHERE ${wanted.join(' AND ')} LIMIT @limit`,
       )
       .all(given)

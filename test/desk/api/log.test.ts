@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { RefusedRequest } from '../../../src/desk/api/types.ts'
 import type { LogLine } from '../../../src/runtime/view/view.ts'
 import { ApiRig } from '../../support/desk-api.ts'
 import { tradedJournal } from '../../support/traded-journal.ts'
@@ -26,4 +27,13 @@ test('a page of the log for one token has only lines of this token', () => {
   const mint = everyLine({}).find((line) => line.mint !== '')?.mint ?? ''
   const lines = everyLine({ mint })
   expect(new Set(lines.map((line) => line.mint))).toEqual(new Set([mint]))
+})
+
+test('a page of the refusals with one code has all refusals with this code, and no others', () => {
+  const all = api.pages<RefusedRequest>('refusals', 'refusals', { limit: '7' })
+  const codes = [...new Set(all.map(({ code }) => code))]
+  expect(codes.length).toBeGreaterThan(1)
+  for (const code of codes)
+    expect(api.pages('refusals', 'refusals', { code, limit: '7' })).toEqual(all.filter((one) => one.code === code))
+  expect(api.pages('refusals', 'refusals', { code: 'NO_SUCH_CODE' })).toEqual([])
 })

@@ -296,6 +296,29 @@ async function explained(trial: Trial): Promise<void> {
   await watched.close()
 }
 
+/** Tests that the list of a bot's refusals can be limited to one code. */
+async function refusalsWithACode(trial: Trial): Promise<void> {
+  for (const width of WIDTHS) {
+    const watched = await open(trial, width)
+    const { page } = watched
+    await watched.go('bots/momentum')
+    const table = page.getByRole('table', { name: 'Refusals', exact: true })
+    const codes = async (): Promise<string[]> => [...new Set(await table.locator('code').allTextContents())].sort()
+    await table.locator('code').first().waitFor()
+    assert.deepEqual(await codes(), ['POSITIONS_LIMIT', 'TOKEN_TOO_YOUNG'])
+    const filter = page.getByRole('region', { name: 'Refusals', exact: true }).getByRole('combobox')
+    await filter.selectOption('POSITIONS_LIMIT')
+    await table.getByText('TOKEN_TOO_YOUNG').first().waitFor({ state: 'detached' })
+    assert.deepEqual(await codes(), ['POSITIONS_LIMIT'])
+    await filter.selectOption('LIMIT_WAIT')
+    await page.getByText('No refusal of this bot has this code.').waitFor()
+    await filter.selectOption('all')
+    await table.getByText('TOKEN_TOO_YOUNG').first().waitFor()
+    assert.deepEqual(watched.problems, [])
+    await watched.close()
+  }
+}
+
 /** Tests that every refusal, wherever a page shows it, opens its own explanation. */
 async function explainedRefusals(trial: Trial): Promise<void> {
   for (const width of WIDTHS) {
@@ -594,6 +617,7 @@ else {
       ['refused and expired actions', () => refusedAndExpired(trial)],
       ['the keyboard', () => keyboard(trial)],
       ['fills open their explanation', () => explained(trial)],
+      ['the list of refusals can be limited to one code', () => refusalsWithACode(trial)],
       ['each refusal opens its own explanation', () => explainedRefusals(trial)],
       ['hostile names', () => hostileNames(trial)],
       ['a lost connection and an ended session', () => lostConnection(trial)],

@@ -279,15 +279,19 @@ function barsOf(times: readonly number[], prices: readonly number[]): TokenAnswe
   })
 }
 
-/** The refusals of a bot, newest first. */
-function refusals(size: DeskSize, from: number, count: number): RefusalsAnswer {
+/** The refusals of a bot with a code ('': with any code), newest first. */
+function refusals(size: DeskSize, code: string, from: number, count: number): RefusalsAnswer {
   const to = Math.min(size.trades, from + count)
   const list = Array.from({ length: to - from }, (_none, row) => ({
     ...{ id: `d${9_000 - from - row}.0`, time: NOW - (from + row) * 7_000, bot: 'momentum' },
-    ...{ mint: mintOf(row % 400), symbol: symbolOf(row, size), code: 'TOKEN_TOO_YOUNG' },
+    ...{ mint: mintOf(row % 400), symbol: symbolOf(row, size) },
+    code: row % 3 === 2 ? 'POSITIONS_LIMIT' : 'TOKEN_TOO_YOUNG',
     text: size.isHostile ? HOSTILE : `the token is ${from + row} s old, and must be 600 s old`,
   }))
-  return { refusals: list, next: to < size.trades ? String(to) : null }
+  return {
+    refusals: list.filter((one) => code === '' || one.code === code),
+    next: to < size.trades ? String(to) : null,
+  }
 }
 
 /** Explains each refusal on its own, and everything else with the story of one order. */
@@ -455,7 +459,7 @@ export function recordedAnswer(path: string, query: URLSearchParams, size: DeskS
     'round-trips': () => roundTrips(size, from, count),
     token: () => recordedToken(size, decodeURIComponent(subject), query.get('bars') ?? ''),
     why: () => whyOf(decodeURIComponent(subject), size),
-    refusals: () => refusals(size, from, count),
+    refusals: () => refusals(size, query.get('code') ?? '', from, count),
     equity: () => equity(Number(query.get('points') ?? 600)),
     money: () => money,
     log: () => log(size, from, count),
