@@ -77,7 +77,11 @@ test.concurrent('after two kills, the demo continues with the same journal and c
     const one = demo(3600)
     await until(`three fills after start number ${share}`, () => existsSync(journal) && fillsOf(journal) >= before + 3)
     await until('the planned running time to pass', () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4)
-    if (share === 2) await until('fills of both executors', () => filledBy(journal).size === 2)
+    if (share === 2)
+      await until(
+        () => `fills of both executors; ${ordersIn(journal)}`,
+        () => filledBy(journal).size === 2,
+      )
     await kill(one) // and at once the next one
   }
   const last = demo(DEMO_SECONDS / 2)
@@ -115,6 +119,12 @@ function filledBy(journal: string): Set<string> {
   const { attempts, fills } = readBooks(journal)
   const filled = new Set(fills.map(({ attemptId }) => attemptId))
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
+}
+
+/** Returns the number of orders by bot, state and code, as text. */
+function ordersIn(journal: string): string {
+  const kinds = Map.groupBy(readBooks(journal).orders, ({ bot, state, code }) => `${bot} ${state} ${code}`.trim())
+  return [...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
 }
 
 /** Returns whether the new process trades, and all orders of the earlier process have ended, except those that wait for

@@ -82,7 +82,7 @@ describe.concurrent('dev', () => {
       dev,
       /version 1: first event, tape .*tape\.db, 2000 rows\nRESULTS +VERSION 1 +2000 rows[\s\S]*\norders +16\n/,
     )
-    expect(dev.stdout).toMatch(/buy {5}\w{8} 0\.01 SOL print 20|filled|sell/)
+    await printed(dev, /buy {5}\w{8} 0\.01 SOL print 20|filled|sell/)
 
     save('numbers.ts', numbers(40)) // a module of the strategy, not its file
     const [, ms] = await printed(dev, /version 2: first event, (\d+) ms after the save\n/)
