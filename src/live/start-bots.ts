@@ -44,8 +44,8 @@ import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
 const MARKS_EVERY_MS = 250
-/** Longest times for which an orderly stop waits for the last decisions, and in all: it then waits for the answers to
- *  requests that were sent. Docker kills a process 10 s after it has asked the process to stop. */
+/** Longest times for which an orderly stop waits for the last decisions, and in all. After the decisions, it waits for
+ *  the answers to requests that were sent. Docker kills a process 10 s after it has asked the process to stop. */
 const LAST_DECISIONS_MS = 2_000
 const LAST_ANSWERS_MS = 8_000
 
@@ -148,7 +148,7 @@ class Start {
     const settings = this.#botSettings(context, world)
     const startOf = this.#startOf(context, world, settings)
     const segment: AnySegment = this.#openSegment(context, world, startOf)
-    await this.#begin(context, world, segment, startOf)
+    const worthBefore = await this.#begin(context, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
     const startedAt = context.machine.clock.now()
     const { model } = context
@@ -183,8 +183,9 @@ class Start {
     }
     const preview = (command: RemoteCommand): Preview => previewOf(command, operated)
     const record = new ResultRecord({
-      ...{ clock, read: (time: number) => readNetResults(parts, time) },
+      ...{ clock, read: (time: number) => readNetResults(parts, time, worthBefore) },
       write: (result) => context.journal.write({ kind: 'netResult', result }),
+      failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the results of the bots cannot be read'),
     })
     this.closers.add(() => record.close())
     await this.#serve(segment, context, handle)
@@ -301,17 +302,20 @@ class Start {
     return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
   }
 
-  /** Restores positions and orders from the journal, warms up the strategies, and resumes open orders, exits first. */
+  /** Restores positions and orders from the journal, warms up the strategies, and resumes open orders, exits first.
+   *  Returns the values that the positions had before this start. */
   async #begin(
     { past, machine, mints, model }: StartContext,
     world: LiveWorld,
     segment: AnySegment,
     startOf: StartOf,
-  ): Promise<void> {
+  ): Promise<WorthOf> {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
-    model.restore(start.money, pastOf(past, positions, machine.clock.now()))
+    const worthOf = worthBefore(past, positions.length)
+    const worths = new Map(positions.map((one) => [`${one.account}/${one.mint}`, worthOf(one)]))
+    model.restore(start.money, { ...pastOf(past, positions, machine.clock.now()), worthOf })
     world.restore(start.bots, start.money, (own) => past.reader.blocks(own, past.reader.warmupRange(HOUR / 1000)))
     // `segment.begin` never resolves if no engine can start or if the journal has failed, so this code also waits for
     // the end of the bots.
@@ -320,6 +324,7 @@ class Start {
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
+    return ({ account, mint }) => worths.get(`${account}/${mint}`)
   }
 
   /** Starts the flow of market rows and inputs to the engine. Returns a function that stops it. */
@@ -363,9 +368,9 @@ class Start {
 
   /** Stops decisions, sends the orders that are decided and durable, and waits for the answers. */
   async #stop({ journal, model }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
+    const start = performance.now()
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
-    const start = performance.now()
     await until(() => segment.isIdle, start + LAST_DECISIONS_MS)
     let isDurable = false
     journal.commit(() => {
@@ -396,8 +401,7 @@ function tradedWallets({ bots }: Config, { wallets }: ServiceAccess): ServiceAcc
 function pastOf(past: RecoveredJournal, positions: readonly Position[], now: Millis): PastOfModel {
   const { reader, recovered } = past
   const { attempts, watches } = recovered
-  const worthOf = worthBefore(past, positions.length)
-  return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches, worthOf }
+  return { results: reader.pastResults(now), buys: reader.buysOf(positions), attempts, watches }
 }
 
 /** Returns a function that computes the liquidation value of a position from the last prices that were recorded before

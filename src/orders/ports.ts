@@ -78,7 +78,7 @@ export interface NetResult {
   readonly time: Millis
   readonly account: string
   readonly bot: string
-  /** Net result since the first start of the journal, as if the open positions were sold now, lamports. */
+  /** Net result since the first start of the journal, as if the open positions were sold at `time`, lamports. */
   readonly netLamports: number
 }
 

@@ -68,6 +68,27 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
+  test('an orderly stop waits at most 8 s for an answer, and the next process finds the outcome on the chain', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage({}, onTestFinished)
+    const { one, send } = await running(stage)
+    stage.sandbox.faults.set({ kind: 'delay', ms: 120_000 })
+    await tell(send, stage, 'buy')
+    await until('the request', () => stage.requests.length === 1)
+    const start = performance.now()
+    one.child.kill('SIGINT')
+    expect(await one.ended).toBe(0)
+    const seconds = (performance.now() - start) / 1000
+    expect(seconds).toBeGreaterThan(6)
+    expect(seconds).toBeLessThan(60) // far less than the delay, but a busy machine also ends other work
+    const next = stage.run()
+    await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+    next.child.kill('SIGINT')
+    expect(await next.ended).toBe(0)
+    expect(stage.requests).toHaveLength(1)
+  })
+
   test('a second SIGINT ends the process at once with code 130, and the next start reports that the end was not orderly', async ({
     onTestFinished,
   }) => {

@@ -8,7 +8,7 @@ import { openReader } from '../../src/journal/reader/reader.ts'
 import { SCHEMA_VERSION } from '../../src/journal/schema/migrations.ts'
 import { segmentsOf } from '../../src/journal/tape/recorded-segments.ts'
 import { type JournalOptions, openJournal } from '../../src/journal/writer/journal.ts'
-import { inputWrites, outputWrites } from '../../src/journal/writer/records.ts'
+import { inputWrites, outputWrites, recordWrites } from '../../src/journal/writer/records.ts'
 import type { Space } from '../../src/journal/writer/space.ts'
 import { Writer } from '../../src/journal/writer/writer.ts'
 import { Mints } from '../../src/market/mints.ts'
@@ -208,11 +208,13 @@ describe('a disk with little free space', () => {
       ...inputWrites(1, 3, timeOf(3), timer, '{}'),
       ...outputWrites(3, timeOf(3), 0, note, '{}'),
       ...outputWrites(3, timeOf(3), 1, { kind: 'order', order: order(1) }, '{}'),
+      ...recordWrites({ kind: 'netResult', result: { time: 3, account: 'paper', bot: 'b', netLamports: 1 } }, 3),
     ]
     writer.take({ segment: 1, time: timeOf(3), slices: [], writes })
     writer.flush()
     expect(db.prepare('SELECT kind FROM input').pluck().all()).toEqual(['report'])
     expect(db.prepare('SELECT kind FROM output').pluck().all()).toEqual(['order'])
+    expect(db.prepare('SELECT * FROM net_result').all()).toEqual([])
     expect(db.prepare('SELECT first_seq, last_seq, rows FROM missing').all()).toEqual([
       { first_seq: 3, last_seq: 3, rows: 0 },
     ])

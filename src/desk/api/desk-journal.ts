@@ -84,7 +84,7 @@ export class DeskJournal {
     yield
     this.#money.closedTrips()
     yield
-    this.#results.refresh()
+    while (!this.#results.refreshMore()) yield
   }
 
   /** Adds the symbol of its token to each row. */

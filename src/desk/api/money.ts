@@ -6,7 +6,7 @@ import { utcDateOf } from '../../runtime/time-text.ts'
 import type { DeskJournal } from './desk-journal.ts'
 import { type BotBook, markOpenTrips, netOfBot } from './money-books.ts'
 import type { Parameters } from './parameters.ts'
-import type { Curve } from './result-curves.ts'
+import type { Curve, ResultCurves } from './result-curves.ts'
 import { sampled } from './samples.ts'
 import type { Answers, LedgerRow, MoneyAnswer, MoneyMode, MoneyRow } from './types.ts'
 
@@ -121,10 +121,9 @@ export function equityAnswer(journal: DeskJournal, parameters: Parameters): Answ
     sampled(times, profits, most).map((at) => times[at] as Millis),
   )
   const times = [...new Set(kept)].sort((one, other) => one - other)
-  const begins = books.map((book) => results.of(book)?.times[0] ?? lastCloseOf(book))
   return {
     ...{ mode, modes, times },
-    recordedFrom: begins.some((time) => time === null) ? null : Math.max(0, ...(begins as Millis[])),
+    recordedFrom: Object.fromEntries(bots.map(([name, own]) => [name, recordedFrom(own, results)])),
     bots: Object.fromEntries(curves.map(([name, curve]) => [name, valuesAt(curve, times).map(lamportsToSol)])),
   }
 }
@@ -157,6 +156,20 @@ function curveOf(book: BotBook, recorded: Curve | undefined, now: Millis): Curve
   for (const [at, time] of (recorded?.times ?? []).entries()) add(time, recorded?.profits[at] as number)
   add(Math.max(now, curve.times.at(-1) as Millis) + 1, netOfBot(book))
   return curve
+}
+
+/**
+ * Time from which the curve of a bot contains its open positions: the first of its recorded results, or 0 if that is
+ * before its first position; null if nothing was recorded. `books`: the results of the bot in its accounts.
+ */
+function recordedFrom(books: readonly BotBook[], results: ResultCurves): Millis | null {
+  const begins = books.map((book) => {
+    const first = results.of(book)?.times[0]
+    const isWhole = first !== undefined && book.trips.every(({ openedAt }) => openedAt >= first)
+    return isWhole ? 0 : (first ?? lastCloseOf(book))
+  })
+  const isRecorded = books.some((book) => results.of(book) !== undefined)
+  return isRecorded && !begins.includes(null) ? Math.max(...(begins as Millis[])) : null
 }
 
 /** Time at which the last round trip of a bot closed; null if one is open. */

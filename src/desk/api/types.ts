@@ -180,14 +180,15 @@ export interface WhyLine {
 }
 
 /** GET /api/equity?bot=&mode=&points= Profit of each bot in one mode. From `recordedFrom` on, it contains the open
- *  positions, as if they were sold at that time; before, each round trip counts when it closes. The last point is the
+ *  positions, as if they were sold at each time; before, each round trip counts when it closes. The last point is the
  *  result of the bot in `sluice report`. */
 export interface EquityAnswer {
   readonly mode: MoneyMode
   readonly modes: readonly MoneyMode[]
   readonly times: readonly Millis[]
-  /** Time from which the curves contain the open positions; null if only their last point does. */
-  readonly recordedFrom: Millis | null
+  /** For each bot: the time from which its curve contains the open positions, 0 if the whole curve does; null if only
+   *  the last point does. */
+  readonly recordedFrom: Readonly<Record<string, Millis | null>>
   readonly bots: Readonly<Record<string, readonly number[]>>
 }
 

@@ -8,21 +8,24 @@ import { Empty, useAnswer, Waiting } from './elements.ts'
 import { printable, signedSol, timeText } from './format.ts'
 
 const EVERY_MS = 30_000
-const RECORDED_EVERY_MS = 60_000
 const POINTS = 600
 const HEIGHT = 220
 const AXIS_WIDTH = 64
 const DAY_S = 86_400
 
-/** Explains what the curve contains. A running process records the result of each bot once a minute. */
-function explanation({ recordedFrom, times }: EquityAnswer, now: number): string {
-  const first = times[0] as number
-  if (recordedFrom === null)
+/** Explains what the curves contain. A running process records the result of each bot once a minute. */
+function explanation({ recordedFrom }: EquityAnswer, now: number): string {
+  const bots = Object.entries(recordedFrom)
+  if (bots.every(([, from]) => from === null))
     return 'Profit of the closed positions in SOL. Only the last point also contains the open positions, as if they were sold now; an earlier loss of a position counts when the position closes.'
+  const parts = bots.flatMap(([bot, from]) => {
+    if (from === 0) return []
+    return from === null
+      ? [`${printable(bot)} (except the last point)`]
+      : [`${printable(bot)} before ${timeText(from, now)}`]
+  })
   const all = 'Profit in SOL, with the open positions as if they were sold at each time, recorded once a minute.'
-  return recordedFrom <= first + RECORDED_EVERY_MS
-    ? all
-    : `${all} Before ${timeText(recordedFrom, now)}, a position counts when it closes, because its earlier values were not recorded.`
+  return parts.length === 0 ? all : `${all} Only closed positions were recorded for: ${parts.join(', ')}.`
 }
 
 /** Equity of all bots, or of one. */
@@ -49,7 +52,11 @@ export function EquityChart({ bot, mode = '', now }: { bot: string; mode?: strin
     h(Plot, {
       label: `Equity: ${last.join(', ')}`,
       data: [answer.times.map((time) => time / 1000), ...names.map((name) => [...(answer.bots[name] ?? [])])],
-      look: (colors) => ({ series: names.map((_name, index) => ({ stroke: colors.series[index % 6]!, width: 1.5 })) }),
+      look: (colors, UPlot) => {
+        // A result that did not change is not recorded again, so each value holds until the next one.
+        const paths = UPlot.paths.stepped!({ align: 1 })
+        return { series: names.map((_name, index) => ({ stroke: colors.series[index % 6]!, width: 1.5, paths })) }
+      },
     }),
   )
 }

@@ -396,10 +396,13 @@ export class JournalReader {
     return this.#read(() => this.#db.prepare<[number], ClosedMarks & { readonly row: number }>(sql).all(after))
   }
 
-  /** Returns the recorded results of the bots from after a time, oldest first. */
-  netResultsAfter(time: Millis): NetResult[] {
-    const sql = `SELECT time, account, bot, net_lamports AS netLamports FROM net_result WHERE time > ? ORDER BY time`
-    return this.#read(() => this.#db.prepare<[Millis], NetResult>(sql).all(time))
+  /** Returns the recorded results of the bots after a row, at most `most` of them, oldest first. */
+  netResultsAfter(row: number, most: number): (NetResult & { readonly row: number })[] {
+    const sql = `SELECT rowid AS row, time, account, bot, net_lamports AS netLamports FROM net_result
+      WHERE rowid > ? ORDER BY rowid LIMIT ?`
+    return this.#read(() =>
+      this.#db.prepare<[number, number], NetResult & { readonly row: number }>(sql).all(row, most),
+    )
   }
 
   /** Returns the results of all bots so far, and separately the fees and rent of the UTC day of `now`. */

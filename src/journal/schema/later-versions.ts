@@ -175,10 +175,9 @@ CREATE TABLE net_result (
   time INTEGER NOT NULL,
   account TEXT NOT NULL,
   bot TEXT NOT NULL,
-  net_lamports INTEGER NOT NULL, -- since the first start of the journal, as if the open positions were sold now
-  checksum INTEGER,
-  PRIMARY KEY (time, account, bot)
-) WITHOUT ROWID;
+  net_lamports INTEGER NOT NULL, -- since the first start of the journal, as if the open positions were sold at that time
+  checksum INTEGER
+);
 CREATE VIEW net_results AS
 SELECT time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, account, bot, net_lamports / 1e9 AS net_sol
 FROM net_result;

@@ -19,7 +19,7 @@ const SEALED_INSERTS = {
   report: sealedInsert('report'),
   mark: sealedInsert('mark', 'INSERT OR REPLACE'),
   tripMark: sealedInsert('trip_mark', 'INSERT OR REPLACE'),
-  netResult: sealedInsert('net_result', 'INSERT OR REPLACE'),
+  netResult: sealedInsert('net_result'),
   slot: sealedInsert('slot', 'INSERT OR REPLACE'),
   wallet: `${sealedInsert('wallet')} ON CONFLICT DO UPDATE SET json = excluded.json, checksum = excluded.checksum`,
   walletTransaction: sealedInsert('wallet_transaction', 'INSERT OR REPLACE'),

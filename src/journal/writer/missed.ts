@@ -58,7 +58,7 @@ export function isIdle(write: Write): boolean {
   const [name] = write
   if (name === 'input') return IDLE_INPUTS.has(write[4])
   if (name === 'output') return IDLE_OUTPUTS.has(write[4])
-  return name === 'frame' || name === 'framesOver'
+  return name === 'frame' || name === 'framesOver' || name === 'netResult'
 }
 
 /** Returns the seq and time of an input or output; undefined for other writes. */

@@ -82,12 +82,17 @@ export function readParts(parts: ViewParts, time: Millis, n = 0): Reading {
   return { view, positions }
 }
 
-/** Reads the results of running bots. Leaves out a bot that holds a position without a price, because its result is not
- *  known before the first price. */
-export function readNetResults(parts: ViewParts, time: Millis): NetResult[] {
-  const positions = readPositions(parts)
-  const unrealized = parts.model.results.unrealized(worthsOf(positions, 'running'))
-  const unpriced = positions.filter(({ reading }) => reading.lamports === undefined).map(({ held }) => held.position)
+/** Reads the results of running bots. A position without a price counts with its value from before this start. Leaves
+ *  out a bot that holds a position without either, because its result is not known before the first price. */
+export function readNetResults(parts: ViewParts, time: Millis, worthBefore: WorthOf): NetResult[] {
+  const worths = new Map(
+    readPositions(parts).map(({ held: { position }, reading }) => [
+      position,
+      reading.lamports ?? worthBefore(position),
+    ]),
+  )
+  const unrealized = parts.model.results.unrealized((position) => worths.get(position))
+  const unpriced = [...worths].flatMap(([position, worth]) => (worth === undefined ? [position] : []))
   return parts.bots
     .filter(({ name, account }) => !unpriced.some((one) => one.bot === name && one.account === account.id))
     .map(({ name, account }) => {

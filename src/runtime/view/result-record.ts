@@ -10,6 +10,8 @@ export interface ResultRecordParts {
   /** Reads the present results of the bots. */
   readonly read: (time: Millis) => readonly NetResult[]
   readonly write: (result: NetResult) => void
+  /** Called if the results cannot be read. Trading goes on, and the next minute is tried again. */
+  readonly failed: (error: unknown) => void
 }
 
 /** Records the results of running bots once a minute, open positions included, so that the desk can show them over
@@ -30,8 +32,12 @@ export class ResultRecord {
   }
 
   #schedule(): void {
-    this.#record()
     this.#cancel = this.#parts.clock.after(EVERY_MS, () => this.#schedule())
+    try {
+      this.#record()
+    } catch (error) {
+      this.#parts.failed(error)
+    }
   }
 
   #record(): void {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { tradesOf } from '../../../src/backtest/report/bot-trades.ts'
+import { equityAnswer } from '../../../src/desk/api/money.ts'
+import { Parameters } from '../../../src/desk/api/parameters.ts'
 import type { Answers } from '../../../src/desk/api/types.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'
 import { ApiRig } from '../../support/desk-api.ts'
@@ -73,31 +75,59 @@ test('a mode without money and an unknown bot have no result', () => {
 })
 
 describe('an equity curve with recorded results', () => {
-  const recorded = tradedJournal()
-  const whole = new ApiRig(recorded).get('equity', { points: '5000' })
-  const { account } = new ApiRig(recorded).reader.ledger()[0] as { readonly account: string }
-  const ends = whole.times.at(-1) as number
+  const whole = new ApiRig(tradedJournal()).get('equity', { points: '5000' })
+  const [begins, ends] = [whole.times[0] as number, whole.times.at(-1) as number]
+  const middle = whole.times[Math.floor(whole.times.length / 2)] as number
+  const last = whole.bots.bot?.at(-1)
 
-  /** Returns the equity of the journal after it has recorded these results of its bot, SOL by time. */
-  async function equityWith(nets: readonly (readonly [time: number, sol: number])[]): Promise<Answers['equity']> {
-    const path = tradedJournal()
+  /** Records results of the bot in a journal, SOL by time. */
+  async function record(path: string, nets: readonly (readonly [time: number, sol: number])[]): Promise<void> {
+    const account = reader.ledger()[0]?.account as string
     const journal = openJournal(path, { space: NO_LIMITS, onFailure: fail })
     for (const [time, sol] of nets)
       journal.write({ kind: 'netResult', result: { time, account, bot: 'bot', netLamports: lamports(sol) } })
     await journal.close()
+  }
+
+  async function equityWith(nets: readonly (readonly [time: number, sol: number])[]): Promise<Answers['equity']> {
+    const path = tradedJournal()
+    await record(path, nets)
     return new ApiRig(path).get('equity', { points: '5000' })
   }
 
   test('contains the closed trades before the first record, then the records, then the present result', async () => {
-    const middle = whole.times[Math.floor(whole.times.length / 2)] as number
     const { times, bots, recordedFrom } = await equityWith([
       [middle, -0.5],
       [middle + 10, 0.25],
     ])
     const before = whole.times.filter((time) => time < middle)
-    expect(recordedFrom).toBe(middle)
+    expect(recordedFrom).toEqual({ bot: middle })
     expect(times).toEqual([...before, middle, middle + 10, ends])
-    expect(bots.bot).toEqual([...(whole.bots.bot ?? []).slice(0, before.length), -0.5, 0.25, whole.bots.bot?.at(-1)])
+    expect(bots.bot).toEqual([...(whole.bots.bot ?? []).slice(0, before.length), -0.5, 0.25, last])
+  })
+
+  test('of a bot that was recorded before its first trade consists of the records and the present result', async () => {
+    const { bots, recordedFrom } = await equityWith([
+      [begins - 5, 0],
+      [middle, -0.5],
+    ])
+    expect([recordedFrom, bots.bot]).toEqual([{ bot: 0 }, [0, -0.5, last]])
+  })
+
+  test('continues with the records that were written after an earlier request, even if the clock was set back', async () => {
+    const path = tradedJournal()
+    await record(path, [[middle, 1]])
+    const rig = new ApiRig(path)
+    expect(rig.get('equity').bots.bot?.slice(-2)).toEqual([1, last])
+    await record(path, [
+      [middle - 5, 2],
+      [middle + 7, 3],
+    ])
+    const { times, bots } = rig.get('equity')
+    expect([times.slice(-3), bots.bot?.slice(-3)]).toEqual([
+      [middle, middle + 7, ends],
+      [2, 3, last],
+    ])
   })
 
   test('keeps the extremes of many records', async () => {
@@ -110,9 +140,33 @@ describe('an equity curve with recorded results', () => {
   })
 
   test('without a record, it contains open positions only at its end', () => {
-    expect(whole.recordedFrom).toBeNull()
+    expect(whole.recordedFrom).toEqual({ bot: null })
   })
 })
+
+test('the equity of a bot that traded in two accounts is the sum of its results in them', () => {
+  const one = bookOf('paper|one', [[10, 5, 20]])
+  const other = bookOf('paper|other', [[15, 7, 30]])
+  const money = { bots: [one, other] }
+  const history = { timeUpTo: () => 40 }
+  const stub = {
+    ...{ money, worth: () => undefined, results: { of: () => undefined } },
+    reader: { heldPositions: () => [], look: (run: (of: object) => unknown) => run(history) },
+  }
+  const { times, bots } = equityAnswer(stub as never, new Parameters([], ['bot', 'mode', 'points']))
+  expect([times, bots]).toEqual([[10, 15, 20, 30, 41], { bot: [0, 0, 5e-9, 12e-9, 12e-9] }])
+})
+
+/** Results of a bot in an account with these trips, each as time of the opening, profit in lamports, and time of the
+ *  closing. */
+function bookOf(account: string, trips: readonly (readonly [number, number, number])[]): object {
+  return {
+    ...{ account, bot: 'bot', lines: {}, strayLamports: 0, adoptedLamports: 0 },
+    trips: trips.map(([openedAt, soldLamports, closedAt]) => ({
+      ...{ openedAt, closedAt, soldLamports, valueLamports: 0, boughtLamports: 0, feeLamports: 0 },
+    })),
+  }
+}
 
 function fail(error: Error): never {
   throw error

@@ -334,7 +334,7 @@ function equity(points: number): EquityAnswer {
     mode: 'paper',
     modes: ['paper'],
     times,
-    recordedFrom: times[0] as number,
+    recordedFrom: { momentum: 0, dips: 0 },
     bots: { momentum: line(1.3), dips: line(-0.4) },
   }
 }

@@ -13,6 +13,9 @@ test('the result of a bot is recorded at the start, then once a minute if it has
     clock,
     read: (time): NetResult[] =>
       Object.entries(nets).map(([bot, netLamports]) => ({ time, account: 'paper', bot, netLamports })),
+    failed: (error) => {
+      throw error
+    },
     write: ({ time, bot, netLamports }) => written.push([(time - START) / 1000, bot, netLamports]),
   })
   const later = (seconds: number, next: Readonly<Record<string, number>>): void => {
@@ -33,4 +36,24 @@ test('the result of a bot is recorded at the start, then once a minute if it has
     [120, 'other', 6],
     [240, 'dips', -3],
   ])
+})
+
+test('an error while the results are read is reported, and the next minute is tried again', () => {
+  const clock = new SimulatedClock(START)
+  const errors: unknown[] = []
+  const written: NetResult[] = []
+  let isBroken = true
+  new ResultRecord({
+    clock,
+    read: (time) => {
+      if (isBroken) throw new Error('no price')
+      return [{ time, account: 'paper', bot: 'dips', netLamports: 1 }]
+    },
+    write: (result) => written.push(result),
+    failed: (error) => errors.push(error),
+  })
+  expect(errors).toEqual([new Error('no price')])
+  isBroken = false
+  clock.advanceTo(START + 60_000)
+  expect(written).toHaveLength(1)
 })

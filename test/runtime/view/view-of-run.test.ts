@@ -99,9 +99,8 @@ class Observer {
   /** The view in the desk's thread: the first view, and all changes applied to it. */
   #mirror!: ViewMirror
   changes = 0
-  /** Number of results that were compared while the bot held positions, and of those that were left out. */
+  /** Number of results that were compared while the bot held positions. */
   compared = 0
-  unpriced = 0
   #clock!: WatchedRun['clock']
   readonly #until: number
   /** The sequence number and time of each write that no announced view contains yet. */
@@ -174,11 +173,10 @@ class Observer {
   #comparesNets(): void {
     const { bots, positions } = readView(this.parts, this.#clock.now())
     const priced = bots.filter(({ name }) => !positions.some(({ bot, valueSol }) => bot === name && valueSol === null))
-    const nets = readNetResults(this.parts, this.#clock.now())
+    const nets = readNetResults(this.parts, this.#clock.now(), () => undefined)
     expect(nets.map(({ bot, netLamports }) => [bot, netLamports])).toEqual(
       priced.map(({ name, sinceBeginning }) => [name, lamportsOf(sinceBeginning.netSol)]),
     )
-    this.unpriced += bots.length - priced.length
     this.compared += priced.filter(({ name }) => positions.some(({ bot }) => bot === name)).length
   }
 
@@ -278,6 +276,14 @@ test('changes lead to the present view within 110 ms, and a restart and the reco
         over = run.time + 1_000
         const view = run.ended()
         isConsistent(view)
+        // Without prices: the bots that hold nothing, and with values from before the start all bots.
+        const unpriced = { ...run.parts, readingOf: () => undefined }
+        const empty = view.bots.filter((bot) => bot.positions === 0).map(({ name }) => name)
+        expect(readNetResults(unpriced, run.time, () => undefined).map(({ bot }) => bot)).toEqual(empty)
+        const atCost = readNetResults(unpriced, run.time, ({ costLamports }) => costLamports)
+        expect(atCost.map(({ netLamports }) => netLamports)).toEqual(
+          view.bots.map(({ sinceBeginning }) => lamportsOf(sinceBeginning.netSol)),
+        )
         const reader = openReader(path)
         const { money, attempts, watches } = reader.recover()
         const model = new ViewModel()
