@@ -180,8 +180,8 @@ function LastRefusals({ shown, bot }: { shown: Shown; bot: BotStatus }): Compone
     {
       title: 'Refusals',
       about: [
-        'newest first; since the journal began ',
         h(CodeFilter, { key: 'code', codes: [...codes.current].sort(), code, choose: setCode }),
+        ' newest first; since the journal began',
       ],
     },
     h(Waiting, { asked }),

@@ -308,7 +308,9 @@ async function refusalsWithACode(trial: Trial): Promise<void> {
     assert.deepEqual(await codes(), ['POSITIONS_LIMIT', 'TOKEN_TOO_YOUNG'])
     const filter = page.getByRole('region', { name: 'Refusals', exact: true }).getByRole('combobox')
     await filter.selectOption('POSITIONS_LIMIT')
+    // While the page waits for the answer, it shows no table.
     await table.getByText('TOKEN_TOO_YOUNG').first().waitFor({ state: 'detached' })
+    await table.getByText('POSITIONS_LIMIT').first().waitFor()
     assert.deepEqual(await codes(), ['POSITIONS_LIMIT'])
     await filter.selectOption('LIMIT_WAIT')
     await page.getByText('No refusal of this bot has this code.').waitFor()
