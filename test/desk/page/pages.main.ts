@@ -570,14 +570,14 @@ async function revokedSession(trial: Trial): Promise<void> {
   desk.ended.clear()
 }
 
-/** Tests that each chart of the equity says which positions it does not contain. */
+/** Tests that each chart of the equity says from when it contains the open positions. */
 async function equityText(trial: Trial): Promise<void> {
   for (const width of WIDTHS) {
     const watched = await open(trial, width)
     for (const route of ['money', 'bots/momentum']) {
       await watched.go(route)
       await watched.page
-        .getByText(/^Profit of the closed positions in SOL. Only the last point also contains/)
+        .getByText(/^Profit in SOL, with the open positions .* Only closed positions were recorded for: dips before /)
         .waitFor()
     }
     await watched.close()

@@ -334,7 +334,7 @@ function equity(points: number): EquityAnswer {
     mode: 'paper',
     modes: ['paper'],
     times,
-    recordedFrom: { momentum: 0, dips: 0 },
+    recordedFrom: { momentum: 0, dips: NOW - 3 * 86_400_000 },
     bots: { momentum: line(1.3), dips: line(-0.4) },
   }
 }
