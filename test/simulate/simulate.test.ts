@@ -6,7 +6,7 @@ import { canShow, LOCAL_MUTANTS, MUTANTS, type Mutant } from './mutants.ts'
 import { scenarioOf } from './scenario.ts'
 import { simulate } from './world.ts'
 
-/** Number of seeds in this test. CI runs 2,000 seeds (.ci/run); a manual run covered 100,000. */
+/** Number of seeds in this test. CI runs 3,000 seeds (.ci/run); a manual run covered 100,000. */
 const SEEDS = 40
 /**
  * Number of seeds with local signing in this test. CI runs 200. Such a seed takes ten times as long, because Solana's
