@@ -47,7 +47,7 @@ const MARKS_EVERY_MS = 250
 /** Longest times for which an orderly stop waits for the last decisions, and in all. After the decisions, it waits for
  *  the answers to requests that were sent. Docker kills a process 10 s after it has asked the process to stop. */
 const LAST_DECISIONS_MS = 2_000
-const LAST_ANSWERS_MS = 8_000
+const LONGEST_STOP_MS = 8_000
 
 export interface BotsOptions extends Isolation {
   /** Title of the run, which people read. */
@@ -376,7 +376,7 @@ class Start {
     journal.commit(() => {
       isDurable = true
     })
-    await until(() => isDurable && segment.gateway.outgoing.isAnswered, start + LAST_ANSWERS_MS)
+    await until(() => isDurable && segment.gateway.outgoing.isAnswered, start + LONGEST_STOP_MS)
     model.mute()
     await this.closers.closeAll()
   }

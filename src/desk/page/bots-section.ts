@@ -2,7 +2,19 @@ import { type ComponentChild, h } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { BotStatus } from '../../runtime/view/view.ts'
 import type { OrdersAnswer, RefusalsAnswer, RoundTripsAnswer } from '../api/types.ts'
-import { Amount, BotLink, Empty, Foreign, Pairs, Percent, Section, TokenLink, useAnswer, Waiting } from './elements.ts'
+import {
+  Amount,
+  BotLink,
+  Empty,
+  Filter,
+  Foreign,
+  Pairs,
+  Percent,
+  Section,
+  TokenLink,
+  useAnswer,
+  Waiting,
+} from './elements.ts'
 import { EquityChart } from './equity-chart.ts'
 import { ageText, NONE, percentText, printable, solText, timeText, wordsOf } from './format.ts'
 import { Older, useList } from './paged-list.ts'
@@ -142,28 +154,6 @@ function Refusals({ bot }: { bot: BotStatus }): ComponentChild {
   )
 }
 
-function CodeFilter({
-  codes,
-  code,
-  choose,
-}: {
-  codes: readonly string[]
-  code: string
-  choose: (code: string) => void
-}): ComponentChild {
-  return h(
-    'label',
-    {},
-    'Code ',
-    h(
-      'select',
-      { value: code, onChange: (event: Event) => choose((event.currentTarget as HTMLSelectElement).value) },
-      h('option', { value: '' }, 'all'),
-      codes.map((one) => h('option', { key: one, value: one }, printable(one))),
-    ),
-  )
-}
-
 /** Refused requests of the bot, with a button that explains each. */
 function LastRefusals({ shown, bot }: { shown: Shown; bot: BotStatus }): ComponentChild {
   type Refused = RefusalsAnswer['refusals'][number]
@@ -180,7 +170,7 @@ function LastRefusals({ shown, bot }: { shown: Shown; bot: BotStatus }): Compone
     {
       title: 'Refusals',
       about: [
-        h(CodeFilter, { key: 'code', codes: [...codes.current].sort(), code, choose: setCode }),
+        h(Filter, { key: 'code', label: 'Code', values: [...codes.current].sort(), value: code, choose: setCode }),
         ' newest first; since the journal began',
       ],
     },

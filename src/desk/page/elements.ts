@@ -51,6 +51,31 @@ export function Section({ title, about, children }: SectionProps): ComponentChil
   )
 }
 
+/** A choice between all rows of a list (value '') and the rows with one value. */
+export function Filter({
+  label,
+  values,
+  value,
+  choose,
+}: {
+  label: string
+  values: readonly string[]
+  value: string
+  choose: (value: string) => void
+}): ComponentChild {
+  return h(
+    'label',
+    {},
+    `${label} `,
+    h(
+      'select',
+      { value, onChange: (event: Event) => choose((event.currentTarget as HTMLSelectElement).value) },
+      h('option', { value: '' }, 'all'),
+      values.map((one) => h('option', { key: one, value: one }, printable(one))),
+    ),
+  )
+}
+
 export function Empty({ children }: { children?: ComponentChildren }): ComponentChild {
   return h('p', { class: 'empty' }, children)
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { OrderStatus, ProofStatus } from '../../runtime/view/view.ts'
 import type { OrdersAnswer } from '../api/types.ts'
 import { PastOrders } from './bots-section.ts'
-import { BotLink, Empty, Foreign, Section, TokenLink, Waiting } from './elements.ts'
+import { BotLink, Empty, Filter, Foreign, Section, TokenLink, Waiting } from './elements.ts'
 import { ageText, percentText, printable, solText, wordsOf } from './format.ts'
 import { Older, useList } from './paged-list.ts'
 import type { Shown } from './shown.ts'
@@ -130,15 +130,5 @@ export function BotFilter({
   bot: string
   choose: (bot: string) => void
 }): ComponentChild {
-  return h(
-    'label',
-    {},
-    'Bot ',
-    h(
-      'select',
-      { value: bot, onChange: (event: Event) => choose((event.currentTarget as HTMLSelectElement).value) },
-      h('option', { value: '' }, 'all'),
-      shown.view.bots.map(({ name }) => h('option', { key: name, value: name }, printable(name))),
-    ),
-  )
+  return h(Filter, { label: 'Bot', values: shown.view.bots.map(({ name }) => name), value: bot, choose })
 }

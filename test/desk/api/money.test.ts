@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { tradesOf } from '../../../src/backtest/report/bot-trades.ts'
-import { equityAnswer } from '../../../src/desk/api/money.ts'
+import { equityAnswer } from '../../../src/desk/api/equity.ts'
 import { Parameters } from '../../../src/desk/api/parameters.ts'
 import type { Answers } from '../../../src/desk/api/types.ts'
 import { openJournal } from '../../../src/journal/writer/journal.ts'

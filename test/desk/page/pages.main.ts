@@ -574,11 +574,13 @@ async function revokedSession(trial: Trial): Promise<void> {
 async function equityText(trial: Trial): Promise<void> {
   for (const width of WIDTHS) {
     const watched = await open(trial, width)
-    for (const route of ['money', 'bots/momentum']) {
+    for (const [route, text] of [
+      ['money', /^Profit in SOL, with the open positions .* Only closed positions were recorded for: dips before /],
+      ['bots/momentum', /^Profit in SOL, with the open positions [^.]* recorded once a minute\.$/],
+      ['bots/new-idea', /^Profit of the closed positions in SOL. Only the last point also contains/],
+    ] as const) {
       await watched.go(route)
-      await watched.page
-        .getByText(/^Profit in SOL, with the open positions .* Only closed positions were recorded for: dips before /)
-        .waitFor()
+      await watched.page.getByText(text).waitFor()
     }
     await watched.close()
   }

@@ -317,7 +317,9 @@ const why: WhyAnswer = {
   ],
 }
 
-function equity(points: number): EquityAnswer {
+/** The equity of a bot ('': of two bots). The results of one bot were always recorded, those of another for three days,
+ *  and those of the third never. */
+function equity(points: number, bot: string): EquityAnswer {
   const times = Array.from(
     { length: points },
     (_none, index) => NOW - 6 * 86_400_000 + (index * 6 * 86_400_000) / points,
@@ -330,13 +332,11 @@ function equity(points: number): EquityAnswer {
       return sum
     })
   }
-  return {
-    mode: 'paper',
-    modes: ['paper'],
-    times,
-    recordedFrom: { momentum: 0, dips: NOW - 3 * 86_400_000 },
-    bots: { momentum: line(1.3), dips: line(-0.4) },
-  }
+  const all = { momentum: line(1.3), dips: line(-0.4), 'new-idea': line(0.2) }
+  const begins = { momentum: 0, dips: NOW - 3 * 86_400_000, 'new-idea': null }
+  const wanted = <Value>(values: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => (bot === '' ? name !== 'new-idea' : name === bot)))
+  return { mode: 'paper', modes: ['paper'], times, recordedFrom: wanted(begins), bots: wanted(all) }
 }
 
 const money: MoneyAnswer = {
@@ -460,7 +460,7 @@ export function recordedAnswer(path: string, query: URLSearchParams, size: DeskS
     token: () => recordedToken(size, decodeURIComponent(subject), query.get('bars') ?? ''),
     why: () => whyOf(decodeURIComponent(subject), size),
     refusals: () => refusals(size, query.get('code') ?? '', from, count),
-    equity: () => equity(Number(query.get('points') ?? 600)),
+    equity: () => equity(Number(query.get('points') ?? 600), query.get('bot') ?? ''),
     money: () => money,
     log: () => log(size, from, count),
     results: () => results,
