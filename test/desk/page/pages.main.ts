@@ -577,7 +577,7 @@ async function equityText(trial: Trial): Promise<void> {
     for (const [route, text] of [
       ['money', /^Profit in SOL, with the open positions .* Only closed positions were recorded for: dips before /],
       ['bots/momentum', /^Profit in SOL, with the open positions [^.]* recorded once a minute\.$/],
-      ['bots/new-idea', /^Profit of the closed positions in SOL. Only the last point also contains/],
+      ['bots/dips', /^Profit of the closed positions in SOL. Only the last point also contains/],
     ] as const) {
       await watched.go(route)
       await watched.page.getByText(text).waitFor()

@@ -317,8 +317,9 @@ const why: WhyAnswer = {
   ],
 }
 
-/** The equity of a bot ('': of two bots). The results of one bot were always recorded, those of another for three days,
- *  and those of the third never. */
+/** The equity of a bot, or of both bots (''). The results of one bot were always recorded, and those of the other for
+ *  three days. The answer for the other bot alone is that of a journal without records, so that the page shows each
+ *  explanation. */
 function equity(points: number, bot: string): EquityAnswer {
   const times = Array.from(
     { length: points },
@@ -332,11 +333,11 @@ function equity(points: number, bot: string): EquityAnswer {
       return sum
     })
   }
-  const all = { momentum: line(1.3), dips: line(-0.4), 'new-idea': line(0.2) }
-  const begins = { momentum: 0, dips: NOW - 3 * 86_400_000, 'new-idea': null }
+  const lines = { momentum: line(1.3), dips: line(-0.4) }
+  const begins = { momentum: 0, dips: bot === 'dips' ? null : NOW - 3 * 86_400_000 }
   const wanted = <Value>(values: Readonly<Record<string, Value>>) =>
-    Object.fromEntries(Object.entries(values).filter(([name]) => (bot === '' ? name !== 'new-idea' : name === bot)))
-  return { mode: 'paper', modes: ['paper'], times, recordedFrom: wanted(begins), bots: wanted(all) }
+    Object.fromEntries(Object.entries(values).filter(([name]) => bot === '' || name === bot))
+  return { mode: 'paper', modes: ['paper'], times, recordedFrom: wanted(begins), bots: wanted(lines) }
 }
 
 const money: MoneyAnswer = {
