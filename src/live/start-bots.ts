@@ -148,7 +148,7 @@ class Start {
     const settings = this.#botSettings(context, world)
     const startOf = this.#startOf(context, world, settings)
     const segment: AnySegment = this.#openSegment(context, world, startOf)
-    const worthBefore = await this.#begin(context, world, segment, startOf)
+    const worthAtStart = await this.#begin(context, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
     const startedAt = context.machine.clock.now()
     const { model } = context
@@ -183,7 +183,7 @@ class Start {
     }
     const preview = (command: RemoteCommand): Preview => previewOf(command, operated)
     const record = new ResultRecord({
-      ...{ clock, read: (time: number) => readNetResults(parts, time, worthBefore) },
+      ...{ clock, read: (time: number) => readNetResults(parts, time, worthAtStart) },
       write: (result) => context.journal.write({ kind: 'netResult', result }),
       failed: (error) => this.#log.error({ error: (error as Error).stack }, 'the results of the bots cannot be read'),
     })
