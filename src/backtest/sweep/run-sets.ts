@@ -18,9 +18,9 @@ const SETS_WITH_STATE = 8
 /** The same for a strategy with conditions and without state for tokens. Its sets share bars and equal indicators, so
  *  more of them in one engine share more work. */
 const SETS_OF_CONDITIONS = 64
-/** Largest indicator state of a token, doubles, with which `SETS_OF_CONDITIONS` sets run in one engine: 16 kB. Sets
+/** Largest indicator state of a token, doubles, with which `SETS_OF_CONDITIONS` sets run in one engine: 32 kB. Sets
  *  whose indicators all differ would otherwise need eight times the memory. */
-const MOST_SHARED_DOUBLES = 2_048
+const MOST_SHARED_DOUBLES = 4_096
 
 /** Returns the number of param sets of a bot that run in one engine. `sets`: the sets that the sweep has yet to run. */
 export function setsAnEngine(

@@ -146,8 +146,9 @@ export class BarAudience {
     const tested = this.#tested
     if (tested === undefined) {
       const count = this.#conditions.isEmpty ? 0 : this.#test(token)
-      if (count > 0) this.#call(token, this.#heldNow(count))
-      else this.#callHearers(token)
+      if (count === 0) this.#callHearers(token)
+      else if (this.#allHearers.length > 0) this.#call(token, this.#heldNow(count))
+      else this.#callOwners(token, count)
     } else {
       const held = tested.get(token)
       if (held !== undefined) this.#call(token, held)
@@ -162,6 +163,17 @@ export class BarAudience {
   #callHearers(token: TokenId): void {
     const hearers = this.#allHearers
     for (let index = 0; index < hearers.length; index++) call(hearers[index] as BarListener, token, NONE)
+  }
+
+  /** Calls the listeners whose conditions are true, without creating a list of them. `count`: number of conditions that
+   *  the last test found to be true. */
+  #callOwners(token: TokenId, count: number): void {
+    const conditions = this.#conditions
+    for (let index = 0, end = 1; index < count; index = end++) {
+      const owner = conditions.ownerOf(index)
+      while (end < count && conditions.ownerOf(end) === owner) end++
+      call(owner, token, end === index + 1 ? conditions.nameOf(index) : this.#heldNow(count).names.slice(index, end))
+    }
   }
 
   /** Calls the listeners whose conditions are true and those that hear of each bar, in the order of the bots. The
@@ -189,7 +201,7 @@ export class BarAudience {
     const names: string[] = []
     for (let index = 0; index < count; index++) {
       owners.push(this.#conditions.ownerOf(index))
-      names.push(this.#conditions.nameOf(index))
+      names.push(...this.#conditions.nameOf(index))
     }
     return { owners, names }
   }

@@ -182,7 +182,7 @@ class OwnConditions {
 
   heldBy(token: TokenId): readonly string[] {
     for (const shared of this.#counted) shared.count(token)
-    return Array.from({ length: this.#tests.test(token) }, (_, index) => this.#tests.nameOf(index))
+    return Array.from({ length: this.#tests.test(token) }, (_, index) => this.#tests.nameOf(index)[0])
   }
 
   forget(token: TokenId): void {

@@ -1,5 +1,5 @@
 import type { Width } from '../../market/bar-width.ts'
-import type { NumberReader, NumberSource } from '../conditions/condition-tests.ts'
+import type { NumberReader, NumberSource } from '../conditions/condition-numbers.ts'
 import type { BarFigure } from '../indicators/indicator.ts'
 import { NumberIndicator } from '../indicators/number-indicator.ts'
 import type { BotSeries, IndicatorPlace } from './bot-series.ts'

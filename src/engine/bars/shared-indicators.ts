@@ -2,7 +2,7 @@ import type { Millis } from '../../base/units.ts'
 import { BAR_DOUBLES } from '../../market/bar.ts'
 import type { BarFollower } from '../../market/bars.ts'
 import type { TokenId } from '../../market/block.ts'
-import type { Estimates } from '../conditions/condition-tests.ts'
+import type { Estimates } from '../conditions/condition-numbers.ts'
 import { IndicatorMemory } from '../indicators/indicator-memory.ts'
 import type { NumberIndicator } from '../indicators/number-indicator.ts'
 import { BarPasser, type CursorOptions } from './bar-cursor.ts'
@@ -61,8 +61,7 @@ export class SharedIndicators implements BarFollower, Estimates {
     this.#states().load(token, index, field, to, at)
   }
 
-  /** Estimates the values of the indicators with these indexes; see `StateInMemory.estimate`. `count` must have been
-   *  called for the token. */
+  /** Estimates the values of the indicators with these indexes. `count` must have been called for the token. */
   estimateAll(token: TokenId, indexes: readonly number[], to: Float64Array, at: number): void {
     this.#states().estimateAll(token, indexes, to, at)
   }

@@ -3,6 +3,7 @@ import type { Width } from '../../market/bar-width.ts'
 import { type BarFigure, figureAt, type Indicator, readBars, readFigure } from './indicator.ts'
 import type { AddedBars } from './indicator-memory.ts'
 import { NumberIndicator } from './number-indicator.ts'
+import { valueInRing } from './value-ring.ts'
 import { deviationOf, highestOf, lowestOf, meanOf, sumOf, weightedMeanOf } from './window.ts'
 
 /** Simple moving average of a figure over the last `bars` bars. `bars`: 1 to 10,000. `of`: the figure; default `close`.
@@ -90,86 +91,45 @@ class WindowFunction extends WindowIndicator<number> {
   }
 }
 
-/** Offsets of the numbers in the state of a mean. MEAN: the exact mean; NaN if it was not computed since the last bar.
- *  SUM: an approximate sum of the window; each bar adds its value and subtracts the oldest value. LARGEST: the largest
- *  value of SUM since SUM was last replaced by an exact sum. HEAD: the sum of the values since the number of bars was
- *  last a multiple of the length. RING: the offset of the shared ring of values. */
-const MEAN = 0
-const SUM = 1
-const LARGEST = 2
-const HEAD = 3
-const RING = 4
-const MEAN_NUMBERS = 5
+/** Offsets of the numbers in the state of a mean. COUNT: the number of bars after which the other two were computed.
+ *  MEAN: the mean. HEAD: the sum of the values since the number of bars was last a multiple of the length. */
+const COUNT = 0
+const MEAN = 1
+const HEAD = 2
+const MEAN_NUMBERS = 3
 
-/** Largest relative error of one addition of doubles. */
-const ROUNDING = 2 ** -53
-
-/** The mean of the last values, which are never negative. `valueOf` returns the exact mean. It first adds the values of
- *  the bars since the last multiple of the length, and then those of the bars before; each part begins with its oldest
- *  bar. `estimate` divides a running sum instead, which is exact enough for most comparisons.
- *
- *  The rounding errors of the exact sum and of the running sum differ. The running sum is replaced by the exact sum
- *  whenever the number of bars is a multiple of the length. For each value of the window, at most 4 additions are
- *  rounded differently: 2 that keep the running sum up to date, 1 in the exact sum that replaced it, and 1 in the exact
- *  mean. Each addition has an error of at most `ROUNDING` times the largest sum. `estimate` reports 4 times the total
- *  of these errors, to be safe. */
+/** The mean of the last values, which are never negative. All means of a figure read the same ring of values, so a bar
+ *  costs no work for each mean. `valueOf` returns the exact mean: it first adds the values of the bars since the last
+ *  multiple of the length, and then those of the bars before; each part begins with its oldest bar. The result does not
+ *  depend on when it was computed before. */
 class Mean extends NumberIndicator<number> {
   readonly #bars: number
-  readonly #figure: number
 
   constructor({ width, name, bars, figure }: WindowOptions) {
-    super(width, `${name} ${bars} ${figure}`, MEAN_NUMBERS, [], { figure, length: bars, offsetAt: RING })
+    super(width, `${name} ${bars} ${figure}`, MEAN_NUMBERS, [], { figure, length: bars })
     this.#bars = bars
-    this.#figure = figure
   }
 
-  add(memory: Float64Array, at: number, size: number, count: number, bars: Float64Array, from: number): void {
-    const length = this.#bars
-    const index = count % length
-    const sum = memory[at + SUM] as number
-    const ring = memory[at + RING] as number
-    const oldest = count < length ? 0 : (memory[ring + ((count - length) & (size - 1))] as number)
-    const newest = figureAt(bars, from, this.#figure)
-    memory[at + MEAN] = Number.NaN
-    const head = index === 0 ? newest : (memory[at + HEAD] as number) + newest
-    memory[at + HEAD] = head
-    if (index === length - 1) memory[at + SUM] = memory[at + LARGEST] = head
-    else {
-      const larger = sum + newest
-      memory[at + SUM] = larger - oldest
-      if (larger > (memory[at + LARGEST] as number)) memory[at + LARGEST] = larger
-    }
-  }
+  add(): void {}
 
-  addAll(memory: Float64Array, offset: number, size: number, added: AddedBars): void {
-    const { states, counts, bars, froms } = added
-    for (let bar = 0; bar < added.length; bar++)
-      this.add(memory, offset + (states[bar] as number), size, counts[bar] as number, bars, froms[bar] as number)
-  }
+  addAll(): void {}
 
-  valueOf(memory: Float64Array, at: number, size: number, count: number): number | undefined {
-    const bars = this.#bars
-    if (count < bars) return undefined
-    if (Number.isNaN(memory[at + MEAN])) {
-      const ring = memory[at + RING] as number
-      const head = ((count - 1) % bars) + 1
-      let sum = memory[at + HEAD] as number
-      for (let bar = count - bars; bar < count - head; bar++) sum += memory[ring + (bar & (size - 1))] as number
-      memory[at + MEAN] = sum / bars
-    }
+  valueOf(memory: Float64Array, at: number, size: number, count: number, ring: number): number | undefined {
+    if (count < this.#bars) return undefined
+    if (memory[at + COUNT] !== count) this.#compute(memory, at, size, count, ring)
     return memory[at + MEAN]
   }
 
-  override estimate(
-    memory: Float64Array,
-    at: number,
-    _room: number,
-    count: number,
-    to: Float64Array,
-    place: number,
-  ): void {
-    to[place] = count < this.#bars ? Number.NaN : (memory[at + SUM] as number) / this.#bars
-    to[place + 1] = 16 * ROUNDING * (memory[at + LARGEST] as number)
+  #compute(memory: Float64Array, at: number, size: number, count: number, ring: number): void {
+    const bars = this.#bars
+    const known = (memory[at + COUNT] as number) | 0
+    const start = count - 1 - ((count - 1) % bars)
+    let sum = known > start ? (memory[at + HEAD] as number) : 0
+    for (let bar = known > start ? known : start; bar < count; bar++) sum += valueInRing(memory, ring, size, bar)
+    memory[at + COUNT] = count
+    memory[at + HEAD] = sum
+    for (let bar = count - bars; bar < start; bar++) sum += valueInRing(memory, ring, size, bar)
+    memory[at + MEAN] = sum / bars
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TokenId } from '../../market/block.ts'
-import { figureAt } from './indicator.ts'
+import { addToRing, copyRing, doublesOfRing, estimateMean } from './value-ring.ts'
 
 /** Bars of several tokens that are added in one step. Each bar is added to the states of its own token. */
 export interface AddedBars {
@@ -16,41 +16,36 @@ export interface AddedBars {
  *  processor's fastest cache while each indicator is updated. */
 const BARS_AT_ONCE = 64
 
-/** The last values of one figure, which all indicators of a token that read them share. They are stored in a ring whose
- *  size is a power of two: the value of bar number n is at the index `n & (size - 1)`. The ring receives the value of a
- *  bar after all indicators have added the bar. */
-export interface SharedWindow {
+/** The mean of the last `length` values of a figure. All means of a figure share a ring of the token's last values; see
+ *  value-ring.ts. */
+export interface MeanOf {
   readonly figure: number
-  /** Number of values that the indicator reads. */
   readonly length: number
-  /** Index of the number in the indicator's state that contains the offset of the ring in the memory. */
-  readonly offsetAt: number
 }
 
 /** An indicator whose state consists only of numbers. The state of a token has `numbers` numbers, initially 0, followed
  *  by its windows of last values. A window that is longer than `room` has space for `room` values only, because the
- *  token has no more bars yet. For an indicator with a shared window, `room` is the size of its ring. */
+ *  token has no more bars yet. For a mean, `room` is the size of its ring, and `ring` is where the ring begins in the
+ *  memory. */
 export interface StateInMemory {
   /** Number of numbers in a state, without the values in its windows. */
   readonly numbers: number
-  /** Lengths of the windows of a state; none if the indicator has a shared window. */
+  /** Lengths of the windows of a state; none for a mean. */
   readonly windows: readonly number[]
-  readonly shared: SharedWindow | undefined
-  /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. */
+  /** What the indicator is the mean of; undefined for any other indicator. */
+  readonly meanOf: MeanOf | undefined
+  /** Adds a bar to the state at `at`. `count`: the number of earlier bars. The bar begins at `bars[from]`. Not called
+   *  for a mean, whose ring receives the bar. */
   add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
   /** Adds bars to the states of their tokens, as `add` does. `offset`: where the state of this indicator begins,
    *  counted from the beginning of the token's states. Each indicator has its own loop over the tokens, so that V8
    *  optimizes each loop separately. */
   addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
   /** Returns the value after `count` bars; undefined if the indicator needs more bars. */
-  valueOf(memory: Float64Array, at: number, room: number, count: number): unknown
-  /** Writes an estimate of the value, or of its first field, to `to[place]`; NaN if the indicator needs more bars.
-   *  Writes the largest possible difference between the estimate and the exact value to `to[place + 1]`; 0 if the
-   *  estimate is exact. An estimate takes less time than the exact value. */
-  estimate(memory: Float64Array, at: number, room: number, count: number, to: Float64Array, place: number): void
+  valueOf(memory: Float64Array, at: number, room: number, count: number, ring: number): unknown
   /** Returns the value after `count` bars if it is a number, or one field of the value, by the index of the field. NaN
    *  if the indicator needs more bars. */
-  numberOf(memory: Float64Array, at: number, room: number, count: number, field: number): number
+  numberOf(memory: Float64Array, at: number, room: number, count: number, field: number, ring: number): number
 }
 
 /** Each token has a line: as much of the memory as one cache line, with this many doubles. The first four are the
@@ -81,7 +76,7 @@ export class IndicatorMemory {
   readonly #pools: readonly (StatePool | undefined)[]
 
   constructor(indicators: readonly StateInMemory[]) {
-    const longest = Math.max(0, ...indicators.flatMap(({ windows, shared }) => [...windows, shared?.length ?? 0]))
+    const longest = Math.max(0, ...indicators.flatMap(({ windows, meanOf }) => [...windows, meanOf?.length ?? 0]))
     const rooms = [LEAST_ROOM]
     while ((rooms.at(-1) as number) < longest) rooms.push((rooms.at(-1) as number) * ROOM_FACTOR)
     this.#pools = [undefined, ...rooms.map((room) => new StatePool(indicators, room, room >= longest))]
@@ -150,8 +145,8 @@ export class IndicatorMemory {
     else to[place] = pool.numberOf(index, words[word + AT] as number, words[word + COUNT] as number, field)
   }
 
-  /** Writes estimates of the values of several indicators and the largest errors of the estimates, beginning at
-   *  `to[place]`; see `StateInMemory.estimate`. */
+  /** Writes the lowest and the highest possible value, or first field of the value, of several indicators, beginning at
+   *  `to[place]`; see `Estimates`. Only the values of means are estimated. */
   estimateAll(token: TokenId, indexes: readonly number[], to: Float64Array, place: number): void {
     const words = this.#words
     const word = token * LINE_WORDS
@@ -203,6 +198,12 @@ class StatePool {
   readonly #rooms: readonly number[]
   /** The rings, which follow the states of the indicators. */
   readonly #rings: readonly Ring[]
+  /** For each indicator, the offset of its ring within the states of a token, and the length of the mean; 0 if it is no
+   *  mean. */
+  readonly #ringPlaces: Uint32Array
+  readonly #lengths: Uint32Array
+  /** The indexes of the indicators that are no means. */
+  readonly #added: readonly number[]
   #doubles = new Float64Array(0)
   #used = 0
   /** Freed places. */
@@ -224,26 +225,24 @@ class StatePool {
       size += sizeOf(indicator, room)
       return size - sizeOf(indicator, room)
     })
-    this.#rings = [...Map.groupBy(indicators, ({ shared }) => shared?.figure)].flatMap(([figure, sharing]) => {
+    this.#rings = [...Map.groupBy(indicators, ({ meanOf }) => meanOf?.figure)].flatMap(([figure, means]) => {
       if (figure === undefined) return []
-      const longest = Math.max(...sharing.map(({ shared }) => shared?.length ?? 0))
+      const longest = Math.max(...means.map(({ meanOf }) => meanOf?.length ?? 0))
       const ring = { figure, size: Math.min(room, 2 ** Math.ceil(Math.log2(longest))), place: size }
-      size += ring.size
+      size += doublesOfRing(ring.size)
       return [ring]
     })
-    this.#rooms = indicators.map(({ shared }) => this.#ringOf(shared)?.size ?? room)
+    const ringOf = ({ meanOf }: StateInMemory) => this.#rings.find(({ figure }) => figure === meanOf?.figure)
+    this.#rooms = indicators.map((indicator) => ringOf(indicator)?.size ?? room)
+    this.#ringPlaces = Uint32Array.from(indicators, (indicator) => ringOf(indicator)?.place ?? 0)
+    this.#lengths = Uint32Array.from(indicators, ({ meanOf }) => meanOf?.length ?? 0)
+    this.#added = [...indicators.keys()].filter((index) => indicators[index]?.meanOf === undefined)
     this.size = size
-  }
-
-  #ringOf(shared: SharedWindow | undefined): Ring | undefined {
-    return this.#rings.find(({ figure }) => figure === shared?.figure)
   }
 
   /** Reserves space for the states of a token, filled with zeros. Returns its offset. */
   take(): number {
-    const at = this.#free.pop() ?? this.#grow()
-    this.#connect(at)
-    return at
+    return this.#free.pop() ?? this.#grow()
   }
 
   #grow(): number {
@@ -255,14 +254,6 @@ class StatePool {
       this.#doubles = grown
     }
     return at
-  }
-
-  /** Writes the offsets of the rings of a token to the states of its indicators. */
-  #connect(at: number): void {
-    for (const [index, { shared }] of this.#indicators.entries())
-      if (shared !== undefined)
-        this.#doubles[at + (this.#places[index] as number) + shared.offsetAt] =
-          at + (this.#ringOf(shared) as Ring).place
   }
 
   /** Copies the states of a token from the pool `from`, whose windows are smaller, to this pool. The states begin at
@@ -279,8 +270,10 @@ class StatePool {
       copy(numbers, numbers)
       for (const length of windows) copy(Math.min(length, from.room), Math.min(length, this.room))
     }
-    for (const [index, { size }] of this.#rings.entries()) copy((from.#rings[index] as Ring).size, size)
-    this.#connect(at)
+    for (const [index, { place, size }] of this.#rings.entries()) {
+      const smaller = from.#rings[index] as Ring
+      copyRing(from.#doubles, fromAt + smaller.place, smaller.size, this.#doubles, at + place, size)
+    }
     from.free(fromAt)
   }
 
@@ -290,17 +283,16 @@ class StatePool {
   }
 
   add(at: number, count: number, bars: Float64Array, from: number): void {
-    const indicators = this.#indicators
-    const places = this.#places
-    const rooms = this.#rooms
+    const added = this.#added
     const doubles = this.#doubles
-    for (let index = 0; index < indicators.length; index++) {
-      const state = at + (places[index] as number)
-      ;(indicators[index] as StateInMemory).add(doubles, state, rooms[index] as number, count, bars, from)
+    for (let next = 0; next < added.length; next++) {
+      const index = added[next] as number
+      const state = at + (this.#places[index] as number)
+      ;(this.#indicators[index] as StateInMemory).add(doubles, state, this.#rooms[index] as number, count, bars, from)
     }
     for (let index = 0; index < this.#rings.length; index++) {
       const { figure, size, place } = this.#rings[index] as Ring
-      doubles[at + place + (count & (size - 1))] = figureAt(bars, from, figure)
+      addToRing(doubles, at + place, size, count, figure, bars, from)
     }
   }
 
@@ -318,43 +310,48 @@ class StatePool {
   addStaged(): void {
     const staged = this.#staged
     if (staged.length === 0) return
-    for (let index = 0; index < this.#indicators.length; index++) {
+    for (const index of this.#added) {
       const indicator = this.#indicators[index] as StateInMemory
       indicator.addAll(this.#doubles, this.#places[index] as number, this.#rooms[index] as number, staged)
     }
-    for (let index = 0; index < this.#rings.length; index++) this.#addToRing(this.#rings[index] as Ring)
+    for (let index = 0; index < this.#rings.length; index++) this.#addStagedToRing(this.#rings[index] as Ring)
     staged.length = 0
   }
 
-  #addToRing({ figure, size, place }: Ring): void {
+  #addStagedToRing({ figure, size, place }: Ring): void {
     const { length, states, counts, bars, froms } = this.#staged
     const doubles = this.#doubles
-    for (let bar = 0; bar < length; bar++)
-      doubles[(states[bar] as number) + place + ((counts[bar] as number) & (size - 1))] = figureAt(
-        bars,
-        froms[bar] as number,
-        figure,
-      )
+    for (let bar = 0; bar < length; bar++) {
+      const ring = (states[bar] as number) + place
+      addToRing(doubles, ring, size, counts[bar] as number, figure, bars, froms[bar] as number)
+    }
   }
 
   valueOf(index: number, at: number, count: number): unknown {
     const indicator = this.#indicators[index] as StateInMemory
-    return indicator.valueOf(this.#doubles, at + (this.#places[index] as number), this.#rooms[index] as number, count)
+    const [state, room] = [at + (this.#places[index] as number), this.#rooms[index] as number]
+    return indicator.valueOf(this.#doubles, state, room, count, at + (this.#ringPlaces[index] as number))
   }
 
   estimateAll(at: number, count: number, indexes: readonly number[], to: Float64Array, place: number): void {
+    const doubles = this.#doubles
+    const lengths = this.#lengths
+    const ringPlaces = this.#ringPlaces
+    const rooms = this.#rooms
     for (let next = 0; next < indexes.length; next++) {
       const index = indexes[next] as number
-      const indicator = this.#indicators[index] as StateInMemory
-      const state = at + (this.#places[index] as number)
-      indicator.estimate(this.#doubles, state, this.#rooms[index] as number, count, to, place + 2 * next)
+      const length = lengths[index] as number
+      const range = place + 2 * next
+      if (length > 0 && length <= count)
+        estimateMean(doubles, at + (ringPlaces[index] as number), rooms[index] as number, count, length, to, range)
+      else to[range] = to[range + 1] = length > 0 ? Number.NaN : this.numberOf(index, at, count, 0)
     }
   }
 
   numberOf(index: number, at: number, count: number, field: number): number {
     const indicator = this.#indicators[index] as StateInMemory
-    const state = at + (this.#places[index] as number)
-    return indicator.numberOf(this.#doubles, state, this.#rooms[index] as number, count, field)
+    const [state, room] = [at + (this.#places[index] as number), this.#rooms[index] as number]
+    return indicator.numberOf(this.#doubles, state, room, count, field, at + (this.#ringPlaces[index] as number))
   }
 }
 

@@ -1,7 +1,7 @@
 import { A_SELL, BAR_DOUBLES, type Bar } from '../../market/bar.ts'
 import type { Width } from '../../market/bar-width.ts'
 import type { Indicator, IndicatorState } from './indicator.ts'
-import { type AddedBars, IndicatorMemory, type SharedWindow, type StateInMemory } from './indicator-memory.ts'
+import { type AddedBars, IndicatorMemory, type MeanOf, type StateInMemory } from './indicator-memory.ts'
 
 /** An indicator whose state consists only of numbers, so that one array can store the states of many tokens. */
 export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory {
@@ -11,27 +11,21 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
   readonly name: string
   readonly numbers: number
   readonly windows: readonly number[]
-  readonly shared: SharedWindow | undefined
+  readonly meanOf: MeanOf | undefined
 
-  constructor(
-    width: Width,
-    name: string,
-    numbers: number,
-    windows: readonly number[],
-    shared?: SharedWindow | undefined,
-  ) {
+  constructor(width: Width, name: string, numbers: number, windows: readonly number[], meanOf?: MeanOf | undefined) {
     this.width = width
     this.name = name
     this.numbers = numbers
     this.windows = windows
-    this.shared = shared
+    this.meanOf = meanOf
   }
 
   abstract add(memory: Float64Array, at: number, room: number, count: number, bars: Float64Array, from: number): void
 
   abstract addAll(memory: Float64Array, offset: number, room: number, added: AddedBars): void
 
-  abstract valueOf(memory: Float64Array, at: number, room: number, count: number): V | undefined
+  abstract valueOf(memory: Float64Array, at: number, room: number, count: number, ring: number): V | undefined
 
   /** Names of the fields of a value; empty if a value is a single number. */
   get fields(): readonly string[] {
@@ -40,13 +34,8 @@ export abstract class NumberIndicator<V> implements Indicator<V>, StateInMemory 
 
   /** Returns the indicator's value after `count` bars if it is a number, or one field of the value, by the index of the
    *  field. NaN if the indicator needs more bars. */
-  numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number): number {
-    return (this.valueOf(memory, at, room, count) as number | undefined) ?? Number.NaN
-  }
-
-  estimate(memory: Float64Array, at: number, room: number, count: number, to: Float64Array, place: number): void {
-    to[place] = this.numberOf(memory, at, room, count, 0)
-    to[place + 1] = 0
+  numberOf(memory: Float64Array, at: number, room: number, count: number, _field: number, ring: number): number {
+    return (this.valueOf(memory, at, room, count, ring) as number | undefined) ?? Number.NaN
   }
 
   create(): IndicatorState<V> {

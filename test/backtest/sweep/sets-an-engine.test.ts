@@ -17,9 +17,9 @@ test.each([
   [64, 'whose conditions share small indicators', averages, setsOf(20, 50, 20, 50)],
   [
     8,
-    'whose indicators would together take more than 16 kB per token',
+    'whose indicators would together take more than 32 kB per token',
     { ...averages, indicators: highs },
-    setsOf(1_000, 1_100),
+    setsOf(2_000, 2_100),
   ],
   [8, 'with an average of more than 2,048 bars', averages, setsOf(2_100)],
   [64, 'whose averages share one ring of values', averages, setsOf(900, 950, 1_000)],
