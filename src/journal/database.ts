@@ -24,8 +24,8 @@ const MAGIC = 'SQLite format 3\0'
  *  database file. A checkpoint delays the commit of an order. The writer therefore makes checkpoints while it is idle,
  *  so that the log rarely reaches this length. */
 const CHECKPOINT_PAGES = 8192
-/** Memory in which SQLite keeps pages of a durable journal, KiB. The default of better-sqlite3, 16 MB, fills up within
- *  minutes, because every page of the tape passes through it once. */
+/** Memory in which SQLite keeps pages of a durable journal, and of a journal that is read, KiB. The default of
+ *  better-sqlite3, 16 MB, fills up within minutes, because every page of the tape passes through it once. */
 const CACHE_KIB = 4096
 /** Length to which the write-ahead log is extended: twice the bytes that are written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
@@ -109,6 +109,7 @@ export function openForReading(path: string, { older = false } = {}): Database.D
   })
   return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {
     refuseOther(path, db)
+    db.pragma(`cache_size = -${CACHE_KIB}`)
     const version = versionOf(db)
     if (version < SCHEMA_VERSION && !older)
       throw new OlderJournal(
