@@ -117,8 +117,11 @@ export class EngineRun {
       else if (prices.fold(block, row, token) && this.#bars !== undefined) {
         state.row = row
         this.#bars.print(block, row, token)
-        if (activity.runs !== runs && (this.#router.showsTrades || !quiet.has(token)))
-          this.#router.showTrade(block, row, token)
+        if (activity.runs !== runs) {
+          runs = activity.runs
+          showsTrades = this.#router.showsTrades
+          if (showsTrades || !quiet.has(token)) this.#router.showTrade(block, row, token)
+        }
       }
       state.wants.flush()
       row++

@@ -165,14 +165,14 @@ export class BarAudience {
     for (let index = 0; index < hearers.length; index++) call(hearers[index] as BarListener, token, NONE)
   }
 
-  /** Calls the listeners whose conditions are true, without creating a list of them. `count`: number of conditions that
-   *  the last test found to be true. */
+  /** Calls the listeners whose conditions are true. Creates a list only for a listener with several such conditions.
+   *  `count`: number of conditions that the last test found to be true. */
   #callOwners(token: TokenId, count: number): void {
     const conditions = this.#conditions
     for (let index = 0, end = 1; index < count; index = end++) {
       const owner = conditions.ownerOf(index)
       while (end < count && conditions.ownerOf(end) === owner) end++
-      call(owner, token, end === index + 1 ? conditions.nameOf(index) : this.#heldNow(count).names.slice(index, end))
+      call(owner, token, end === index + 1 ? conditions.nameOf(index) : this.#namesOf(index, end))
     }
   }
 
@@ -198,12 +198,15 @@ export class BarAudience {
 
   #heldNow(count: number): Held {
     const owners: BarListener[] = []
+    for (let index = 0; index < count; index++) owners.push(this.#conditions.ownerOf(index))
+    return { owners, names: this.#namesOf(0, count) }
+  }
+
+  /** Returns the names of the true conditions from index `from` to before `end`. */
+  #namesOf(from: number, end: number): string[] {
     const names: string[] = []
-    for (let index = 0; index < count; index++) {
-      owners.push(this.#conditions.ownerOf(index))
-      names.push(...this.#conditions.nameOf(index))
-    }
-    return { owners, names }
+    for (let index = from; index < end; index++) names.push(this.#conditions.nameOf(index)[0])
+    return names
   }
 
   forget(token: TokenId): void {

@@ -38,7 +38,6 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   readonly #coversAll: boolean
   handlers: Handlers<unknown> = {}
   starting = false
-  handlesTrades = false
   readonly state: EngineState
   readonly #liquidation: Liquidation
   bars: BotBars | undefined
@@ -138,12 +137,15 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     return this.#strategy.token !== undefined
   }
 
+  get handlesTrades(): boolean {
+    return this.handlers.onTrade !== undefined
+  }
+
   hasSeen(token: number): boolean {
     return this.#seen(token) !== undefined
   }
 
-  /** Passes a trade to the strategy. It does what `guard` does, without a closure, because it runs for every trade. For
-   *  the same reason it does not look whether the strategy has removed its handler: that would only save time. */
+  /** Passes a trade to the strategy. It does what `guard` does, without a closure, because it runs for every trade. */
   trade(trade: Trade, token: number): void {
     const view = this.#seen(token) ?? this.viewOf(token)
     const { activity } = this.state
@@ -207,7 +209,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     } catch (error) {
       this.#threw(error)
     }
-    this.#leave(before)
+    activity.leave(before)
   }
 
   #onCondition(bar: Bar, view: TokenView, name: string): void {
@@ -219,7 +221,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     } catch (error) {
       this.#threw(error)
     }
-    this.#leave(before)
+    activity.leave(before)
   }
 
   #exitsFor(bar: Bar, view: TokenView): void {
@@ -292,19 +294,7 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
     } catch (error) {
       this.#threw(error)
     }
-    this.#leave(before)
-  }
-
-  /** Called when a handler has returned. `before`: index of the bot whose handler ran before. */
-  #leave(before: number): void {
-    this.state.activity.leave(before)
-    if ((this.handlers.onTrade !== undefined) !== this.handlesTrades) this.#changeTradeHandler()
-  }
-
-  /** Called when the strategy has got or lost its handler of trades. */
-  #changeTradeHandler(): void {
-    this.handlesTrades = !this.handlesTrades
-    this.#router.handlerChanged()
+    activity.leave(before)
   }
 
   /** Emits the alarm of a strategy that failed during the warm-up, because outputs were discarded until now. */
@@ -446,7 +436,6 @@ export class StrategyRunner implements BotHost, Subscriber, BarHost, ViewSource 
   /** Ends the strategy: its bot only closes positions from now on. */
   #end(alarm: Alarm): void {
     this.handlers = {}
-    if (this.handlesTrades) this.#changeTradeHandler()
     this.bars?.release()
     this.money.status = 'exits-only'
     if (this.state.warming) this.#heldAlarm = alarm

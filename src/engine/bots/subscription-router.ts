@@ -31,9 +31,6 @@ export class SubscriptionRouter {
   readonly #watchers: ByToken<Subscriber[]> = []
   /** Whether a subscriber of all trades keeps state for each token. */
   #keepsState = false
-  /** Whether a subscriber of all trades has a handler of trades. */
-  showsTrades = false
-
   constructor(mints: Mints, quiet: QuietTokens, table: ViewTable) {
     this.#mints = mints
     this.#quiet = quiet
@@ -70,9 +67,11 @@ export class SubscriptionRouter {
     return this.#watchers[token] !== undefined
   }
 
-  /** Called when a subscriber has got or lost its handler of trades. */
-  handlerChanged(): void {
-    this.showsTrades = this.#firehoses[RowKind.buy].some(({ handlesTrades }) => handlesTrades)
+  /** Whether a subscriber of all trades has a handler of trades. */
+  get showsTrades(): boolean {
+    const all = this.#firehoses[RowKind.buy]
+    for (let index = 0; index < all.length; index++) if ((all[index] as Subscriber).handlesTrades) return true
+    return false
   }
 
   /** Whether a trade of the token changes nothing for the subscribers: no bot watches the token, and all subscribers of

@@ -2,14 +2,14 @@ import type { TokenId } from '../../market/block.ts'
 import type { Test } from './condition.ts'
 import { ConditionNumbers, type NumberSource } from './condition-numbers.ts'
 import type { ConditionPlan } from './condition-plan.ts'
-import { lowestBit, SimpleTests } from './simple-tests.ts'
+import { bitOf, lowestBit, SimpleTests, WORD_BITS, wordOf, wordsFor } from './simple-tests.ts'
 
 /** Results of a combined condition. */
 const TRUE = 1
 const FALSE = 0
 const UNKNOWN = -1
 
-/** A function that returns the result of a condition, after the simple conditions of a bar were tested. */
+/** Returns the result of a combined condition. The simple tests of the bar must have run. */
 type Combined = () => number
 
 /** Conditions that are tested together when a bar of one width closes. Conditions of several bots may read the same
@@ -23,9 +23,10 @@ export class ConditionTests<Owner> {
   /** For each simple test, the conditions that consist only of it. */
   readonly #conditions: number[][] = []
   readonly #combined: { readonly condition: number; readonly result: Combined }[] = []
+  /** One bit for each condition, set while `test` runs if the condition is true. */
+  #isTrue = new Int32Array(0)
   /** The conditions that `test` found to be true, in the order in which they were added. */
   #held = new Uint32Array(0)
-  #heldCount = 0
   #hasBegun = false
 
   get isEmpty(): boolean {
@@ -47,32 +48,38 @@ export class ConditionTests<Owner> {
     if (!this.#hasBegun) this.#begin()
     this.#numbers.load(token)
     this.#simple.test(token)
-    this.#heldCount = 0
     const { truths } = this.#simple
     for (let word = 0; word < truths.length; word++)
       for (let bits = truths[word] as number; bits !== 0; bits &= bits - 1)
-        this.#holdAll(this.#conditions[32 * word + lowestBit(bits)] as number[])
+        this.#markAll(this.#conditions[WORD_BITS * word + lowestBit(bits)] as number[])
     const combined = this.#combined
     for (let index = 0; index < combined.length; index++) {
       const { condition, result } = combined[index] as { condition: number; result: Combined }
-      if (result() === TRUE) this.#hold(condition)
+      if (result() === TRUE) this.#mark(condition)
     }
-    return this.#heldCount
+    return this.#listMarked()
   }
 
-  #holdAll(conditions: readonly number[]): void {
-    for (let index = 0; index < conditions.length; index++) this.#hold(conditions[index] as number)
+  #markAll(conditions: readonly number[]): void {
+    for (let index = 0; index < conditions.length; index++) this.#mark(conditions[index] as number)
   }
 
-  /** Adds a condition to `#held`, at the place that keeps the order. */
-  #hold(condition: number): void {
+  #mark(condition: number): void {
+    const word = wordOf(condition)
+    this.#isTrue[word] = (this.#isTrue[word] as number) | bitOf(condition)
+  }
+
+  /** Writes the marked conditions to `#held`, in order, and removes the marks. Returns their number. */
+  #listMarked(): number {
+    const marked = this.#isTrue
     const held = this.#held
-    let at = this.#heldCount++
-    while (at > 0 && (held[at - 1] as number) > condition) {
-      held[at] = held[at - 1] as number
-      at--
+    let count = 0
+    for (let word = 0; word < marked.length; word++) {
+      for (let bits = marked[word] as number; bits !== 0; bits &= bits - 1)
+        held[count++] = WORD_BITS * word + lowestBit(bits)
+      marked[word] = 0
     }
-    held[at] = condition
+    return count
   }
 
   /** Returns the bot of a condition that the last `test` found to be true. `index`: from 0 to the result of `test`. */
@@ -94,6 +101,7 @@ export class ConditionTests<Owner> {
     this.#hasBegun = true
     this.#numbers.begin()
     this.#simple.begin()
+    this.#isTrue = new Int32Array(wordsFor(this.#owners.length))
     this.#held = new Uint32Array(this.#owners.length)
   }
 
@@ -113,17 +121,17 @@ export class ConditionTests<Owner> {
     if (test.kind === 'not') {
       const [part] = parts as [Combined]
       return () => {
-        const one = part()
-        return one === UNKNOWN ? UNKNOWN : TRUE - one
+        const result = part()
+        return result === UNKNOWN ? UNKNOWN : TRUE - result
       }
     }
     const decisive = test.kind === 'all' ? FALSE : TRUE
     return () => {
       let result = TRUE - decisive
       for (let index = 0; index < parts.length; index++) {
-        const one = (parts[index] as Combined)()
-        if (one === decisive) return one
-        if (one === UNKNOWN) result = one
+        const partResult = (parts[index] as Combined)()
+        if (partResult === decisive) return decisive
+        if (partResult === UNKNOWN) result = UNKNOWN
       }
       return result
     }

@@ -11,9 +11,28 @@ interface SimpleTest {
   readonly kind: SimpleKind
 }
 
-/** Number of tests in one word: each has a bit. */
-const WORD = 32
-const WORD_SHIFT = 5
+/** Number of tests or conditions that share a word: each has a bit. */
+export const WORD_BITS = 32
+
+/** Returns the number of words for `count` bits. */
+export function wordsFor(count: number): number {
+  return Math.ceil(count / WORD_BITS)
+}
+
+/** Returns the index of the word that contains a bit. */
+export function wordOf(index: number): number {
+  return index >> 5
+}
+
+/** Returns a bit within its word. */
+export function bitOf(index: number): number {
+  return 1 << index
+}
+
+/** Returns the index of the lowest bit of a word that is 1. */
+export function lowestBit(bits: number): number {
+  return WORD_BITS - 1 - Math.clz32(bits & -bits)
+}
 
 /** Simple conditions, which compare two numbers. 32 of them share a word in each array below, so a few operations find
  *  which of them are true.
@@ -32,10 +51,11 @@ export class SimpleTests {
   #below = new Int32Array(0)
   #crossesAbove = new Int32Array(0)
   #crossesBelow = new Int32Array(0)
-  /** For each token and word, the two words of the results at the token's last bar. */
+  /** For each token and each group of 32 tests, two words: the results at the token's last bar. */
   #last = new Int32Array(0)
-  /** For each word, the tests that are true at the bar that was tested last, and those whose result is known. */
+  /** The tests that are true at the bar that was tested last. */
   truths = new Int32Array(0)
+  /** The tests whose result is known at this bar. */
   #known = new Int32Array(0)
   /** Two numbers that are compared exactly. */
   readonly #exact = new Float64Array(2)
@@ -67,18 +87,18 @@ export class SimpleTests {
 
   /** Returns the bits of the tests of these kinds. */
   #wordsOf(...kinds: SimpleKind[]): Int32Array<ArrayBuffer> {
-    const words = new Int32Array(Math.ceil(this.#tests.length / WORD))
+    const words = new Int32Array(wordsFor(this.#tests.length))
     for (const [test, { kind }] of this.#tests.entries())
-      if (kinds.includes(kind)) words[test >> WORD_SHIFT] = (words[test >> WORD_SHIFT] as number) | (1 << test)
+      if (kinds.includes(kind)) words[wordOf(test)] = (words[wordOf(test)] as number) | bitOf(test)
     return words
   }
 
   isTrue(test: number): boolean {
-    return (((this.truths[test >> WORD_SHIFT] as number) >>> test) & 1) === 1
+    return ((this.truths[wordOf(test)] as number) & bitOf(test)) !== 0
   }
 
   isKnown(test: number): boolean {
-    return (((this.#known[test >> WORD_SHIFT] as number) >>> test) & 1) === 1
+    return ((this.#known[wordOf(test)] as number) & bitOf(test)) !== 0
   }
 
   /** Tests a token whose bar has closed. The ranges of its numbers must have been loaded. */
@@ -110,8 +130,8 @@ export class SimpleTests {
     const lefts = this.#lefts
     const rights = this.#rights
     const { ranges } = this.#numbers
-    const from = word << WORD_SHIFT
-    const end = from + WORD < lefts.length ? from + WORD : lefts.length
+    const from = word * WORD_BITS
+    const end = from + WORD_BITS < lefts.length ? from + WORD_BITS : lefts.length
     let above = 0
     let below = 0
     for (let test = from; test < end; test++) {
@@ -122,7 +142,7 @@ export class SimpleTests {
     }
     to[at] = above
     to[at + 1] = below
-    const undecided = ~(above | below) & (-1 >>> (from + WORD - end))
+    const undecided = ~(above | below) & (-1 >>> (from + WORD_BITS - end))
     if (undecided !== 0) this.#compareExactly(token, word, undecided, to, at)
   }
 
@@ -130,7 +150,7 @@ export class SimpleTests {
   #compareExactly(token: TokenId, word: number, undecided: number, to: Int32Array, at: number): void {
     const { ranges } = this.#numbers
     for (let bits = undecided; bits !== 0; bits &= bits - 1) {
-      const test = (word << WORD_SHIFT) + lowestBit(bits)
+      const test = word * WORD_BITS + lowestBit(bits)
       const isMissing =
         Number.isNaN(ranges[this.#lefts[test] as number]) || Number.isNaN(ranges[this.#rights[test] as number])
       if (isMissing) continue
@@ -154,9 +174,4 @@ export class SimpleTests {
     grown.set(this.#last)
     this.#last = grown
   }
-}
-
-/** Returns the index of the lowest bit that is 1. */
-export function lowestBit(bits: number): number {
-  return WORD - 1 - Math.clz32(bits & -bits)
 }

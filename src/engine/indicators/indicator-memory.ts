@@ -203,7 +203,7 @@ class StatePool {
   readonly #ringPlaces: Uint32Array
   readonly #lengths: Uint32Array
   /** The indexes of the indicators that are no means. */
-  readonly #added: readonly number[]
+  readonly #notMeans: readonly number[]
   #doubles = new Float64Array(0)
   #used = 0
   /** Freed places. */
@@ -236,7 +236,7 @@ class StatePool {
     this.#rooms = indicators.map((indicator) => ringOf(indicator)?.size ?? room)
     this.#ringPlaces = Uint32Array.from(indicators, (indicator) => ringOf(indicator)?.place ?? 0)
     this.#lengths = Uint32Array.from(indicators, ({ meanOf }) => meanOf?.length ?? 0)
-    this.#added = [...indicators.keys()].filter((index) => indicators[index]?.meanOf === undefined)
+    this.#notMeans = [...indicators.keys()].filter((index) => indicators[index]?.meanOf === undefined)
     this.size = size
   }
 
@@ -283,10 +283,10 @@ class StatePool {
   }
 
   add(at: number, count: number, bars: Float64Array, from: number): void {
-    const added = this.#added
+    const notMeans = this.#notMeans
     const doubles = this.#doubles
-    for (let next = 0; next < added.length; next++) {
-      const index = added[next] as number
+    for (let next = 0; next < notMeans.length; next++) {
+      const index = notMeans[next] as number
       const state = at + (this.#places[index] as number)
       ;(this.#indicators[index] as StateInMemory).add(doubles, state, this.#rooms[index] as number, count, bars, from)
     }
@@ -310,7 +310,7 @@ class StatePool {
   addStaged(): void {
     const staged = this.#staged
     if (staged.length === 0) return
-    for (const index of this.#added) {
+    for (const index of this.#notMeans) {
       const indicator = this.#indicators[index] as StateInMemory
       indicator.addAll(this.#doubles, this.#places[index] as number, this.#rooms[index] as number, staged)
     }
@@ -341,10 +341,10 @@ class StatePool {
     for (let next = 0; next < indexes.length; next++) {
       const index = indexes[next] as number
       const length = lengths[index] as number
-      const range = place + 2 * next
+      const rangeAt = place + 2 * next
       if (length > 0 && length <= count)
-        estimateMean(doubles, at + (ringPlaces[index] as number), rooms[index] as number, count, length, to, range)
-      else to[range] = to[range + 1] = length > 0 ? Number.NaN : this.numberOf(index, at, count, 0)
+        estimateMean(doubles, at + (ringPlaces[index] as number), rooms[index] as number, count, length, to, rangeAt)
+      else to[rangeAt] = to[rangeAt + 1] = length > 0 ? Number.NaN : this.numberOf(index, at, count, 0)
     }
   }
 

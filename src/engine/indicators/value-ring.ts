@@ -6,9 +6,9 @@ import { figureAt } from './indicator.ts'
 // With the sums, the sum of any window of last values is one subtraction, so averages of all lengths can share a ring.
 // A sum begins again at 0 in each cycle, because its rounding errors would otherwise grow without limit.
 
-/** Offsets of the numbers in a ring. NOW: the sum of the values of this cycle. BEFORE: the same at the end of the cycle
- *  before. For each value, the sum of the values before it follows, counted from the beginning of this cycle; it is
- *  negative for a value of the cycle before. The values come last, because an estimate does not need them. */
+/** Offsets of the numbers in a ring. NOW: the sum of the values of this cycle. BEFORE: the same at the end of the
+ *  previous cycle. For each value, the sum of the values before it follows, counted from the beginning of this cycle;
+ *  it is negative for a value of the previous cycle. The values come last, because an estimate does not need them. */
 const NOW = 0
 const BEFORE = 1
 const NUMBERS = 2
@@ -57,9 +57,9 @@ export function valueInRing(memory: Float64Array, ring: number, size: number, ba
  *  mean is the one that results from adding the values one by one. `count`: number of bars; at least `length`, which is
  *  at most `size`. The values must not be negative.
  *
- *  The distance of the two comes from rounding: each of at most 3 * `size` + 4 additions has an error of at most
- *  `ROUNDING` times the sum of the values of both cycles. The mean may differ by 4 times the total of these errors, to
- *  be safe. */
+ *  At most 3 * `size` + 4 roundings separate the estimate from the mean. Each is at most `ROUNDING` times the sum of
+ *  the values of both cycles. `error` is at least four times their total, because 4 * (3 * `size` + 4) <= 28 * `size`.
+ */
 export function estimateMean(
   memory: Float64Array,
   ring: number,
@@ -78,8 +78,8 @@ export function estimateMean(
   to[place + 1] = (sum + error) * factor
 }
 
-/** Copies a ring of `size` values to a larger ring, whose size is `largerSize`. The values must be those of the first
- *  `size` bars or fewer. */
+/** Copies a ring of `size` values to a ring of `largerSize` values. If the sizes differ, the ring must contain no more
+ *  than its first `size` bars. */
 export function copyRing(
   from: Float64Array,
   ring: number,

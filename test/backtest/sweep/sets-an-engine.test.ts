@@ -21,7 +21,7 @@ test.each([
     { ...averages, indicators: highs },
     setsOf(2_000, 2_100),
   ],
-  [8, 'with an average of more than 2,048 bars', averages, setsOf(2_100)],
+  [8, 'with an average of more than 1,024 bars', averages, setsOf(1_100)],
   [64, 'whose averages share one ring of values', averages, setsOf(900, 950, 1_000)],
   [64, 'of which one set declares an invalid indicator', averages, setsOf(20, -1)],
   [8, 'with state for each token', { ...averages, token: () => ({}) }, setsOf(20)],

@@ -97,3 +97,22 @@ test('only the numbers that a condition reads are estimated', () => {
   expect(table.test(0)).toBe(1)
   expect(asked).toEqual([[7]])
 })
+
+test('true conditions are listed in the order in which they were added, whether they are simple or combined', () => {
+  const table = new ConditionTests<string>()
+  const source = { figure: () => ({ key: '', load: () => {} }), indicator: (key: string) => ({ key, load: () => {} }) }
+  const number = (value: number) => ({ kind: 'number', value }) as const
+  const below = { kind: 'below', left: number(1), right: number(2) } as const
+  const above = { kind: 'above', left: number(3), right: number(2) } as const
+  const added: [string, Test][] = [
+    ['first', { kind: 'all', of: [above, below] }],
+    ['second', above],
+    ['false', { kind: 'not', of: [above] }],
+    ['third', below],
+    ['fourth', { kind: 'any', of: [above] }],
+    ...Array.from({ length: 60 }, (_, index): [string, Test] => [`more ${index}`, index % 2 === 0 ? below : above]),
+  ]
+  for (const [name, test] of added) table.add(name, { name, test }, source)
+  const found = Array.from({ length: table.test(0) }, (_, index) => [table.ownerOf(index), ...table.nameOf(index)])
+  expect(found).toEqual(added.filter(([name]) => name !== 'false').map(([name]) => [name, name]))
+})
