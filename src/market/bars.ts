@@ -1,3 +1,4 @@
+import { bitOf, lowestBit, WORD_BITS, wordOf } from '../base/bits.ts'
 import type { Millis } from '../base/units.ts'
 import {
   A_GAP,
@@ -159,7 +160,7 @@ export class Bars {
     let closed = 0
     for (let index = 0; index < count; index++) {
       const token = printed[index] as TokenId
-      if (((bits[token >>> 5] as number) & (1 << (token & 31))) !== 0) printed[closed++] = token
+      if (((bits[wordOf(token)] as number) & bitOf(token)) !== 0) printed[closed++] = token
     }
     bits.fill(0)
     return printed.subarray(0, closed)
@@ -196,7 +197,7 @@ export class Bars {
     for (let word = 0; word < bits.length; word++)
       for (let left = bits[word] as number; left !== 0; left &= left - 1) {
         const bit = left & -left
-        const token = word * 32 + (31 - Math.clz32(bit))
+        const token = word * WORD_BITS + lowestBit(left)
         const at = token * BAR_DOUBLES
         if (dropping !== undefined && this.drops(token)) dropping(token)
         if ((open[at + OPEN] as number) > 0) {
@@ -302,7 +303,7 @@ export class Bars {
       this.#open[at + OPENED] = this.closedTo
       this.#open[at + CLOSED] = this.closesAt
       this.#printed[this.#printedCount++] = token
-      this.#printedBits[token >>> 5] = (this.#printedBits[token >>> 5] as number) | (1 << (token & 31))
+      this.#printedBits[wordOf(token)] = (this.#printedBits[wordOf(token)] as number) | bitOf(token)
     } else this.#open[at + OPENED] = prints.time[row] as number
   }
 

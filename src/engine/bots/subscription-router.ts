@@ -31,6 +31,7 @@ export class SubscriptionRouter {
   readonly #watchers: ByToken<Subscriber[]> = []
   /** Whether a subscriber of all trades keeps state for each token. */
   #keepsState = false
+
   constructor(mints: Mints, quiet: QuietTokens, table: ViewTable) {
     this.#mints = mints
     this.#quiet = quiet

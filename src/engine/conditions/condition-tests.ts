@@ -1,8 +1,9 @@
+import { bitOf, lowestBit, WORD_BITS, wordOf, wordsFor } from '../../base/bits.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { Test } from './condition.ts'
 import { ConditionNumbers, type NumberSource } from './condition-numbers.ts'
 import type { ConditionPlan } from './condition-plan.ts'
-import { bitOf, lowestBit, SimpleTests, WORD_BITS, wordOf, wordsFor } from './simple-tests.ts'
+import { SimpleTests } from './simple-tests.ts'
 
 /** Results of a combined condition. */
 const TRUE = 1
@@ -13,7 +14,7 @@ const UNKNOWN = -1
 type Combined = () => number
 
 /** Conditions that are tested together when a bar of one width closes. Conditions of several bots may read the same
- *  number or make the same comparison; this is then done once. */
+ *  number or contain the same simple condition; it is then read or tested once. */
 export class ConditionTests<Owner> {
   readonly #owners: Owner[] = []
   /** For each condition, a list that contains only its name. */

@@ -1,3 +1,4 @@
+import { bitOf, lowestBit, WORD_BITS, wordOf, wordsFor } from '../../base/bits.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { Crossing } from './condition.ts'
 import type { ConditionNumbers } from './condition-numbers.ts'
@@ -9,29 +10,6 @@ interface SimpleTest {
   readonly left: number
   readonly right: number
   readonly kind: SimpleKind
-}
-
-/** Number of tests or conditions that share a word: each has a bit. */
-export const WORD_BITS = 32
-
-/** Returns the number of words for `count` bits. */
-export function wordsFor(count: number): number {
-  return Math.ceil(count / WORD_BITS)
-}
-
-/** Returns the index of the word that contains a bit. */
-export function wordOf(index: number): number {
-  return index >> 5
-}
-
-/** Returns a bit within its word. */
-export function bitOf(index: number): number {
-  return 1 << index
-}
-
-/** Returns the index of the lowest bit of a word that is 1. */
-export function lowestBit(bits: number): number {
-  return WORD_BITS - 1 - Math.clz32(bits & -bits)
 }
 
 /** Simple conditions, which compare two numbers. 32 of them share a word in each array below, so a few operations find
@@ -109,18 +87,19 @@ export class SimpleTests {
     const last = this.#last
     for (let word = 0; word < words; word++) {
       const at = first + 2 * word
-      const [leastBefore, mostBefore] = [last[at] as number, last[at + 1] as number]
+      const [atLeastBefore, atMostBefore] = [last[at] as number, last[at + 1] as number]
       this.#compare(token, word, last, at)
-      const [least, most] = [last[at] as number, last[at + 1] as number]
-      const knownBefore = leastBefore | mostBefore
-      const isAbove = least & ~most
-      const isBelow = most & ~least
+      const [atLeast, atMost] = [last[at] as number, last[at + 1] as number]
+      const knownBefore = atLeastBefore | atMostBefore
+      const isAbove = atLeast & ~atMost
+      const isBelow = atMost & ~atLeast
       this.truths[word] =
         (isAbove & (this.#above[word] as number)) |
         (isBelow & (this.#below[word] as number)) |
-        (isAbove & knownBefore & ~(leastBefore & ~mostBefore) & (this.#crossesAbove[word] as number)) |
-        (isBelow & knownBefore & ~(mostBefore & ~leastBefore) & (this.#crossesBelow[word] as number))
-      this.#known[word] = (least | most) & ((this.#above[word] as number) | (this.#below[word] as number) | knownBefore)
+        (isAbove & knownBefore & ~(atLeastBefore & ~atMostBefore) & (this.#crossesAbove[word] as number)) |
+        (isBelow & knownBefore & ~(atMostBefore & ~atLeastBefore) & (this.#crossesBelow[word] as number))
+      this.#known[word] =
+        (atLeast | atMost) & ((this.#above[word] as number) | (this.#below[word] as number) | knownBefore)
     }
   }
 

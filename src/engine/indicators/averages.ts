@@ -110,8 +110,8 @@ class Mean extends NumberIndicator<number> {
     this.#bars = bars
   }
 
+  // The ring receives the bars.
   add(): void {}
-
   addAll(): void {}
 
   valueOf(memory: Float64Array, at: number, size: number, count: number, ring: number): number | undefined {
@@ -120,6 +120,7 @@ class Mean extends NumberIndicator<number> {
     return memory[at + MEAN]
   }
 
+  /** Computes the mean. Continues the earlier HEAD if it belongs to the same multiple of the length. */
   #compute(memory: Float64Array, at: number, size: number, count: number, ring: number): void {
     const bars = this.#bars
     const known = (memory[at + COUNT] as number) | 0
